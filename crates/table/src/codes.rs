@@ -1,0 +1,92 @@
+//! A column's cells as positions in its domain, in the narrowest integer that can hold them.
+
+/// One code per row. The width follows from the size of the domain alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Codes {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+}
+
+/// Runs `$body` with `$codes` bound to the typed slice, once per width, so that inner loops stay monomorphic.
+#[macro_export]
+macro_rules! with_codes {
+    ($value:expr, $codes:ident => $body:expr) => {
+        match $value {
+            $crate::Codes::U8($codes) => $body,
+            $crate::Codes::U16($codes) => $body,
+            $crate::Codes::U32($codes) => $body,
+        }
+    };
+}
+
+impl Codes {
+    /// An empty column wide enough for `cardinality` different codes.
+    pub fn with_capacity(cardinality: usize, rows: usize) -> Codes {
+        if cardinality <= 1 << 8 {
+            Codes::U8(Vec::with_capacity(rows))
+        } else if cardinality <= 1 << 16 {
+            Codes::U16(Vec::with_capacity(rows))
+        } else {
+            Codes::U32(Vec::with_capacity(rows))
+        }
+    }
+
+    pub fn from_iter(cardinality: usize, codes: impl IntoIterator<Item = u32>) -> Codes {
+        let codes = codes.into_iter();
+        let mut column = Codes::with_capacity(cardinality, codes.size_hint().0);
+        for code in codes {
+            column.push(code);
+        }
+        column
+    }
+
+    /// The caller keeps `code` below the cardinality the column was made for.
+    pub fn push(&mut self, code: u32) {
+        match self {
+            Codes::U8(codes) => codes.push(code as u8),
+            Codes::U16(codes) => codes.push(code as u16),
+            Codes::U32(codes) => codes.push(code),
+        }
+    }
+
+    pub fn get(&self, row: usize) -> u32 {
+        match self {
+            Codes::U8(codes) => u32::from(codes[row]),
+            Codes::U16(codes) => u32::from(codes[row]),
+            Codes::U32(codes) => codes[row],
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        with_codes!(self, codes => codes.len())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn iter(&self) -> Box<dyn Iterator<Item = u32> + '_> {
+        match self {
+            Codes::U8(codes) => Box::new(codes.iter().map(|&code| u32::from(code))),
+            Codes::U16(codes) => Box::new(codes.iter().map(|&code| u32::from(code))),
+            Codes::U32(codes) => Box::new(codes.iter().copied()),
+        }
+    }
+
+    /// How many rows carry each code.
+    pub fn counts(&self, cardinality: usize) -> Vec<u64> {
+        let mut counts = vec![0u64; cardinality];
+        with_codes!(self, codes => for &code in codes { counts[code as usize] += 1; });
+        counts
+    }
+
+    /// Bytes held, to judge memory.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Codes::U8(codes) => codes.len(),
+            Codes::U16(codes) => codes.len() * 2,
+            Codes::U32(codes) => codes.len() * 4,
+        }
+    }
+}

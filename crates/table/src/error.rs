@@ -1,0 +1,67 @@
+//! What can go wrong with data, split by who can mend it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Something a user wrote or supplied that cannot be accepted: where it is, what is wrong, and what to do about it.
+///
+/// No field may carry a private value beyond the one the user must find and mend in their own file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputError {
+    /// File, and line or key where known: `patients.csv:12`, `policy.toml:7: attributes.age.hierarchy`.
+    pub place: String,
+    pub problem: String,
+    pub hint: String,
+}
+
+impl InputError {
+    pub fn new(place: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        InputError { place: place.into(), problem: problem.into(), hint: hint.into() }
+    }
+
+    /// A place in a file: `path:line`.
+    pub fn at_line(path: &Path, line: u64, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        InputError::new(format!("{}:{line}", path.display()), problem, hint)
+    }
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.problem)?;
+        if !self.hint.is_empty() {
+            write!(f, "\nhint: {}", self.hint)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for InputError {}
+
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The user can mend it.
+    #[error(transparent)]
+    Input(#[from] Box<InputError>),
+    /// The machine refused: disk, permission, a vanished file.
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: std::io::Error },
+    /// Ours to mend.
+    #[error("internal error: {0} (this is a bug in hedgerow)")]
+    Internal(String),
+}
+
+impl TableError {
+    pub fn io(path: &Path, source: std::io::Error) -> Self {
+        TableError::Io { path: path.to_path_buf(), source }
+    }
+
+    pub fn input(place: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        TableError::Input(Box::new(InputError::new(place, problem, hint)))
+    }
+}
+
+impl From<InputError> for TableError {
+    fn from(error: InputError) -> Self {
+        TableError::Input(Box::new(error))
+    }
+}

@@ -1,0 +1,20 @@
+//! What data is. This room knows no privacy notion: it holds columns, dictionaries, hierarchies, frequency sets and
+//! the shape of a release, and reads and writes them.
+
+pub mod codes;
+pub mod column;
+pub mod date;
+pub mod domain;
+pub mod error;
+pub mod exact;
+// frequency
+pub mod hierarchy;
+pub mod progress;
+
+pub use codes::Codes;
+pub use column::{Column, Table};
+pub use domain::{Domain, Kind, Values};
+pub use error::{InputError, TableError};
+pub use exact::Ratio;
+pub use hierarchy::{Cover, Hierarchy, HierarchySpec, Label, Level};
+pub use progress::{NoProgress, Progress};

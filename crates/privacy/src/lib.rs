@@ -1,5 +1,12 @@
-//! What must hold: privacy models as guarantees over classes, and the rules that ask for them.
+//! What must hold: privacy models as guarantees over classes, the rules that ask for them, and how a table is judged.
 
+pub mod guarantee;
+pub mod judge;
 pub mod model;
+pub mod models;
+pub mod whole;
 
+pub use guarantee::{Absorbing, Class, Guarantee, OnMerge};
+pub use judge::{Judge, Rule, Verdict};
 pub use model::{Distance, Model};
+pub use whole::{Tree, Whole};

@@ -7,7 +7,7 @@ pub mod date;
 pub mod domain;
 pub mod error;
 pub mod exact;
-// frequency
+pub mod frequency;
 pub mod hierarchy;
 pub mod progress;
 
@@ -16,5 +16,6 @@ pub use column::{Column, Table};
 pub use domain::{Domain, Kind, Values};
 pub use error::{InputError, TableError};
 pub use exact::Ratio;
+pub use frequency::{Classes, FrequencySet, Layout, Recoding};
 pub use hierarchy::{Cover, Hierarchy, HierarchySpec, Label, Level};
 pub use progress::{NoProgress, Progress};

@@ -1,0 +1,89 @@
+//! A guarantee: a privacy model with its parameters, judged class by class.
+//!
+//! What a search may conclude from one class about a union of classes is part of a guarantee's type ([`OnMerge`],
+//! [`Absorbing`]), so that a search cannot prune by a property that was never claimed.
+
+use std::fmt::Debug;
+
+use crate::{Model, Whole};
+
+/// One equivalence class as its protected attribute sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Class<'a> {
+    /// Rows in the class; at least one.
+    pub rows: u64,
+    /// The protected values that occur and how often, ascending by code. Empty when the rule protects no attribute.
+    pub values: &'a [(u32, u32)],
+}
+
+/// What follows for the union of two classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OnMerge {
+    /// Nothing.
+    Neither,
+    /// If both parts hold, the union holds.
+    Merging,
+    /// If one part holds, the union holds.
+    Absorbing,
+}
+
+/// A condition that a class keeps when any other class is merged into it: enough rows, enough different values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Absorbing {
+    pub rows: u64,
+    pub distinct: u64,
+}
+
+impl Absorbing {
+    pub fn holds(self, class: Class<'_>) -> bool {
+        class.rows >= self.rows && (self.distinct <= 1 || class.values.len() as u64 >= self.distinct)
+    }
+}
+
+pub trait Guarantee: Debug + Send + Sync {
+    fn model(&self) -> &Model;
+
+    /// How the guarantee behaves when classes merge.
+    fn on_merge(&self) -> OnMerge;
+
+    /// The strongest absorbing condition that the guarantee implies: a class that breaks this breaks the guarantee,
+    /// however the rest of the table looks. For an absorbing guarantee it is the guarantee itself.
+    fn core(&self) -> Absorbing;
+
+    /// Whether classes are compared with the distribution of the whole table.
+    fn compares_with_whole(&self) -> bool {
+        false
+    }
+
+    /// `whole` is the table's distribution of the protected attribute: only read when [`Self::compares_with_whole`].
+    fn holds(&self, class: Class<'_>, whole: &Whole) -> bool;
+
+    /// How well one class does, for reports: the numbers of [`Self::achieved`] for this class alone, in the same
+    /// order, each with whether smaller is worse.
+    fn measure(&self, class: Class<'_>, whole: &Whole) -> Vec<Measure>;
+}
+
+/// One number of a class, to be combined over all classes into what a release achieves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measure {
+    pub name: &'static str,
+    pub value: f64,
+    /// The worst class has the smallest value (k, l) or the largest (t, α, c).
+    pub smaller_is_worse: bool,
+}
+
+impl Measure {
+    pub fn at_least(name: &'static str, value: f64) -> Measure {
+        Measure { name, value, smaller_is_worse: true }
+    }
+
+    pub fn at_most(name: &'static str, value: f64) -> Measure {
+        Measure { name, value, smaller_is_worse: false }
+    }
+
+    /// The worse of two measures of the same kind.
+    pub fn worse(self, other: Measure) -> Measure {
+        let mine_is_worse = if self.smaller_is_worse { self.value <= other.value } else { self.value >= other.value };
+        if mine_is_worse { self } else { other }
+    }
+}

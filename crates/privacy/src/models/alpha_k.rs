@@ -1,0 +1,89 @@
+//! (α,k)-anonymity: every class has at least k rows and no limited value makes up more than α of it.
+//!
+//! Wong, Li, Fu, Wang: *(α,k)-anonymity: an enhanced k-anonymity model for privacy preserving data publishing*, 2006.
+//! Compared as `count ≤ α · rows` with α a fraction. Merging: both the size and the shares survive a union of classes
+//! that hold. Absorbing core: k rows, and when every value is limited, at least ⌈1/α⌉ values.
+
+use hedgerow_table::Ratio;
+
+use super::largest;
+use crate::guarantee::Measure;
+use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+
+#[derive(Debug, Clone)]
+pub struct AlphaK {
+    model: Model,
+    alpha: Ratio,
+    k: u64,
+    /// The codes of the limited values, ascending; all of them when absent.
+    limited: Option<Vec<u32>>,
+}
+
+impl AlphaK {
+    pub fn new(model: &Model, limited: Option<Vec<u32>>) -> Self {
+        let Model::AlphaKAnonymity { alpha, k, .. } = *model else { unreachable!("dispatched by model") };
+        let limited = limited.map(|mut codes| {
+            codes.sort_unstable();
+            codes
+        });
+        AlphaK { model: model.clone(), alpha, k, limited }
+    }
+
+    fn most_frequent(&self, class: Class<'_>) -> u64 {
+        match &self.limited {
+            None => largest(class.values),
+            Some(limited) => {
+                let counted = class.values.iter().filter(|(code, _)| limited.binary_search(code).is_ok());
+                counted.map(|&(_, count)| u64::from(count)).max().unwrap_or(0)
+            }
+        }
+    }
+}
+
+impl Guarantee for AlphaK {
+    fn model(&self) -> &Model {
+        &self.model
+    }
+
+    fn on_merge(&self) -> OnMerge {
+        OnMerge::Merging
+    }
+
+    fn core(&self) -> Absorbing {
+        let all = Ratio { numerator: self.alpha.denominator, denominator: self.alpha.numerator }.ceil();
+        Absorbing { rows: self.k, distinct: if self.limited.is_none() { all } else { 0 } }
+    }
+
+    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+        let most = u128::from(self.most_frequent(class)) * u128::from(self.alpha.denominator);
+        class.rows >= self.k && most <= u128::from(self.alpha.numerator) * u128::from(class.rows)
+    }
+
+    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+        let share = self.most_frequent(class) as f64 / class.rows as f64;
+        vec![Measure::at_most("alpha", share), Measure::at_least("k", class.rows as f64)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_table::Ratio;
+
+    use super::*;
+
+    fn holds(alpha: f64, k: u64, limited: Option<Vec<u32>>, values: &[(u32, u32)]) -> bool {
+        let model = Model::AlphaKAnonymity { alpha: Ratio::from_decimal(alpha).unwrap(), k, values: None };
+        let rows = values.iter().map(|&(_, count)| u64::from(count)).sum();
+        AlphaK::new(&model, limited).holds(Class { rows, values }, &Whole::default())
+    }
+
+    #[test]
+    fn shares_and_sizes_are_both_asked_for() {
+        assert!(holds(0.5, 4, None, &[(0, 2), (1, 2)]));
+        assert!(!holds(0.5, 5, None, &[(0, 2), (1, 2)]));
+        assert!(!holds(0.5, 2, None, &[(0, 3), (1, 2)]));
+        assert!(holds(0.5, 2, Some(vec![1]), &[(0, 3), (1, 2)]), "only value 1 is limited");
+        assert!(!holds(0.1, 1, Some(vec![1]), &[(0, 8), (1, 1)]));
+        assert!(holds(0.1, 1, Some(vec![1]), &[(0, 9), (1, 1)]), "one in ten exactly");
+    }
+}

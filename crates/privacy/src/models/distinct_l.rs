@@ -1,0 +1,55 @@
+//! Distinct l-diversity: every class holds at least l different protected values.
+//!
+//! Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: *l-diversity: privacy beyond k-anonymity*, 2007, section 4.
+//! Absorbing: a union holds every value of each part. A missing value is a value. Cost: one comparison.
+
+use crate::guarantee::Measure;
+use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+
+#[derive(Debug, Clone)]
+pub struct DistinctL {
+    model: Model,
+    l: u64,
+}
+
+impl DistinctL {
+    pub fn new(model: &Model) -> Self {
+        let Model::DistinctLDiversity { l } = *model else { unreachable!("dispatched by model") };
+        DistinctL { model: model.clone(), l }
+    }
+}
+
+impl Guarantee for DistinctL {
+    fn model(&self) -> &Model {
+        &self.model
+    }
+
+    fn on_merge(&self) -> OnMerge {
+        OnMerge::Absorbing
+    }
+
+    fn core(&self) -> Absorbing {
+        Absorbing { rows: 1, distinct: self.l }
+    }
+
+    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+        class.values.len() as u64 >= self.l
+    }
+
+    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+        vec![Measure::at_least("l", class.values.len() as f64)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::holds;
+    use crate::Model;
+
+    #[test]
+    fn values_count_once_however_often_they_occur() {
+        assert!(holds(&Model::DistinctLDiversity { l: 2 }, &[100, 1]));
+        assert!(!holds(&Model::DistinctLDiversity { l: 3 }, &[100, 1]));
+        assert!(!holds(&Model::DistinctLDiversity { l: 2 }, &[0, 7]));
+    }
+}

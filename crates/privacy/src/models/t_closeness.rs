@@ -1,0 +1,241 @@
+//! t-closeness: in every class the protected values are distributed nearly as in the whole table, at an earth mover's
+//! distance of at most t.
+//!
+//! Li, Li, Venkatasubramanian: *t-closeness: privacy beyond k-anonymity and l-diversity*, 2007, section 4. All three ground
+//! distances are computed in integers, in units of 1/(n·N) for a class of n rows in a table of N:
+//! - equal: half the sum of |pᵢ − qᵢ|;
+//! - ordered: Σ |cumulated p − q| / (m − 1) over the m values that occur in the table;
+//! - hierarchical: Σ over inner nodes of height/H · min(surplus, deficit) among their children.
+//!
+//! Each needs only the values that occur in the class: what does not is summed in closed form or cancels. Merging: the
+//! distance is convex in p. It has no absorbing core: a large class is no closer than a small one.
+
+use hedgerow_table::Ratio;
+
+use crate::guarantee::Measure;
+use crate::{Absorbing, Class, Distance, Guarantee, Model, OnMerge, Tree, Whole};
+
+#[derive(Debug, Clone)]
+pub struct TCloseness {
+    model: Model,
+    t: Ratio,
+    distance: Distance,
+    tree: Option<Tree>,
+}
+
+/// A distance as a fraction that is compared, never rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fraction {
+    above: u128,
+    below: u128,
+}
+
+impl TCloseness {
+    pub fn new(model: &Model, tree: Option<Tree>) -> Self {
+        let Model::TCloseness { t, distance } = *model else { unreachable!("dispatched by model") };
+        TCloseness { model: model.clone(), t, distance, tree }
+    }
+
+    fn distance(&self, class: Class<'_>, whole: &Whole) -> Fraction {
+        match self.distance {
+            Distance::Equal => equal(class, whole),
+            Distance::Ordered => ordered(class, whole),
+            Distance::Hierarchical => {
+                hierarchical(class, whole, self.tree.as_ref().map_or(&[][..], |tree| &tree.levels))
+            }
+        }
+    }
+}
+
+impl Guarantee for TCloseness {
+    fn model(&self) -> &Model {
+        &self.model
+    }
+
+    fn on_merge(&self) -> OnMerge {
+        OnMerge::Merging
+    }
+
+    fn core(&self) -> Absorbing {
+        Absorbing { rows: 1, distinct: 0 }
+    }
+
+    fn compares_with_whole(&self) -> bool {
+        true
+    }
+
+    fn holds(&self, class: Class<'_>, whole: &Whole) -> bool {
+        let distance = self.distance(class, whole);
+        let left = distance.above.checked_mul(u128::from(self.t.denominator));
+        let right = distance.below.checked_mul(u128::from(self.t.numerator));
+        match (left, right) {
+            (Some(left), Some(right)) => left <= right,
+            // Beyond 128 bits (a t of more than nine decimals on a huge domain): floats, rounded to the safe side.
+            _ => distance.above as f64 / distance.below as f64 <= self.t.as_f64() * (1.0 - 1e-12),
+        }
+    }
+
+    fn measure(&self, class: Class<'_>, whole: &Whole) -> Vec<Measure> {
+        let distance = self.distance(class, whole);
+        vec![Measure::at_most("t", distance.above as f64 / distance.below as f64)]
+    }
+}
+
+/// n·N, the unit in which pᵢ − qᵢ is an integer.
+fn unit(class: Class<'_>, whole: &Whole) -> u128 {
+    u128::from(class.rows) * u128::from(whole.rows)
+}
+
+fn equal(class: Class<'_>, whole: &Whole) -> Fraction {
+    let (n, rows) = (u128::from(class.rows), u128::from(whole.rows));
+    // A value that the class lacks adds its whole share; start as if all were lacking and correct the others.
+    let mut sum = unit(class, whole);
+    for &(code, count) in class.values {
+        let expected = u128::from(whole.counts[code as usize]) * n;
+        sum = sum - expected + expected.abs_diff(u128::from(count) * rows);
+    }
+    Fraction { above: sum, below: 2 * unit(class, whole) }
+}
+
+fn ordered(class: Class<'_>, whole: &Whole) -> Fraction {
+    let values = whole.distinct();
+    if values < 2 {
+        return Fraction { above: 0, below: 1 };
+    }
+    let mut sum = 0u128;
+    let mut seen = 0u128;
+    let mut from = 0usize;
+    for &(code, count) in class.values {
+        let at = whole.rank[code as usize] as usize;
+        sum += spread(class, whole, seen, from, at);
+        seen += u128::from(count);
+        from = at;
+    }
+    sum += spread(class, whole, seen, from, values);
+    Fraction { above: sum, below: (values as u128 - 1) * unit(class, whole) }
+}
+
+/// Σ |seen·N − n·cumulative| over the ranks `from..to`, between which the class has no value, so that `seen` stands
+/// still while the table's cumulation rises: below a turning point the terms are positive, above it negative.
+fn spread(class: Class<'_>, whole: &Whole, seen: u128, from: usize, to: usize) -> u128 {
+    let (n, level) = (u128::from(class.rows), seen * u128::from(whole.rows));
+    let turn = from + whole.cumulative[from..to].partition_point(|&q| n * u128::from(q) <= level);
+    let below = level * (turn - from) as u128 - n * (whole.cumulative_sums[turn] - whole.cumulative_sums[from]);
+    let above = n * (whole.cumulative_sums[to] - whole.cumulative_sums[turn]) - level * (to - turn) as u128;
+    below + above
+}
+
+fn hierarchical(class: Class<'_>, whole: &Whole, levels: &[Vec<u32>]) -> Fraction {
+    let (n, rows) = (i128::from(class.rows), i128::from(whole.rows));
+    let mut sum = 0u128;
+    // The nodes of the level below that hold rows of the class: representative code, rows in the class, surplus.
+    let mut nodes: Vec<(u32, i128, i128)> = class
+        .values
+        .iter()
+        .map(|&(code, count)| {
+            let count = i128::from(count);
+            (code, count, count * rows - i128::from(whole.counts[code as usize]) * n)
+        })
+        .collect();
+    for (height, above) in levels.iter().enumerate() {
+        nodes.sort_unstable_by_key(|&(code, _, _)| above[code as usize]);
+        let mut merged: Vec<(u32, i128, i128)> = Vec::with_capacity(nodes.len());
+        for siblings in nodes.chunk_by(|a, b| above[a.0 as usize] == above[b.0 as usize]) {
+            let node = above[siblings[0].0 as usize];
+            let count: i128 = siblings.iter().map(|sibling| sibling.1).sum();
+            let surplus: i128 = siblings.iter().map(|sibling| sibling.2.max(0)).sum();
+            // Children without rows of the class only lack; what all children lack follows from the node's own balance.
+            let balance = count * rows - i128::from(whole.nodes[height][node as usize]) * n;
+            let deficit = surplus - balance;
+            sum += (height as u128 + 1) * surplus.min(deficit) as u128;
+            merged.push((siblings[0].0, count, balance));
+        }
+        nodes = merged;
+    }
+    Fraction { above: sum, below: (levels.len() as u128).max(1) * unit(class, whole) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class_of(counts: &[u64]) -> (u64, Vec<(u32, u32)>) {
+        let values = counts.iter().enumerate().filter(|(_, c)| **c > 0).map(|(i, &c)| (i as u32, c as u32)).collect();
+        (counts.iter().sum(), values)
+    }
+
+    fn t_of(distance: Distance, class: &[u64], whole: &[u64], tree: Option<Tree>) -> f64 {
+        let model = Model::TCloseness { t: Ratio::ZERO, distance };
+        let (rows, values) = class_of(class);
+        let whole = Whole::new(whole.to_vec(), tree.as_ref());
+        TCloseness::new(&model, tree).measure(Class { rows, values: &values }, &whole)[0].value
+    }
+
+    /// Li et al., example of section 4.3: salaries 3k…11k, one of each; classes {3,4,5} and {6,8,11}.
+    #[test]
+    fn the_salaries_of_the_paper() {
+        let whole = [1; 9];
+        let low = t_of(Distance::Ordered, &[1, 1, 1, 0, 0, 0, 0, 0, 0], &whole, None);
+        let spread = t_of(Distance::Ordered, &[0, 0, 0, 1, 0, 1, 0, 0, 1], &whole, None);
+        assert!((low - 0.375).abs() < 1e-12, "{low}");
+        assert!((spread - 0.167).abs() < 1e-3, "{spread}");
+    }
+
+    /// Brute force: equal and ordered from their definitions in floats, hierarchical as a transport over the tree.
+    #[test]
+    fn distances_agree_with_their_definitions() {
+        use rand::rngs::StdRng;
+        use rand::{RngExt, SeedableRng};
+        for seed in 0..3000u64 {
+            let mut rng = StdRng::seed_from_u64(seed);
+            let m = rng.random_range(1..7usize);
+            let whole: Vec<u64> = (0..m).map(|_| rng.random_range(0..6)).collect();
+            let class: Vec<u64> = whole.iter().map(|&c| rng.random_range(0..=c)).collect();
+            if class.iter().sum::<u64>() == 0 {
+                continue;
+            }
+            let below: Vec<u32> = (0..m).map(|_| rng.random_range(0..3)).collect();
+            let tree = Tree { levels: vec![below.clone(), vec![0; m]] };
+            let share = |counts: &[u64]| -> Vec<f64> {
+                let sum: u64 = counts.iter().sum();
+                counts.iter().map(|&c| c as f64 / sum as f64).collect()
+            };
+            let (p, q) = (share(&class), share(&whole));
+            let by_equal: f64 = p.iter().zip(&q).map(|(p, q)| (p - q).abs()).sum::<f64>() / 2.0;
+            let occurring: Vec<usize> = (0..m).filter(|&i| whole[i] > 0).collect();
+            let mut cumulated = 0.0;
+            let mut by_order = 0.0;
+            for &i in &occurring {
+                cumulated += p[i] - q[i];
+                by_order += f64::abs(cumulated);
+            }
+            by_order /= (occurring.len() as f64 - 1.0).max(1.0);
+            let mut by_tree = 0.0;
+            let mut extras = vec![0.0; 3];
+            for node in 0..3 {
+                let children = (0..m).filter(|&i| below[i] == node).map(|i| p[i] - q[i]);
+                let (plus, minus) = children.fold((0.0, 0.0), |(a, b), x: f64| (a + x.max(0.0), b + (-x).max(0.0)));
+                by_tree += 0.5 * f64::min(plus, minus);
+                extras[node as usize] = plus - minus;
+            }
+            let plus: f64 = extras.iter().map(|x| x.max(0.0)).sum();
+            let minus: f64 = extras.iter().map(|x| (-x).max(0.0)).sum();
+            by_tree += plus.min(minus);
+            for (distance, expected) in
+                [(Distance::Equal, by_equal), (Distance::Ordered, by_order), (Distance::Hierarchical, by_tree)]
+            {
+                let got = t_of(distance, &class, &whole, Some(tree.clone()));
+                assert!((got - expected).abs() < 1e-12, "seed {seed}, {distance:?}: {got} is not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_threshold_itself_holds() {
+        let model = Model::TCloseness { t: Ratio::from_decimal(0.3).unwrap(), distance: Distance::Equal };
+        let whole = Whole::new(vec![5, 5], None);
+        let t = TCloseness::new(&model, None);
+        assert!(t.holds(Class { rows: 5, values: &[(0, 4), (1, 1)] }, &whole), "0.8 - 0.5 is 0.3");
+        assert!(!t.holds(Class { rows: 6, values: &[(0, 5), (1, 1)] }, &whole));
+    }
+}

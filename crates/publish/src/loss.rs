@@ -1,0 +1,218 @@
+//! What a search minimises. All costs are integers, so that the same node costs the same whichever way it was counted.
+//!
+//! `ncp` (Xu et al., *Utility-based anonymization using local recoding*, 2006), `precision` (Sweeney, 2002) and `granularity`
+//! (Iyengar, 2002, as ARX's "Loss") are sums over cells: a table's cost on given levels follows from the counts of single
+//! attributes, and a row that is left out costs as much as a row of tops. That makes the cost without suppression a
+//! lower bound of a node's cost, known before the node is counted. `discernibility` (Bayardo, Agrawal, 2005) and
+//! `average-class` (LeFevre et al., 2006) look at whole classes and have no such bound.
+
+use hedgerow_policy::Loss;
+use hedgerow_table::frequency::{FrequencySet, Layout};
+use hedgerow_table::{Cover, Domain, Hierarchy, Kind, Label, hierarchy::Bound};
+
+/// The weight of a cell that tells nothing, as a fixed-point number.
+const WHOLE: u64 = 1 << 40;
+
+/// The cost of a node in units of its loss measure; smaller is better.
+pub type Cost = u128;
+
+/// One quasi attribute as a loss sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct LossAttribute<'a> {
+    pub domain: &'a Domain,
+    pub hierarchy: &'a Hierarchy,
+    /// Rows per code of the domain.
+    pub counts: &'a [u64],
+}
+
+#[derive(Debug, Clone)]
+pub struct LossModel {
+    loss: Loss,
+    rows: u64,
+    /// The k that `average-class` is told in terms of.
+    k: u64,
+    /// Per attribute, level and label: the weight of a cell; empty unless the loss is a sum over cells.
+    weights: Vec<Vec<Vec<u64>>>,
+    /// Per attribute and level: the weight of all rows' cells.
+    totals: Vec<Vec<Cost>>,
+}
+
+impl LossModel {
+    pub fn new(loss: Loss, attributes: &[LossAttribute<'_>], rows: u64, k: u64) -> LossModel {
+        let weigh: Option<fn(LossAttribute<'_>, usize) -> Vec<f64>> = match loss {
+            Loss::Ncp => Some(ncp),
+            Loss::Precision => Some(precision),
+            Loss::Granularity => Some(granularity),
+            Loss::Discernibility | Loss::AverageClass => None,
+        };
+        let mut model = LossModel { loss, rows, k: k.max(1), weights: Vec::new(), totals: Vec::new() };
+        let Some(weigh) = weigh else { return model };
+        for &attribute in attributes {
+            let levels = attribute.hierarchy.levels();
+            let fixed = |share: f64| (share * WHOLE as f64).round() as u64;
+            let weights: Vec<Vec<u64>> =
+                (0..levels.len()).map(|level| weigh(attribute, level).into_iter().map(fixed).collect()).collect();
+            let total = |(level, weights): (usize, &Vec<u64>)| {
+                let rows_and_labels = attribute.counts.iter().zip(&levels[level].map);
+                rows_and_labels.map(|(&rows, &label)| Cost::from(rows) * Cost::from(weights[label as usize])).sum()
+            };
+            model.totals.push(weights.iter().enumerate().map(total).collect());
+            model.weights.push(weights);
+        }
+        model
+    }
+
+    /// Whether a node's cost without suppression is known before it is counted.
+    pub fn is_sum_over_cells(&self) -> bool {
+        !self.totals.is_empty()
+    }
+
+    /// No node on these levels, nor any coarser one, costs less.
+    pub fn lower_bound(&self, levels: &[u8]) -> Cost {
+        self.totals.iter().zip(levels).map(|(totals, &level)| totals[level as usize]).sum()
+    }
+
+    /// A stronger bound when at least `suppressed` rows are known to be left out on these levels: each of them costs a
+    /// whole row in place of at most the weight of the dearest label on every attribute.
+    pub fn lower_bound_with(&self, levels: &[u8], suppressed: u64) -> Cost {
+        if !self.is_sum_over_cells() {
+            return match self.loss {
+                Loss::Discernibility => Cost::from(suppressed) * Cost::from(self.rows),
+                _ => 0,
+            };
+        }
+        let dearest: u64 = self
+            .weights
+            .iter()
+            .zip(levels)
+            .map(|(weights, &level)| weights[level as usize].iter().copied().max().unwrap_or(0))
+            .sum();
+        let gap = self.row_of_tops() - dearest;
+        self.lower_bound(levels) + Cost::from(suppressed) * Cost::from(gap)
+    }
+
+    /// The cost of a node: `quasi` are the positions of the quasi attributes in the layout.
+    pub fn cost<const W: usize>(
+        &self,
+        layout: &Layout,
+        quasi: &[usize],
+        levels: &[u8],
+        set: &FrequencySet<W>,
+        kept: &[bool],
+    ) -> Cost {
+        let entries = set.keys().iter().zip(set.counts()).zip(kept);
+        if !self.is_sum_over_cells() {
+            return self.cost_of_classes(layout, quasi, set, kept);
+        }
+        let mut cost = self.lower_bound(levels);
+        let weights: Vec<(_, &Vec<u64>)> = (quasi.iter().zip(&self.weights).zip(levels))
+            .map(|((&attribute, weights), &level)| (layout.field(attribute), &weights[level as usize]))
+            .collect();
+        for ((key, &count), _) in entries.filter(|(_, kept)| !**kept) {
+            let row: u64 = weights.iter().map(|(field, weights)| weights[field.get(key) as usize]).sum();
+            cost += Cost::from(count) * Cost::from(self.row_of_tops() - row);
+        }
+        cost
+    }
+
+    fn cost_of_classes<const W: usize>(
+        &self,
+        layout: &Layout,
+        quasi: &[usize],
+        set: &FrequencySet<W>,
+        kept: &[bool],
+    ) -> Cost {
+        let classes = set.classes(&layout.mask_of::<W>(quasi.iter().copied()));
+        let mut sizes = vec![0u64; classes.sizes.len()];
+        for ((&class, &count), _) in classes.of_entry.iter().zip(set.counts()).zip(kept).filter(|(_, kept)| **kept) {
+            sizes[class as usize] += u64::from(count);
+        }
+        let out: u64 = sizes.iter().sum();
+        match self.loss {
+            Loss::Discernibility => {
+                let squares: Cost = sizes.iter().map(|&size| Cost::from(size) * Cost::from(size)).sum();
+                squares + Cost::from(self.rows) * Cost::from(self.rows - out)
+            }
+            _ => {
+                let classes = sizes.iter().filter(|size| **size > 0).count().max(1);
+                Cost::from(out) * Cost::from(WHOLE) / classes as Cost
+            }
+        }
+    }
+
+    /// A cost as the number that people read.
+    pub fn loss(&self, cost: Cost) -> f64 {
+        match self.loss {
+            Loss::Discernibility => cost as f64,
+            Loss::AverageClass => cost as f64 / WHOLE as f64 / self.k as f64,
+            _ if self.rows == 0 || self.weights.is_empty() => 0.0,
+            _ => cost as f64 / (self.rows as f64 * self.row_of_tops() as f64),
+        }
+    }
+
+    fn row_of_tops(&self) -> u64 {
+        self.weights.len() as u64 * WHOLE
+    }
+}
+
+/// For every label of a level, how much of its attribute's domain a cell hides: from 0 to 1.
+fn precision(attribute: LossAttribute<'_>, level: usize) -> Vec<f64> {
+    let share = level as f64 / attribute.hierarchy.top().max(1) as f64;
+    vec![share; attribute.hierarchy.levels()[level].labels.len()]
+}
+
+fn granularity(attribute: LossAttribute<'_>, level: usize) -> Vec<f64> {
+    let others = (attribute.hierarchy.leaves() as f64 - 1.0).max(1.0);
+    let labels = &attribute.hierarchy.levels()[level].labels;
+    labels.iter().map(|label| (label.leaves as f64 - 1.0).max(0.0) / others).collect()
+}
+
+fn ncp(attribute: LossAttribute<'_>, level: usize) -> Vec<f64> {
+    let labels = &attribute.hierarchy.levels()[level].labels;
+    if level == 0 || level == attribute.hierarchy.top() {
+        return vec![if level == 0 { 0.0 } else { 1.0 }; labels.len()];
+    }
+    let domain = attribute.domain;
+    let mut codes = vec![(u32::MAX, 0u32, 0u64); labels.len()];
+    for (code, &label) in attribute.hierarchy.levels()[level].map.iter().enumerate() {
+        let (first, last, occurring) = &mut codes[label as usize];
+        (*first, *last, *occurring) = ((*first).min(code as u32), code as u32, *occurring + 1);
+    }
+    let share = |(label, &(first, last, occurring)): (&Label, &(u32, u32, u64))| match (&label.cover, domain.kind()) {
+        (Cover::Missing | Cover::Point(_), _) => 0.0,
+        (Cover::Everything, _) => 1.0,
+        (Cover::Interval { low, high }, kind) => interval_share(domain, kind, *low, *high),
+        (Cover::Leaves(_), Kind::Category) if label.leaves == 1 => 0.0,
+        (Cover::Leaves(_), Kind::Category) => occurring as f64 / domain.cardinality() as f64,
+        // Numbers grouped by a file into cells that are no intervals: as wide as from their lowest to their highest.
+        (Cover::Leaves(_), _) => match (domain.number(first), domain.number(last), domain_ends(domain)) {
+            (Some(first), Some(last), Some((low, high))) if high > low => (last - first) / (high - low),
+            _ => 0.0,
+        },
+    };
+    labels.iter().zip(&codes).map(share).collect()
+}
+
+/// The lowest and the highest value that occur.
+fn domain_ends(domain: &Domain) -> Option<(f64, f64)> {
+    let last = domain.present().checked_sub(1)? as u32;
+    Some((domain.number(0)?, domain.number(last)?))
+}
+
+/// The width of an interval, clipped to the domain, as a share of the domain's. Whole numbers and days count from the
+/// first to the last value inside.
+fn interval_share(domain: &Domain, kind: Kind, low: Option<Bound>, high: Option<Bound>) -> f64 {
+    let Some((first, last)) = domain_ends(domain) else { return 0.0 };
+    if last <= first {
+        return 0.0;
+    }
+    let position = |bound: Bound| match bound {
+        Bound::Integer(value) => value as f64,
+        Bound::Float(value) => value,
+        Bound::Date(date) => f64::from(date.0),
+    };
+    let step = if kind == Kind::Float { 0.0 } else { 1.0 };
+    let from = low.map_or(first, |low| position(low).max(first));
+    let to = high.map_or(last, |high| (position(high) - step).min(last));
+    ((to - from) / (last - first)).max(0.0)
+}

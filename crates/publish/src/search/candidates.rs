@@ -1,0 +1,111 @@
+//! Counting every node that holds. Where holding is monotone, chains of undecided nodes are halved and each answer decides
+//! all nodes above or below (the idea of Flash, Kohlmayer et al. 2012); otherwise every node is judged that the absorbing
+//! cores do not exclude.
+
+use std::cmp::Reverse;
+
+use super::{BATCH, Search};
+use crate::lattice::Levels;
+use crate::pruning::AtLeast;
+
+impl<const W: usize> Search<'_, W> {
+    /// `None` when the budget runs out before every node is decided.
+    pub(super) fn count_candidates(&mut self) -> Option<u64> {
+        let nodes = self.lattice.nodes().expect("numbered");
+        self.problem.progress.stage("counting candidates", Some(nodes));
+        if self.holding_is_monotone() { self.decide_by_chains(nodes) } else { self.judge_each(nodes) }
+    }
+
+    /// Whether every node above one that holds, holds.
+    pub(super) fn holding_is_monotone(&self) -> bool {
+        self.pruning.holding_means_coarser_holds(self.problem.judge)
+    }
+
+    fn judge_each(&mut self, nodes: u64) -> Option<u64> {
+        let mut levels = Levels::new();
+        let mut order: Vec<(Reverse<u32>, u32)> = (0..nodes)
+            .map(|number| {
+                self.lattice.levels(number, &mut levels);
+                (Reverse(levels.iter().map(|&level| u32::from(level)).sum()), number as u32)
+            })
+            .collect();
+        order.sort_unstable();
+        let mut at_least = vec![AtLeast::default(); nodes as usize];
+        let mut holding = 0u64;
+        // Nodes of equal height do not lie below one another, so each height is judged in batches.
+        for height in order.chunk_by(|a, b| a.0 == b.0) {
+            for chunk in height.chunks(BATCH) {
+                if self.out_of_budget() {
+                    return None;
+                }
+                let mut batch: Vec<(u32, Levels)> = Vec::new();
+                for &(_, number) in chunk {
+                    let mut levels = Levels::new();
+                    self.lattice.levels(u64::from(number), &mut levels);
+                    let above = self.lattice.coarser(u64::from(number), &levels);
+                    at_least[number as usize] = above.map(|c| at_least[c as usize]).max().unwrap_or_default();
+                    let rows = at_least[number as usize].rows();
+                    if rows <= self.problem.judge.allowed() && rows < self.problem.rows as u64 {
+                        batch.push((number, levels));
+                    }
+                }
+                let nodes: Vec<Levels> = batch.iter().map(|(_, levels)| levels.clone()).collect();
+                for ((number, _), judged) in batch.iter().zip(self.judge_all(&nodes)) {
+                    at_least[*number as usize] = judged.at_least.max(at_least[*number as usize]);
+                    holding += u64::from(judged.holding.is_some());
+                }
+            }
+        }
+        Some(holding)
+    }
+
+    /// Decides every node of a lattice where holding is monotone. A node that holds and has no finer one that holds
+    /// cannot be decided by another, so all of these are judged themselves: for a loss that grows with every step, the
+    /// best node is among them.
+    pub(super) fn decide_by_chains(&mut self, nodes: u64) -> Option<u64> {
+        let mut decided: Vec<Option<bool>> = vec![None; nodes as usize];
+        let mut levels = Levels::new();
+        for start in 0..nodes {
+            while decided[start as usize].is_none() {
+                let mut chain = vec![start];
+                loop {
+                    let last = chain[chain.len() - 1];
+                    self.lattice.levels(last, &mut levels);
+                    let mut coarser = self.lattice.coarser(last, &levels);
+                    let Some(undecided) = coarser.find(|&node| decided[node as usize].is_none()) else { break };
+                    chain.push(undecided);
+                }
+                let (mut low, mut high) = (0, chain.len());
+                while low < high {
+                    if self.out_of_budget() {
+                        return None;
+                    }
+                    let middle = (low + high) / 2;
+                    self.lattice.levels(chain[middle], &mut levels);
+                    let holds = self.judge_all(std::slice::from_ref(&levels))[0].holding.is_some();
+                    self.decide(&mut decided, chain[middle], holds);
+                    if holds { high = middle } else { low = middle + 1 }
+                }
+            }
+        }
+        Some(decided.iter().filter(|decision| **decision == Some(true)).count() as u64)
+    }
+
+    /// Marks a node and, upwards when it holds, downwards when it fails, all that follow from it.
+    fn decide(&self, decided: &mut [Option<bool>], node: u64, holds: bool) {
+        let mut todo = vec![node];
+        let mut levels = Levels::new();
+        while let Some(node) = todo.pop() {
+            if decided[node as usize].replace(holds).is_some() {
+                continue;
+            }
+            self.lattice.levels(node, &mut levels);
+            let undecided = |next: &u64| decided[*next as usize].is_none();
+            if holds {
+                todo.extend(self.lattice.coarser(node, &levels).filter(undecided));
+            } else {
+                todo.extend(self.lattice.finer(node, &levels).filter(undecided));
+            }
+        }
+    }
+}

@@ -1,9 +1,12 @@
 //! What must hold: privacy models as guarantees over classes, the rules that ask for them, and how a table is judged.
 
+pub mod check;
 pub mod guarantee;
 pub mod judge;
 pub mod model;
 pub mod models;
+pub mod release_check;
+pub mod verified;
 pub mod whole;
 
 pub use guarantee::{Absorbing, Class, Guarantee, OnMerge};

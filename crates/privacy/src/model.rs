@@ -1,6 +1,7 @@
 //! The privacy models by name, with their parameters as a policy gives them. What each one means is in its own file.
 
-use hedgerow_table::Ratio;
+use hedgerow_table::{Domain, Ratio};
+use serde_json::{Map, Value, json};
 
 /// How far apart two values of a protected attribute are, for t-closeness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,5 +63,89 @@ impl Model {
     /// Whether the model speaks of a protected attribute (k-anonymity alone does not).
     pub fn needs_protect(&self) -> bool {
         !matches!(self, Model::KAnonymity { .. })
+    }
+
+    /// The codes of the values that (α,k)-anonymity limits, in the protected attribute's domain; a value that does not
+    /// occur limits nothing.
+    pub fn limited_codes(&self, protect: Option<&Domain>) -> Option<Vec<u32>> {
+        let (Model::AlphaKAnonymity { values: Some(values), .. }, Some(domain)) = (self, protect) else { return None };
+        Some(values.iter().filter_map(|value| domain.code_of(value)).collect())
+    }
+
+    /// The parameters as a manifest and a report give them.
+    pub fn required(&self) -> Map<String, Value> {
+        let required = match self {
+            Model::KAnonymity { k } => json!({ "k": k }),
+            Model::DistinctLDiversity { l } => json!({ "l": l }),
+            Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => json!({ "l": number(*l) }),
+            Model::RecursiveLDiversity { c, l } => json!({ "c": number(*c), "l": l }),
+            Model::TCloseness { t, distance } => json!({ "t": number(*t), "distance": distance.name() }),
+            Model::AlphaKAnonymity { alpha, k, values: None } => json!({ "alpha": number(*alpha), "k": k }),
+            Model::AlphaKAnonymity { alpha, k, values } => json!({ "alpha": number(*alpha), "k": k, "values": values }),
+        };
+        match required {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+
+    /// The model that [`Self::required`] describes; `None` when the name is unknown or a parameter is missing or absurd.
+    pub fn from_required(name: &str, required: &Map<String, Value>) -> Option<Model> {
+        let whole = |key: &str| required.get(key)?.as_u64().filter(|&value| value >= 1);
+        let ratio = |key: &str| Ratio::from_decimal(required.get(key)?.as_f64()?);
+        let at_least_one = |key: &str| ratio(key).filter(|value| value.numerator >= value.denominator);
+        Some(match name {
+            "k-anonymity" => Model::KAnonymity { k: whole("k")? },
+            "distinct-l-diversity" => Model::DistinctLDiversity { l: whole("l")? },
+            "frequency-l-diversity" => Model::FrequencyLDiversity { l: at_least_one("l")? },
+            "entropy-l-diversity" => Model::EntropyLDiversity { l: at_least_one("l")? },
+            "recursive-l-diversity" => Model::RecursiveLDiversity { c: ratio("c")?, l: whole("l")? },
+            "t-closeness" => {
+                let name = required.get("distance").map_or(Some("equal"), Value::as_str)?;
+                let distance = Distance::ALL.into_iter().find(|distance| distance.name() == name)?;
+                Model::TCloseness { t: ratio("t")?, distance }
+            }
+            "alpha-k-anonymity" => {
+                let values = match required.get("values") {
+                    None | Some(Value::Null) => None,
+                    Some(values) => {
+                        let texts = values.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
+                        Some(texts.collect::<Option<Vec<String>>>()?)
+                    }
+                };
+                let alpha = ratio("alpha").filter(|alpha| alpha.numerator > 0)?;
+                Model::AlphaKAnonymity { alpha, k: whole("k")?, values }
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// A fraction as JSON: a whole number where it is one.
+fn number(ratio: Ratio) -> Value {
+    if ratio.denominator == 1 { json!(ratio.numerator) } else { json!(ratio.as_f64()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_required_says_which_model_it_was() {
+        let ratio = |value| Ratio::from_decimal(value).unwrap();
+        for model in [
+            Model::KAnonymity { k: 5 },
+            Model::DistinctLDiversity { l: 3 },
+            Model::FrequencyLDiversity { l: ratio(2.5) },
+            Model::EntropyLDiversity { l: ratio(3.0) },
+            Model::RecursiveLDiversity { c: ratio(0.5), l: 2 },
+            Model::TCloseness { t: ratio(0.15), distance: Distance::Ordered },
+            Model::AlphaKAnonymity { alpha: ratio(0.3), k: 2, values: None },
+            Model::AlphaKAnonymity { alpha: ratio(0.3), k: 2, values: Some(vec!["flu".to_owned()]) },
+        ] {
+            assert_eq!(Model::from_required(model.name(), &model.required()), Some(model));
+        }
+        assert_eq!(Model::from_required("k-anonymity", &Map::new()), None);
+        assert_eq!(Model::from_required("wishful-anonymity", &Map::new()), None);
     }
 }

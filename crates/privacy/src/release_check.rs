@@ -1,0 +1,194 @@
+//! The check of a release directory: the manifest says what was promised, the tables say whether it is so.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use hedgerow_table::read::{ReadOptions, read_table};
+use hedgerow_table::release::codebook::Codebook;
+use hedgerow_table::release::manifest::{Claim, Manifest, Resource};
+use hedgerow_table::{Domain, InputError, Progress, Table, TableError};
+use serde_json::{Map, Value};
+
+use crate::check::{Checked, NamedRule, check_table};
+use crate::{Distance, Model, Tree};
+
+/// What the check of a release found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReleaseCheck {
+    pub checked: Checked,
+    /// Where the release contradicts itself: the manifest's counts or claims, or labels without a codebook entry.
+    pub contradictions: Vec<String>,
+}
+
+impl ReleaseCheck {
+    pub fn holds(&self) -> bool {
+        self.checked.holds() && self.contradictions.is_empty()
+    }
+}
+
+/// Reads one table of a release with the types that its schema names.
+pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progress) -> Result<Table, TableError> {
+    let path = directory.join(&resource.path);
+    let place = path.display().to_string();
+    let leaves_directory = Path::new(&resource.path).components().any(|part| !matches!(part, std::path::Component::Normal(_)));
+    if leaves_directory {
+        let hint = "a release holds its tables in its own directory; do not trust this one";
+        return Err(TableError::input(place, "the manifest names a table outside of the release", hint));
+    }
+    let mut kinds = HashMap::new();
+    for field in &resource.schema.fields {
+        let kind = field.table_kind().ok_or_else(|| {
+            let problem = format!("field `{}` has the type `{}`, which this version does not know", field.name, field.kind);
+            InputError::new(place.clone(), problem, "expected integer, number, date or string")
+        })?;
+        kinds.insert(field.name.clone(), kind);
+    }
+    let options = ReadOptions {
+        delimiter: Some(b','),
+        kinds,
+        nulls: resource.schema.missing_values.clone(),
+        progress,
+        ..ReadOptions::default()
+    };
+    let table = read_table(&path, &options)?;
+    let expected: Vec<&str> = resource.schema.fields.iter().map(|field| field.name.as_str()).collect();
+    if table.header != expected {
+        let problem = format!("the columns are {}, the manifest says {}", table.header.join(", "), expected.join(", "));
+        return Err(TableError::input(place, problem, "the table and its manifest do not belong together"));
+    }
+    Ok(table)
+}
+
+/// The quasi attributes of a released table.
+pub fn quasi_of(resource: &Resource) -> Vec<String> {
+    let quasi = resource.schema.fields.iter().filter(|field| field.role.as_deref() == Some("quasi"));
+    quasi.map(|field| field.name.clone()).collect()
+}
+
+/// Recomputes every guarantee of a release from its tables.
+pub fn check_release(directory: &Path, progress: &dyn Progress) -> Result<ReleaseCheck, TableError> {
+    let manifest = Manifest::read(directory)?;
+    let place = directory.join(hedgerow_table::release::manifest::FILE_NAME).display().to_string();
+    let Some(resource) = manifest.resources.iter().find(|resource| resource.name == "data") else {
+        let hint = "this version checks generalised releases, whose table is named `data`";
+        return Err(TableError::input(place, "the manifest lists no table `data`", hint));
+    };
+    let table = read_released(directory, resource, progress)?;
+    let rules = rules_of(&manifest, &table, &place)?;
+    let quasi = quasi_of(resource);
+    let checked = check_table(&table, &quasi, &rules, &directory.join(&resource.path).display().to_string())?;
+    let mut contradictions = against_manifest(&manifest, &checked);
+    contradictions.extend(labels_without_meaning(directory, &table, &quasi)?);
+    Ok(ReleaseCheck { checked, contradictions })
+}
+
+/// The rules that a manifest's claims describe. Claims of one rule stand together and are judged one by one.
+fn rules_of(manifest: &Manifest, table: &Table, place: &str) -> Result<Vec<NamedRule>, TableError> {
+    let mut rules = Vec::new();
+    if manifest.hedgerow.guarantees.is_empty() {
+        return Err(TableError::input(place, "the manifest claims no guarantee", "there is nothing to check"));
+    }
+    for claim in &manifest.hedgerow.guarantees {
+        let Some(model) = Model::from_required(&claim.model, &claim.required) else {
+            let problem = format!("the guarantee `{}` has parameters that cannot be read", claim.model);
+            return Err(TableError::input(place, problem, "was it written by a newer version of hedgerow?"));
+        };
+        if claim.know.is_empty() || (model.needs_protect() && claim.protect.is_none()) {
+            let problem = format!("the guarantee `{}` does not say which attributes it is about", claim.model);
+            return Err(TableError::input(place, problem, "publish the release again"));
+        }
+        let by_hierarchy = matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
+        let tree = match (&claim.protect, by_hierarchy) {
+            (Some(name), true) => {
+                let column = table.column(name);
+                let paths = manifest.hedgerow.hierarchies.get(name);
+                let tree = column.zip(paths).and_then(|(column, paths)| tree_from_paths(&column.domain, paths));
+                Some(tree.ok_or_else(|| {
+                    let problem = format!("the hierarchy of `{name}` is missing, or lacks a released value");
+                    InputError::new(place, problem, "hierarchical t-closeness cannot be checked without it")
+                })?)
+            }
+            _ => None,
+        };
+        rules.push(NamedRule { know: claim.know.clone(), protect: claim.protect.clone(), require: vec![model], tree });
+    }
+    Ok(rules)
+}
+
+/// A tree over a domain from lists of a value and its labels up to the top; `None` when a value has no list or the lists
+/// differ in length.
+pub fn tree_from_paths(domain: &Domain, paths: &Value) -> Option<Tree> {
+    let mut of_value: HashMap<&str, Vec<&str>> = HashMap::new();
+    for path in paths.as_array()? {
+        let labels: Vec<&str> = path.as_array()?.iter().map(Value::as_str).collect::<Option<_>>()?;
+        let (value, above) = labels.split_first()?;
+        of_value.insert(value, above.to_vec());
+    }
+    let height = of_value.values().next()?.len();
+    let mut numbers: Vec<HashMap<&str, u32>> = vec![HashMap::new(); height];
+    let mut levels = vec![Vec::with_capacity(domain.cardinality()); height];
+    for code in 0..domain.cardinality() as u32 {
+        let above = of_value.get(domain.text(code).as_str()).filter(|above| above.len() == height)?;
+        for (level, label) in above.iter().enumerate() {
+            let next = numbers[level].len() as u32;
+            levels[level].push(*numbers[level].entry(label).or_insert(next));
+        }
+    }
+    Some(Tree { levels })
+}
+
+fn against_manifest(manifest: &Manifest, checked: &Checked) -> Vec<String> {
+    let mut contradictions = Vec::new();
+    let promise = &manifest.hedgerow;
+    if promise.rows.out != checked.rows {
+        contradictions.push(format!("the manifest says {} rows, the table has {}", promise.rows.out, checked.rows));
+    }
+    if promise.rows.out.checked_add(promise.rows.suppressed) != Some(promise.rows.source) {
+        contradictions.push("the manifest's rows out and suppressed do not add up to rows in".to_owned());
+    }
+    if promise.classes != checked.classes {
+        contradictions.push(format!(
+            "the manifest says {} classes of {} to {} rows, the table has {} of {} to {}",
+            promise.classes.count,
+            promise.classes.min,
+            promise.classes.max,
+            checked.classes.count,
+            checked.classes.min,
+            checked.classes.max
+        ));
+    }
+    for (claimed, found) in promise.guarantees.iter().zip(&checked.claims) {
+        if !claimed.holds || !same_numbers(&claimed.achieved, &found.achieved) {
+            contradictions.push(format!("the manifest claims {} for {}, the table shows {}", told(claimed), claimed.model, told(found)));
+        }
+    }
+    contradictions
+}
+
+fn same_numbers(claimed: &Map<String, Value>, found: &Map<String, Value>) -> bool {
+    claimed.len() == found.len()
+        && found.iter().all(|(name, found)| match (claimed.get(name).and_then(Value::as_f64), found.as_f64()) {
+            (Some(claimed), Some(found)) => (claimed - found).abs() <= 1e-9,
+            _ => false,
+        })
+}
+
+fn told(claim: &Claim) -> String {
+    let numbers = claim.achieved.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ");
+    if claim.holds { numbers } else { format!("{numbers} (does not hold)") }
+}
+
+fn labels_without_meaning(directory: &Path, table: &Table, quasi: &[String]) -> Result<Vec<String>, TableError> {
+    let codebook = Codebook::read(&directory.join("codebook.csv"))?;
+    let mut contradictions = Vec::new();
+    for name in quasi {
+        let column = table.column(name).expect("the header was compared with the manifest");
+        let known: HashSet<&str> = codebook.labels(name).into_iter().map(|(label, _)| label).collect();
+        let texts = (0..column.domain.cardinality() as u32).map(|code| column.domain.text(code));
+        let unknown = texts.filter(|text| !known.contains(text.as_str())).count();
+        if unknown > 0 {
+            contradictions.push(format!("{unknown} labels of `{name}` have no entry in codebook.csv"));
+        }
+    }
+    Ok(contradictions)
+}

@@ -1,0 +1,150 @@
+//! The gate: a release is built beside its destination, verified from the very bytes that will be published, and only
+//! then moved into place. A [`Verified`] can be made in no other way, and nothing else can be placed.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use hedgerow_table::release::manifest::{self, Manifest, Resource};
+use hedgerow_table::{NoProgress, TableError};
+
+use crate::check::{Checked, NamedRule, check_table};
+use crate::release_check::{quasi_of, read_released};
+
+/// A release under construction, in a directory of its own beside the destination. Removed when dropped.
+#[derive(Debug)]
+pub struct Staged {
+    directory: PathBuf,
+    destination: PathBuf,
+    overwrite: bool,
+}
+
+/// A release whose tables were read back and found to keep every rule.
+#[derive(Debug)]
+pub struct Verified {
+    staged: Staged,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The tables do not keep a rule: never the user's fault.
+    #[error("internal error: the release that was built breaks {0}; nothing was published (this is a bug in hedgerow)")]
+    Breach(String),
+}
+
+impl Staged {
+    /// Refuses a destination that exists, unless it may be overwritten and is a release (or empty).
+    pub fn beside(destination: &Path, overwrite: bool) -> Result<Staged, TableError> {
+        let shown = destination.display().to_string();
+        if let Ok(found) = fs::symlink_metadata(destination) {
+            let is_release = destination.join(manifest::FILE_NAME).is_file();
+            let is_empty = found.is_dir() && fs::read_dir(destination).is_ok_and(|mut entries| entries.next().is_none());
+            if !overwrite {
+                return Err(TableError::input(shown, "exists already", "name another directory with -o, or add --force to replace it"));
+            }
+            if !found.is_dir() || !(is_release || is_empty) {
+                let hint = "--force replaces only a release or an empty directory; name another with -o";
+                return Err(TableError::input(shown, "exists and is not a release", hint));
+            }
+        }
+        let Some(name) = destination.file_name() else {
+            return Err(TableError::input(shown, "not a name for a directory", "name a new directory, such as `-o release`"));
+        };
+        let parent = match destination.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        if !parent.is_dir() {
+            let problem = format!("the directory {} does not exist", parent.display());
+            return Err(TableError::input(shown, problem, "create it first, or name another with -o"));
+        }
+        let directory = parent.join(format!(".{}.partial-{}", name.to_string_lossy(), std::process::id()));
+        if directory.exists() {
+            fs::remove_dir_all(&directory).map_err(|error| TableError::io(&directory, error))?;
+        }
+        fs::create_dir(&directory).map_err(|error| TableError::io(&directory, error))?;
+        Ok(Staged { directory, destination: destination.to_path_buf(), overwrite })
+    }
+
+    /// Where the release is being built.
+    pub fn path(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Reads the released table back, judges it by the rules, and writes the manifest that `describe` makes of the
+    /// result.
+    pub fn verify(
+        self,
+        resource: &Resource,
+        rules: &[NamedRule],
+        describe: impl FnOnce(&Checked) -> Manifest,
+    ) -> Result<Verified, VerifyError> {
+        // The disk may take its time with the table while it is being checked.
+        let path = self.directory.join(&resource.path);
+        let syncing = {
+            let path = path.clone();
+            std::thread::spawn(move || sync(&path))
+        };
+        let table = read_released(&self.directory, resource, &NoProgress)?;
+        let checked = check_table(&table, &quasi_of(resource), rules, &path.display().to_string())?;
+        if let Some(broken) = checked.claims.iter().find(|claim| !claim.holds) {
+            return Err(VerifyError::Breach(broken.model.clone()));
+        }
+        let manifest = self.directory.join(manifest::FILE_NAME);
+        fs::write(&manifest, describe(&checked).to_json()).map_err(|error| TableError::io(&manifest, error))?;
+        match syncing.join() {
+            Ok(result) => result.map_err(|error| TableError::io(&path, error))?,
+            Err(_) => return Err(TableError::Internal("the thread that syncs the table failed".to_owned()).into()),
+        }
+        Ok(Verified { staged: self })
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // Already moved into place, or never to be: either way nothing half-made stays behind.
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+impl Verified {
+    /// Flushes all files and moves the release into place, whole or not at all.
+    pub fn place(self) -> Result<PathBuf, TableError> {
+        let staged = &self.staged;
+        let failed = |path: &Path| {
+            let path = path.to_path_buf();
+            move |error| TableError::Io { path, source: error }
+        };
+        for entry in fs::read_dir(&staged.directory).map_err(failed(&staged.directory))? {
+            let path = entry.map_err(failed(&staged.directory))?.path();
+            sync(&path).map_err(failed(&path))?;
+        }
+        sync(&staged.directory).map_err(failed(&staged.directory))?;
+        let destination = &staged.destination;
+        // What is replaced moves aside first: a directory cannot be renamed onto one that holds files.
+        let aside = staged.directory.with_extension("replaced");
+        let replacing = staged.overwrite && destination.exists();
+        if replacing {
+            fs::rename(destination, &aside).map_err(failed(destination))?;
+        }
+        if let Err(error) = fs::rename(&staged.directory, destination) {
+            if replacing {
+                let _ = fs::rename(&aside, destination);
+            }
+            return Err(failed(destination)(error));
+        }
+        if replacing {
+            fs::remove_dir_all(&aside).map_err(failed(&aside))?;
+        }
+        if let Some(parent) = destination.parent() {
+            // Best effort: some file systems do not let a directory be opened for syncing.
+            let _ = sync(if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+        }
+        Ok(destination.clone())
+    }
+}
+
+fn sync(path: &Path) -> std::io::Result<()> {
+    File::open(path)?.sync_all()
+}

@@ -81,9 +81,33 @@ pub fn write_example(dir: &Path, rows: u64, seed: u64) -> io::Result<()> {
     write_new(&dir.join("census.csv"), |out| census(rows, seed, out))
 }
 
+/// Writes a file that must not exist yet; one that cannot be finished is removed, so that none is left cut short.
 fn write_new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(named)?;
     let mut out = BufWriter::new(file);
-    fill(&mut out).and_then(|()| out.flush()).map_err(named)
+    fill(&mut out).and_then(|()| out.flush()).map_err(|error| {
+        // The first error is the one to tell; that the removal failed too would only hide it.
+        let _ = fs::remove_file(path);
+        named(error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_finished_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("census.csv");
+        let error = write_new(&path, |out| {
+            out.write_all(b"half of it")?;
+            Err(io::ErrorKind::StorageFull.into())
+        })
+        .unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(error.to_string().contains("census.csv"), "{error}");
+        assert!(!path.exists());
+    }
 }

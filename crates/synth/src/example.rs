@@ -69,8 +69,8 @@ suppression = 0.02
 loss = "ncp"
 "#;
 
-/// Writes `census.csv`, `policy.toml` and the hierarchies into `dir`, which is made when missing. A file that is already
-/// there is not overwritten: the error is then [`io::ErrorKind::AlreadyExists`].
+/// Writes `census.csv`, `policy.toml` and the hierarchies into `dir`, which is made when missing. A file that is
+/// already there is not overwritten: the error is then [`io::ErrorKind::AlreadyExists`].
 pub fn write_example(dir: &Path, rows: u64, seed: u64) -> io::Result<()> {
     let hierarchies = dir.join(HIERARCHY_FOLDER);
     fs::create_dir_all(&hierarchies)?;

@@ -4,8 +4,8 @@ use crate::chance::LoadedDie;
 
 pub(crate) const AGES: usize = 100;
 
-/// People per single year of age, at these ages; in between it runs straight. The shape is that of a rich country today:
-/// slightly fewer children than adults, a dent at 45 between two bulges, and a fall from 65 on.
+/// People per single year of age, at these ages; in between it runs straight. The shape is that of a rich country
+/// today: slightly fewer children than adults, a dent at 45 between two bulges, and a fall from 65 on.
 const AGE_ANCHORS: [(usize, u64); 17] = [
     (0, 1_180),
     (5, 1_220),

@@ -1,4 +1,4 @@
-//! One person: the order in which the attributes are drawn, each given the ones before it, and the line that it becomes.
+//! One person: the order in which the attributes are drawn, each given the ones before, and the line they become.
 
 use crate::chance::{LoadedDie, Random};
 use crate::{income, people, places, schooling, work};

@@ -1,5 +1,5 @@
-//! Birthplaces: most people were born at home; the others come from some sixty countries with a heavy head, and from where
-//! they come goes with their race.
+//! Birthplaces: most people were born at home; the others come from some sixty countries with a heavy head, and where
+//! they come from goes with their race.
 
 use crate::chance::LoadedDie;
 

@@ -92,7 +92,7 @@ fn bullet(repo: &Repo, folder: &str, name: &str) -> String {
     let path = format!("{folder}/src/{name}");
     let path = if name.ends_with('/') { format!("{path}mod.rs") } else { path };
     let purpose = lowered(&first_sentence(repo.text(&path).unwrap_or_default()));
-    format!("- `{name}`: {purpose}")
+    format!("- `{name}`: {purpose}").trim_end().to_owned()
 }
 
 fn first_sentence(text: &str) -> String {

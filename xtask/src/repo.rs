@@ -76,8 +76,10 @@ impl Package {
     }
 }
 
+/// Where cargo runs this program from, rather than where it was built: a build may be kept and used in another checkout.
 pub(crate) fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let built_in = || env!("CARGO_MANIFEST_DIR").into();
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(built_in));
     here.parent().expect("xtask lies in a folder of the workspace").to_path_buf()
 }
 

@@ -79,16 +79,17 @@ fn unknown_rooms<'a>(repo: &Repo, rows: impl Iterator<Item = &'a Row>) -> Vec<Fi
     findings
 }
 
+/// A room may stand in several rows; what they allow adds up.
 fn read_rows(rows: &[Row]) -> BTreeMap<&str, Allowed> {
     let mut allowed = BTreeMap::new();
     for row in rows {
         for room in row.items(0) {
-            let may_use = if row.items(1).any(|item| item == "any") {
-                Allowed::Any
-            } else {
-                Allowed::These(row.items(1).map(str::to_owned).collect())
-            };
-            allowed.insert(room, may_use);
+            let so_far = allowed.entry(room).or_insert_with(|| Allowed::These(BTreeSet::new()));
+            if row.items(1).any(|item| item == "any") {
+                *so_far = Allowed::Any;
+            } else if let Allowed::These(rooms) = so_far {
+                rooms.extend(row.items(1).map(str::to_owned));
+            }
         }
     }
     allowed
@@ -156,7 +157,9 @@ mod tests {
 
 | tests of | may also use | why |
 |---|---|---|
+| `publish`, `cli` | `table` | data |
 | `publish` | `audit` | an oracle |
+| `publish` | `table` | both |
 
 | dependency | why | instead of |
 |---|---|---|
@@ -209,7 +212,7 @@ mod tests {
         let repo = house().with_room("cli", &[]).with_room("engine", &[]);
         let expected = [
             "ARCHITECTURE.md:4: no crate is called audit",
-            "ARCHITECTURE.md:10: no crate is called audit",
+            "ARCHITECTURE.md:11: no crate is called audit",
             "ARCHITECTURE.md:1: the crate hedgerow-engine has no row in the table of rooms",
         ];
         assert_eq!(lines(rooms_keep_their_walls(&repo))[..2], expected[..2]);
@@ -220,7 +223,7 @@ mod tests {
     fn dependencies_are_recorded_and_records_are_used() {
         let repo = Repo::made_of(&[(ARCHITECTURE, DOCUMENT)]).with_room("table", &["rayon", "left-pad"]);
         let expected = [
-            "ARCHITECTURE.md:14: no crate depends on rand",
+            "ARCHITECTURE.md:16: no crate depends on rand",
             "crates/table/Cargo.toml:1: left-pad is used and not recorded",
         ];
         assert_eq!(lines(dependencies_are_decisions(&repo)), expected);

@@ -1,1 +1,41 @@
-fn main() {}
+//! The habits of the house as commands: `tidy` reads the repository and says what is out of place, `map` brings the code
+//! map up to date, `test` runs everything that must pass before a change is accepted.
+
+use std::process::ExitCode;
+
+mod markdown;
+mod repo;
+mod test;
+mod tidy;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  tidy   hold the documents against the code: rooms, code map, dependencies, papers, text hygiene
+  map    add missing files to the code map in ARCHITECTURE.md and take out those that are gone
+  test   format, clippy, tidy, all tests, the example run; stops at the first failure
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["tidy"] => tidy::run(),
+        ["map"] => tidy::rewrite_map(),
+        ["test"] => test::run(),
+        ["help" | "-h" | "--help"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}

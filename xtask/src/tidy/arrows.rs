@@ -1,0 +1,231 @@
+//! Which room may use which, and which outside crates anyone may use: both as ARCHITECTURE.md says, both against the
+//! manifests.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{ARCHITECTURE, Finding};
+use crate::markdown::{self, Row};
+use crate::repo::{Package, Repo};
+
+const ROOMS: &[&str] = &["room", "may use"];
+const TESTS: &[&str] = &["tests of", "may also use"];
+const DEPENDENCIES: &[&str] = &["dependency", "why"];
+
+/// What one room may use.
+#[derive(Debug)]
+enum Allowed {
+    /// Every room that is not itself marked `any`, so that nothing comes to depend on those.
+    Any,
+    These(BTreeSet<String>),
+}
+
+pub(super) fn rooms_keep_their_walls(repo: &Repo) -> Vec<Finding> {
+    let document = repo.text(ARCHITECTURE).unwrap_or_default();
+    let Some(table) = markdown::table(document, ROOMS) else {
+        let hint = "the header is | room | may use | why |; one row for each crate";
+        return vec![Finding::new(ARCHITECTURE, 1, "the table of rooms is missing", hint)];
+    };
+    let exceptions = markdown::table(document, TESTS).map(|table| table.rows).unwrap_or_default();
+    let mut findings = unknown_rooms(repo, table.rows.iter().chain(&exceptions));
+
+    let allowed = read_rows(&table.rows);
+    let in_tests = read_rows(&exceptions);
+    for package in &repo.packages {
+        let Some(may_use) = allowed.get(package.room()) else {
+            let hint = format!("add a row: | {} | … | … |", package.room());
+            let problem = format!("the crate {} has no row in the table of rooms", package.name);
+            findings.push(Finding::new(ARCHITECTURE, table.line, problem, hint));
+            continue;
+        };
+        for (used, only_for_tests) in used_rooms(repo, package) {
+            let permitted = match may_use {
+                Allowed::Any => !matches!(allowed.get(used), Some(Allowed::Any)),
+                Allowed::These(rooms) => rooms.contains(used),
+            };
+            let excepted = only_for_tests
+                && matches!(in_tests.get(package.room()), Some(Allowed::These(rooms)) if rooms.contains(used));
+            if !permitted && !excepted {
+                findings.push(crossed_wall(repo, package, used, only_for_tests));
+            }
+        }
+    }
+    findings
+}
+
+fn crossed_wall(repo: &Repo, package: &Package, used: &str, only_for_tests: bool) -> Finding {
+    let manifest = format!("{}/Cargo.toml", package.folder);
+    let whose = if only_for_tests { "the tests of " } else { "" };
+    let hint = if only_for_tests {
+        format!("move the test to a room that may, or give a reason in the table of tests in {ARCHITECTURE}")
+    } else {
+        format!("move the code to where both may reach it; the walls and their reasons are in {ARCHITECTURE}")
+    };
+    let needle = format!("hedgerow-{used}");
+    let line = line_of(repo, &manifest, |line| line.starts_with(&needle));
+    Finding::new(&manifest, line, format!("{whose}{} may not use {used}", package.room()), hint)
+}
+
+/// A row for a room that is gone, or an arrow to one, is a document that has rotted.
+fn unknown_rooms<'a>(repo: &Repo, rows: impl Iterator<Item = &'a Row>) -> Vec<Finding> {
+    let known: BTreeSet<&str> = repo.packages.iter().map(Package::room).collect();
+    let mut findings = Vec::new();
+    for row in rows {
+        let targets = row.items(1).filter(|name| !["any", "none"].contains(name));
+        for name in row.items(0).chain(targets).filter(|name| !known.contains(name)) {
+            let hint = "write crate names without hedgerow-, or none, or any; take the row out if the crate is gone";
+            findings.push(Finding::new(ARCHITECTURE, row.line, format!("no crate is called {name}"), hint));
+        }
+    }
+    findings
+}
+
+/// A room may stand in several rows; what they allow adds up.
+fn read_rows(rows: &[Row]) -> BTreeMap<&str, Allowed> {
+    let mut allowed = BTreeMap::new();
+    for row in rows {
+        for room in row.items(0) {
+            let so_far = allowed.entry(room).or_insert_with(|| Allowed::These(BTreeSet::new()));
+            if row.items(1).any(|item| item == "any") {
+                *so_far = Allowed::Any;
+            } else if let Allowed::These(rooms) = so_far {
+                rooms.extend(row.items(1).map(str::to_owned));
+            }
+        }
+    }
+    allowed
+}
+
+/// The rooms that a crate's manifest names, and whether only its tests use them.
+fn used_rooms<'a>(repo: &'a Repo, package: &'a Package) -> impl Iterator<Item = (&'a str, bool)> {
+    package.dependencies.iter().filter_map(|dependency| {
+        let used = repo.packages.iter().find(|other| other.name == dependency.name)?;
+        Some((used.room(), dependency.only_for_tests))
+    })
+}
+
+pub(super) fn dependencies_are_decisions(repo: &Repo) -> Vec<Finding> {
+    let document = repo.text(ARCHITECTURE).unwrap_or_default();
+    let Some(table) = markdown::table(document, DEPENDENCIES) else {
+        let hint = "the header is | dependency | why | instead of |; one row for each outside crate";
+        return vec![Finding::new(ARCHITECTURE, 1, "the table of dependencies is missing", hint)];
+    };
+    let mut used: BTreeMap<&str, &Package> = BTreeMap::new();
+    for package in &repo.packages {
+        for dependency in &package.dependencies {
+            if !repo.packages.iter().any(|other| other.name == dependency.name) {
+                used.entry(&dependency.name).or_insert(package);
+            }
+        }
+    }
+    let mut findings = Vec::new();
+    let mut recorded = BTreeSet::new();
+    for row in &table.rows {
+        for name in row.items(0) {
+            recorded.insert(name);
+            if !used.contains_key(name) {
+                let problem = format!("no crate depends on {name}");
+                findings.push(Finding::new(ARCHITECTURE, row.line, problem, "take it out of the table"));
+            }
+        }
+    }
+    for (name, package) in used.iter().filter(|(name, _)| !recorded.contains(*name)) {
+        let manifest = format!("{}/Cargo.toml", package.folder);
+        let line = line_of(repo, &manifest, |line| line.starts_with(name));
+        let hint =
+            format!("a dependency is a decision: give its reason in the table of dependencies in {ARCHITECTURE}");
+        findings.push(Finding::new(&manifest, line, format!("{name} is used and not recorded"), hint));
+    }
+    findings
+}
+
+fn line_of(repo: &Repo, path: &str, is_it: impl Fn(&str) -> bool) -> usize {
+    let text = repo.text(path).unwrap_or_default();
+    text.lines().position(is_it).map_or(1, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = "\
+| room | may use | why |
+|---|---|---|
+| `table` | none | base |
+| `audit` | `table` | a wall |
+| `publish` | `table` | |
+| `cli`, `python` | any | nothing depends on them |
+
+| tests of | may also use | why |
+|---|---|---|
+| `publish`, `cli` | `table` | data |
+| `publish` | `audit` | an oracle |
+| `publish` | `table` | both |
+
+| dependency | why | instead of |
+|---|---|---|
+| `rayon`, `rand` | fast | |
+";
+
+    fn house() -> Repo {
+        Repo::made_of(&[
+            (ARCHITECTURE, DOCUMENT),
+            ("crates/audit/Cargo.toml", "[dependencies]\nhedgerow-publish = 1\n"),
+        ])
+        .with_room("table", &["rayon", "rand"])
+        .with_room("publish", &["hedgerow-table", "dev:hedgerow-audit"])
+        .with_room("python", &["hedgerow-table"])
+    }
+
+    fn lines(findings: Vec<Finding>) -> Vec<String> {
+        findings.into_iter().map(|finding| format!("{}:{}: {}", finding.path, finding.line, finding.problem)).collect()
+    }
+
+    #[test]
+    fn allowed_arrows_and_excepted_tests_pass() {
+        let repo = house().with_room("audit", &["hedgerow-table"]).with_room("cli", &["hedgerow-audit"]);
+        assert_eq!(lines(rooms_keep_their_walls(&repo)), [""; 0]);
+        assert_eq!(lines(dependencies_are_decisions(&repo)), [""; 0]);
+    }
+
+    #[test]
+    fn an_attacker_may_not_share_the_defenders_code() {
+        let repo = house().with_room("audit", &["hedgerow-publish"]).with_room("cli", &[]);
+        let expected = ["crates/audit/Cargo.toml:2: audit may not use publish"];
+        assert_eq!(lines(rooms_keep_their_walls(&repo)), expected);
+    }
+
+    #[test]
+    fn tests_need_an_exception_of_their_own() {
+        let repo = house().with_room("audit", &["dev:hedgerow-publish"]).with_room("cli", &[]);
+        let expected = ["crates/audit/Cargo.toml:2: the tests of audit may not use publish"];
+        assert_eq!(lines(rooms_keep_their_walls(&repo)), expected);
+    }
+
+    #[test]
+    fn nothing_depends_on_a_room_that_may_use_any() {
+        let repo = house().with_room("audit", &[]).with_room("cli", &["hedgerow-python"]);
+        assert_eq!(lines(rooms_keep_their_walls(&repo)), ["crates/cli/Cargo.toml:1: cli may not use python"]);
+    }
+
+    #[test]
+    fn a_room_without_a_row_and_a_row_without_a_room_are_both_found() {
+        let repo = house().with_room("cli", &[]).with_room("engine", &[]);
+        let expected = [
+            "ARCHITECTURE.md:4: no crate is called audit",
+            "ARCHITECTURE.md:11: no crate is called audit",
+            "ARCHITECTURE.md:1: the crate hedgerow-engine has no row in the table of rooms",
+        ];
+        assert_eq!(lines(rooms_keep_their_walls(&repo))[..2], expected[..2]);
+        assert!(lines(rooms_keep_their_walls(&repo)).contains(&expected[2].to_owned()));
+    }
+
+    #[test]
+    fn dependencies_are_recorded_and_records_are_used() {
+        let repo = Repo::made_of(&[(ARCHITECTURE, DOCUMENT)]).with_room("table", &["rayon", "left-pad"]);
+        let expected = [
+            "ARCHITECTURE.md:16: no crate depends on rand",
+            "crates/table/Cargo.toml:1: left-pad is used and not recorded",
+        ];
+        assert_eq!(lines(dependencies_are_decisions(&repo)), expected);
+    }
+}

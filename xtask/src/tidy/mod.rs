@@ -1,0 +1,107 @@
+//! What is out of place, one line for each finding: `path:line: problem (hint)`.
+//!
+//! A document that no program reads is wrong within a month. Here the rooms, the code map, the dependency decisions and the
+//! index of papers are read from the documents themselves and held against the code.
+
+mod arrows;
+mod map;
+mod records;
+mod source;
+mod text;
+
+use std::fmt;
+
+use crate::repo::{self, Repo};
+
+const ARCHITECTURE: &str = "ARCHITECTURE.md";
+
+/// Every check, by what it looks at.
+const CHECKS: &[fn(&Repo) -> Vec<Finding>] = &[
+    arrows::rooms_keep_their_walls,
+    arrows::dependencies_are_decisions,
+    map::names_every_file,
+    source::check,
+    text::check,
+    records::lints_are_inherited,
+    records::changelog_is_open,
+    records::papers_name_what_exists,
+    records::links_lead_somewhere,
+];
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    path: String,
+    line: usize,
+    problem: String,
+    hint: String,
+    /// A note is printed and does not fail the run.
+    is_note: bool,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, problem: impl Into<String>, hint: impl Into<String>) -> Finding {
+        Finding { path: path.to_owned(), line, problem: problem.into(), hint: hint.into(), is_note: false }
+    }
+
+    fn note(path: &str, line: usize, problem: impl Into<String>, hint: impl Into<String>) -> Finding {
+        Finding { is_note: true, ..Finding::new(path, line, problem, hint) }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let note = if self.is_note { "note: " } else { "" };
+        write!(f, "{}:{}: {note}{} ({})", self.path, self.line, self.problem, self.hint)
+    }
+}
+
+pub(crate) fn run() -> Result<(), String> {
+    let findings = findings(&Repo::read()?);
+    for finding in &findings {
+        println!("{finding}");
+    }
+    match findings.iter().filter(|finding| !finding.is_note).count() {
+        0 => Ok(()),
+        1 => Err("tidy found 1 thing out of place".to_owned()),
+        count => Err(format!("tidy found {count} things out of place")),
+    }
+}
+
+fn findings(repo: &Repo) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(repo)).collect();
+    findings.sort();
+    findings
+}
+
+/// Brings the code map up to date in place. The sentences that stand are kept; new files bring their own first sentence.
+pub(crate) fn rewrite_map() -> Result<(), String> {
+    let repo = Repo::read()?;
+    let current = repo.text(ARCHITECTURE).ok_or("ARCHITECTURE.md is missing")?;
+    let updated = map::updated(&repo, current)?;
+    if updated == current {
+        println!("the code map is up to date");
+        return Ok(());
+    }
+    std::fs::write(repo::root().join(ARCHITECTURE), updated).map_err(|cause| format!("{ARCHITECTURE}: {cause}"))?;
+    println!("{ARCHITECTURE}: the code map was rewritten; read the new sentences before committing them");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_reads_as_one_line_an_editor_can_follow() {
+        let finding = Finding::new("a/b.rs", 7, "a tab", "use spaces");
+        assert_eq!(finding.to_string(), "a/b.rs:7: a tab (use spaces)");
+        assert_eq!(Finding::note("a", 1, "long", "split").to_string(), "a:1: note: long (split)");
+    }
+
+    #[test]
+    fn an_empty_repository_lacks_its_documents_and_nothing_else() {
+        let paths: Vec<String> = findings(&Repo::default()).into_iter().map(|finding| finding.path).collect();
+        assert!(paths.iter().all(|path| ["ARCHITECTURE.md", "CHANGELOG.md", "PAPERS.md"].contains(&path.as_str())));
+        assert!(paths.contains(&"CHANGELOG.md".to_owned()));
+    }
+}

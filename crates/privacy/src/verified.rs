@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use hedgerow_table::release::manifest::{self, Manifest, Resource};
-use hedgerow_table::{NoProgress, TableError};
+use hedgerow_table::{NoProgress, Table, TableError};
 
 use crate::check::{Checked, NamedRule, check_table};
 use crate::release_check::{quasi_of, read_released};
@@ -72,13 +72,13 @@ impl Staged {
         &self.directory
     }
 
-    /// Reads the released table back, judges it by the rules, and writes the manifest that `describe` makes of the
-    /// result.
+    /// Reads the released table back, judges it by the rules that `rules` binds to it, and writes the manifest that
+    /// `describe` makes of the result.
     pub fn verify(
         self,
         resource: &Resource,
-        rules: &[NamedRule],
-        describe: impl FnOnce(&Checked) -> Manifest,
+        rules: impl FnOnce(&Table) -> Vec<NamedRule>,
+        describe: impl FnOnce(&Checked, &Table) -> Manifest,
     ) -> Result<Verified, VerifyError> {
         // The disk may take its time with the table while it is being checked.
         let path = self.directory.join(&resource.path);
@@ -87,12 +87,12 @@ impl Staged {
             std::thread::spawn(move || sync(&path))
         };
         let table = read_released(&self.directory, resource, &NoProgress)?;
-        let checked = check_table(&table, &quasi_of(resource), rules, &path.display().to_string())?;
+        let checked = check_table(&table, &quasi_of(resource), &rules(&table), &path.display().to_string())?;
         if let Some(broken) = checked.claims.iter().find(|claim| !claim.holds) {
             return Err(VerifyError::Breach(broken.model.clone()));
         }
         let manifest = self.directory.join(manifest::FILE_NAME);
-        fs::write(&manifest, describe(&checked).to_json()).map_err(|error| TableError::io(&manifest, error))?;
+        fs::write(&manifest, describe(&checked, &table).to_json()).map_err(|error| TableError::io(&manifest, error))?;
         match syncing.join() {
             Ok(result) => result.map_err(|error| TableError::io(&path, error))?,
             Err(_) => return Err(TableError::Internal("the thread that syncs the table failed".to_owned()).into()),

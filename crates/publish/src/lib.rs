@@ -1,7 +1,14 @@
 //! How to make it hold: the searches that turn a table and a policy into a release.
 
+pub mod bind;
+pub mod error;
 pub mod lattice;
 pub mod loss;
 pub mod pruning;
+pub mod publish;
+pub mod rows;
 pub mod search;
 mod sets;
+
+pub use error::{PublishError, Unsatisfiable};
+pub use publish::{PublishOptions, Published, TableFormat, publish};

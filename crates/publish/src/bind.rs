@@ -1,0 +1,217 @@
+//! A policy meets its data: columns, hierarchies and rules bound to one another, or refused with a place.
+
+use std::collections::{HashMap, HashSet};
+
+use hedgerow_policy::{Attribute, Policy, Role};
+use hedgerow_privacy::check::NamedRule;
+use hedgerow_privacy::{Judge, Model, Rule, Tree, Whole, models};
+use hedgerow_table::frequency::Layout;
+use hedgerow_table::read::{ReadOptions, read_table};
+use hedgerow_table::{Codes, Column, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError};
+use serde_json::Value;
+
+use crate::error::PublishError;
+use crate::loss::LossAttribute;
+
+/// Reads the table that a policy names, without its identifiers.
+pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, TableError> {
+    let source = &policy.source;
+    let read = policy.attributes.iter().filter(|attribute| attribute.role != Role::Identifier);
+    let options = ReadOptions {
+        format: source.format,
+        delimiter: source.delimiter,
+        quote: source.quote,
+        nulls: source.nulls.clone(),
+        kinds: read.clone().filter_map(|attribute| Some((attribute.name.clone(), declared_kind(attribute)?))).collect(),
+        only: Some(read.map(|attribute| attribute.name.clone()).collect::<HashSet<_>>()),
+        progress,
+    };
+    read_table(&source.path, &options)
+}
+
+/// A mask works on characters: what it is declared for is a code, such as a ZIP code, also when it is all digits.
+fn declared_kind(attribute: &Attribute) -> Option<Kind> {
+    let masked = matches!(attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
+    attribute.kind.or(masked.then_some(Kind::Category))
+}
+
+/// A policy bound to its table.
+#[derive(Debug)]
+pub struct Bound<'a> {
+    pub policy: &'a Policy,
+    pub table: &'a Table,
+    /// The quasi attributes in the policy's order.
+    pub quasi: Vec<Quasi<'a>>,
+    /// The quasi attributes' columns, then those that some rule knows or protects besides.
+    judged: Vec<&'a Column>,
+    /// The hierarchies of protected attributes.
+    protected: HashMap<String, Hierarchy>,
+    /// Rows per code of each quasi attribute.
+    counts: Vec<Vec<u64>>,
+    /// What is allowed but probably not meant.
+    pub warnings: Vec<InputError>,
+}
+
+#[derive(Debug)]
+pub struct Quasi<'a> {
+    pub attribute: &'a Attribute,
+    pub column: &'a Column,
+    pub hierarchy: Hierarchy,
+}
+
+impl<'a> Bound<'a> {
+    pub fn new(policy: &'a Policy, table: &'a Table) -> Result<Bound<'a>, PublishError> {
+        for attribute in &policy.attributes {
+            if !table.header.contains(&attribute.name) {
+                let hint = match hedgerow_policy::words::nearest(&attribute.name, table.header.iter().map(String::as_str)) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => format!("the columns are: {}", table.header.join(", ")),
+                };
+                let problem = format!("{} has no column `{}`", policy.source.path.display(), attribute.name);
+                return Err(InputError::new(attribute.place.clone(), problem, hint).into());
+            }
+        }
+        let column = |name: &str| {
+            let lost = || PublishError::Internal(format!("internal error: the column `{name}` was not read"));
+            table.column(name).ok_or_else(lost)
+        };
+        let build = |attribute: &Attribute, column: &Column| {
+            let none = (HierarchySpec::None, attribute.place.clone());
+            let (spec, place) = attribute.hierarchy.as_ref().unwrap_or(&none);
+            Hierarchy::build(spec, &attribute.name, place, &column.domain, &policy.source.nulls)
+        };
+        let mut quasi = Vec::new();
+        for attribute in policy.quasi() {
+            let column = column(&attribute.name)?;
+            quasi.push(Quasi { attribute, column, hierarchy: build(attribute, column)? });
+        }
+        let mut judged: Vec<&Column> = quasi.iter().map(|quasi| quasi.column).collect();
+        let mut protected = HashMap::new();
+        for rule in &policy.rules {
+            for name in rule.know.iter().chain(&rule.protect) {
+                if judged.iter().all(|column| column.name != *name) {
+                    judged.push(column(name)?);
+                }
+            }
+            let Some(attribute) = rule.protect.as_ref().and_then(|name| policy.attribute(name)) else { continue };
+            if attribute.hierarchy.is_some() && !protected.contains_key(&attribute.name) {
+                protected.insert(attribute.name.clone(), build(attribute, column(&attribute.name)?)?);
+            }
+        }
+        let counts = quasi.iter().map(|quasi| quasi.column.counts()).collect();
+        let mut bound = Bound { policy, table, quasi, judged, protected, counts, warnings: policy.warnings.clone() };
+        bound.warn_of_identifying_plain();
+        bound.warn_of_left_out_columns();
+        Ok(bound)
+    }
+
+    /// The largest class size that some rule asks for.
+    pub fn k(&self) -> u64 {
+        let models = self.policy.rules.iter().flat_map(|rule| &rule.require);
+        let sizes = models.map(|model| match model {
+            Model::KAnonymity { k } | Model::AlphaKAnonymity { k, .. } => *k,
+            _ => 1,
+        });
+        sizes.max().unwrap_or(1)
+    }
+
+    pub fn judged_codes(&self) -> Vec<&'a Codes> {
+        self.judged.iter().map(|column| &column.codes).collect()
+    }
+
+    pub fn hierarchies(&self) -> Vec<&Hierarchy> {
+        self.quasi.iter().map(|quasi| &quasi.hierarchy).collect()
+    }
+
+    pub fn loss_attributes(&self) -> Vec<LossAttribute<'_>> {
+        let quasi = self.quasi.iter().zip(&self.counts);
+        quasi
+            .map(|(quasi, counts)| LossAttribute { domain: &quasi.column.domain, hierarchy: &quasi.hierarchy, counts })
+            .collect()
+    }
+
+    /// The rules over the source's codes.
+    pub fn judge(&self) -> Result<Judge, PublishError> {
+        let cardinalities: Vec<usize> = self.judged.iter().map(|column| column.domain.cardinality()).collect();
+        let layout = Layout::new(&cardinalities).ok_or_else(|| {
+            let hint = "make some of them `plain` or `identifier`, or give fewer rules";
+            InputError::new(self.policy.path.display().to_string(), "too many attributes to search at once", hint)
+        })?;
+        let position = |name: &String| self.judged.iter().position(|column| column.name == *name).expect("bound above");
+        let rules = self.policy.rules.iter().map(|rule| {
+            let tree = rule.protect.as_ref().and_then(|name| self.tree(name));
+            let protect = rule.protect.as_ref().map(position);
+            let domain = protect.map(|index| &self.judged[index].domain);
+            let guarantees = rule.require.iter();
+            let guarantees = guarantees.map(|model| models::guarantee(model, model.limited_codes(domain), tree.as_ref()));
+            Rule {
+                know: rule.know.iter().map(position).collect(),
+                protect,
+                guarantees: guarantees.collect(),
+                source: protect.map(|index| Whole::new(self.judged[index].counts(), tree.as_ref())),
+                tree,
+            }
+        });
+        let allowed = self.policy.publish.suppression.floor_of(self.table.rows as u64);
+        Ok(Judge::new(layout, cardinalities, rules.collect(), allowed))
+    }
+
+    fn tree(&self, protect: &str) -> Option<Tree> {
+        let hierarchy = self.protected.get(protect)?;
+        Some(Tree { levels: hierarchy.levels()[1..].iter().map(|level| level.map.clone()).collect() })
+    }
+
+    /// For the manifest: every released value of a protected attribute with its labels up to the top.
+    pub fn paths(&self, protect: &str, released: &Column) -> Option<Value> {
+        let hierarchy = self.protected.get(protect)?;
+        let source = self.table.column(protect)?;
+        let path = |code: u32| {
+            let text = released.domain.text(code);
+            let own = source.domain.code_of(&text).or(source.domain.missing_code())? as usize;
+            let above = hierarchy.levels()[1..].iter().map(|level| level.labels[level.map[own] as usize].text.clone());
+            Some(Value::from_iter(std::iter::once(text).chain(above)))
+        };
+        (0..released.domain.cardinality() as u32).map(path).collect::<Option<Vec<Value>>>().map(Value::Array)
+    }
+
+    /// The rules by name, as a reader of the release can recompute them. `released` is the table read back.
+    pub fn named_rules(&self, trees: &HashMap<String, Tree>) -> Vec<NamedRule> {
+        let rules = self.policy.rules.iter();
+        rules
+            .map(|rule| NamedRule {
+                know: rule.know.clone(),
+                protect: rule.protect.clone(),
+                require: rule.require.clone(),
+                tree: rule.protect.as_ref().and_then(|name| trees.get(name)).cloned(),
+            })
+            .collect()
+    }
+
+    /// A plain attribute is released as it is: when many of its values are rare, whoever knows one can point at a row.
+    fn warn_of_identifying_plain(&mut self) {
+        let k = self.k().max(2);
+        for attribute in self.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain) {
+            let Some(column) = self.table.column(&attribute.name) else { continue };
+            let rare: u64 = column.counts().into_iter().filter(|&count| count < k).sum();
+            if rare * 20 > self.table.rows as u64 {
+                let problem = format!(
+                    "`{}` is released as it is, and {rare} of {} rows carry a value that fewer than {k} share: who knows it \
+                     can point at a row",
+                    attribute.name, self.table.rows
+                );
+                let hint = "make it `quasi` so that the rules count it, or `identifier` so that it is not released";
+                self.warnings.push(InputError::new(attribute.place.clone(), problem, hint));
+            }
+        }
+    }
+
+    fn warn_of_left_out_columns(&mut self) {
+        let unnamed = self.table.header.iter().filter(|name| self.policy.attribute(name).is_none());
+        let names: Vec<String> = unnamed.map(|name| format!("`{name}`")).collect();
+        if !names.is_empty() {
+            let problem = format!("not in the policy, so not released: {}", names.join(", "));
+            let hint = "give each a role under [attributes] to release it";
+            self.warnings.push(InputError::new(self.policy.source.path.display().to_string(), problem, hint));
+        }
+    }
+}

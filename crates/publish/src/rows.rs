@@ -1,0 +1,209 @@
+//! Writes the released rows, in random order.
+//!
+//! The order must betray nothing of the source's, so it is a uniformly random permutation: every row draws a bucket, and
+//! every bucket is shuffled (Rao 1961, Sandelius 1962). Unlike one shuffle of the whole table this works on pieces that
+//! fit the cache, on all cores, and needs four bytes per row.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
+use hedgerow_table::release::quoting::quoted;
+use hedgerow_table::{Codes, Domain, Kind, Progress, TableError, with_codes};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use rand::rngs::StdRng;
+use rand::{Rng, RngExt, SeedableRng};
+use rayon::prelude::*;
+
+/// Rows that draw buckets together, and rows a bucket has on average.
+const CHUNK_ROWS: usize = 1 << 16;
+const BUCKET_ROWS: usize = 1 << 13;
+
+/// Buckets formatted at once before they are written.
+const BUCKETS_AT_ONCE: usize = 64;
+
+/// One released column: for every code of its domain the text that stands for it.
+#[derive(Debug)]
+pub struct ReleasedColumn<'a> {
+    pub name: &'a str,
+    pub codes: &'a Codes,
+    pub domain: &'a Domain,
+    /// A category once its values are generalised; else the column's own kind.
+    pub kind: Kind,
+    pub texts: Vec<String>,
+}
+
+/// The kept rows in random order, bucket after bucket.
+pub struct Shuffled {
+    buckets: Vec<Vec<u32>>,
+}
+
+impl std::fmt::Debug for Shuffled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shuffled").finish_non_exhaustive()
+    }
+}
+
+impl Shuffled {
+    pub fn new(rows: usize, kept: Option<&[bool]>, rng: &mut StdRng) -> Shuffled {
+        let buckets = rows.div_ceil(BUCKET_ROWS).max(1);
+        let chunks = rows.div_ceil(CHUNK_ROWS);
+        let chunk_rngs: Vec<StdRng> = (0..chunks).map(|_| StdRng::from_rng(rng)).collect();
+        let drawn: Vec<(Vec<u32>, Vec<u32>)> = chunk_rngs
+            .into_par_iter()
+            .enumerate()
+            .map(|(chunk, rng)| draw_buckets(chunk * CHUNK_ROWS..rows.min((chunk + 1) * CHUNK_ROWS), kept, buckets, rng))
+            .collect();
+        let bucket_rngs: Vec<StdRng> = (0..buckets).map(|_| StdRng::from_rng(rng)).collect();
+        let gather = |(bucket, mut rng): (usize, StdRng)| {
+            let parts = drawn.iter().map(|(rows, starts)| &rows[starts[bucket] as usize..starts[bucket + 1] as usize]);
+            let mut rows = parts.collect::<Vec<_>>().concat();
+            shuffle(&mut rows, &mut rng);
+            rows
+        };
+        Shuffled { buckets: bucket_rngs.into_par_iter().enumerate().map(gather).collect() }
+    }
+}
+
+/// The kept rows of a range sorted by the bucket each drew, and where every bucket starts.
+fn draw_buckets(range: std::ops::Range<usize>, kept: Option<&[bool]>, buckets: usize, mut rng: StdRng) -> (Vec<u32>, Vec<u32>) {
+    let rows: Vec<u32> = range.filter(|&row| kept.is_none_or(|kept| kept[row])).map(|row| row as u32).collect();
+    let draws: Vec<u32> = rows.iter().map(|_| rng.random_range(0..buckets as u32)).collect();
+    let mut starts = vec![0u32; buckets + 1];
+    for &draw in &draws {
+        starts[draw as usize + 1] += 1;
+    }
+    for bucket in 0..buckets {
+        starts[bucket + 1] += starts[bucket];
+    }
+    let mut next = starts.clone();
+    let mut sorted = vec![0u32; rows.len()];
+    for (&row, &draw) in rows.iter().zip(&draws) {
+        let place = &mut next[draw as usize];
+        sorted[*place as usize] = row;
+        *place += 1;
+    }
+    (sorted, starts)
+}
+
+fn shuffle(rows: &mut [u32], rng: &mut impl Rng) {
+    for last in (1..rows.len()).rev() {
+        rows.swap(last, rng.random_range(0..=last as u32) as usize);
+    }
+}
+
+/// All texts of a column in one piece of memory, each followed by the byte that ends its field.
+struct Fields {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Fields {
+    fn new(texts: &[String], end: u8, only: bool) -> Fields {
+        let mut fields = Fields { bytes: Vec::new(), ends: vec![0] };
+        for text in texts {
+            // A record of one empty field would be a blank line.
+            let field = if only && text.is_empty() { "\"\"".into() } else { quoted(text) };
+            fields.bytes.extend_from_slice(field.as_bytes());
+            fields.bytes.push(end);
+            fields.ends.push(fields.bytes.len());
+        }
+        fields
+    }
+
+    #[inline]
+    fn get(&self, code: usize) -> &[u8] {
+        &self.bytes[self.ends[code]..self.ends[code + 1]]
+    }
+}
+
+/// Writes the rows as CSV: commas, line feeds, a header.
+pub fn write_csv(path: &Path, columns: &[ReleasedColumn<'_>], rows: &Shuffled, progress: &dyn Progress) -> Result<(), TableError> {
+    let failed = |error| TableError::io(path, error);
+    let mut out = File::create_new(path).map_err(failed)?;
+    let header: Vec<_> = columns.iter().map(|column| quoted(column.name)).collect();
+    out.write_all(format!("{}\n", header.join(",")).as_bytes()).map_err(failed)?;
+    let last = columns.len() - 1;
+    let fields: Vec<Fields> = columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| Fields::new(&column.texts, if index == last { b'\n' } else { b',' }, last == 0))
+        .collect();
+    for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
+        let texts: Vec<Vec<u8>> = buckets.par_iter().map(|bucket| format_rows(columns, &fields, bucket)).collect();
+        for text in texts {
+            out.write_all(&text).map_err(failed)?;
+        }
+        progress.advance(buckets.iter().map(|bucket| bucket.len() as u64).sum());
+    }
+    Ok(())
+}
+
+fn format_rows(columns: &[ReleasedColumn<'_>], fields: &[Fields], rows: &[u32]) -> Vec<u8> {
+    // Column by column first: a bucket's rows lie all over the table, but in one narrow column at a time.
+    let width = columns.len();
+    let mut codes = vec![0u32; rows.len() * width];
+    for (index, column) in columns.iter().enumerate() {
+        with_codes!(column.codes, source => for (place, &row) in codes[index..].iter_mut().step_by(width).zip(rows) {
+            *place = u32::from(source[row as usize]);
+        });
+    }
+    let mut text = Vec::with_capacity(rows.len() * width * 8);
+    for record in codes.chunks_exact(width) {
+        for (field, &code) in fields.iter().zip(record) {
+            text.extend_from_slice(field.get(code as usize));
+        }
+    }
+    text
+}
+
+/// Writes the rows as Parquet: numbers and dates as such where they were not generalised, all else as text.
+pub fn write_parquet(path: &Path, columns: &[ReleasedColumn<'_>], rows: &Shuffled, progress: &dyn Progress) -> Result<(), TableError> {
+    let failed = |error: parquet::errors::ParquetError| TableError::io(path, std::io::Error::other(error));
+    let file = File::create_new(path).map_err(|error| TableError::io(path, error))?;
+    let level = ZstdLevel::try_new(3).map_err(failed)?;
+    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).set_created_by("hedgerow".to_owned()).build();
+    let mut writer: Option<ArrowWriter<BufWriter<File>>> = None;
+    let mut out = Some(BufWriter::new(file));
+    for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
+        let rows: Vec<u32> = buckets.concat();
+        let arrays = columns.par_iter().map(|column| (column.name, array(column, &rows), true)).collect::<Vec<_>>();
+        let batch = RecordBatch::try_from_iter_with_nullable(arrays)
+            .map_err(|error| TableError::Internal(format!("a batch of rows could not be built: {error}")))?;
+        if let Some(out) = out.take() {
+            writer = Some(ArrowWriter::try_new(out, batch.schema(), Some(properties.clone())).map_err(failed)?);
+        }
+        if let Some(writer) = &mut writer {
+            writer.write(&batch).map_err(failed)?;
+        }
+        progress.advance(rows.len() as u64);
+    }
+    match writer {
+        Some(writer) => writer.close().map(|_| ()).map_err(failed),
+        None => Err(TableError::Internal("a release without rows is no release".to_owned())),
+    }
+}
+
+fn array(column: &ReleasedColumn<'_>, rows: &[u32]) -> ArrayRef {
+    let missing = column.domain.missing_code();
+    let present = rows.iter().map(|&row| Some(column.codes.get(row as usize)).filter(|&code| Some(code) != missing));
+    match (column.kind, column.domain.values()) {
+        (Kind::Integer, hedgerow_table::Values::Integer(values)) => {
+            Arc::new(present.map(|code| code.map(|code| values[code as usize])).collect::<Int64Array>())
+        }
+        (Kind::Float, hedgerow_table::Values::Float(values)) => {
+            Arc::new(present.map(|code| code.map(|code| values[code as usize])).collect::<Float64Array>())
+        }
+        (Kind::Date, hedgerow_table::Values::Date(values)) => {
+            Arc::new(present.map(|code| code.map(|code| values[code as usize].0)).collect::<Date32Array>())
+        }
+        _ => {
+            let texts = rows.iter().map(|&row| column.texts[column.codes.get(row as usize) as usize].as_str());
+            Arc::new(texts.map(|text| Some(text).filter(|text| !text.is_empty())).collect::<StringArray>())
+        }
+    }
+}

@@ -10,11 +10,13 @@ pub mod exact;
 // frequency
 pub mod hierarchy;
 pub mod progress;
+mod records;
+pub mod release;
 
 pub use codes::Codes;
 pub use column::{Column, Table};
 pub use domain::{Domain, Kind, Values};
 pub use error::{InputError, TableError};
 pub use exact::Ratio;
-pub use hierarchy::{Cover, Hierarchy, HierarchySpec, Label, Level};
+pub use hierarchy::{Bound, Cover, DateUnit, Hierarchy, HierarchySpec, Label, Level};
 pub use progress::{NoProgress, Progress};

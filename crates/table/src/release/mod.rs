@@ -1,0 +1,4 @@
+//! What a release is made of, besides its tables.
+
+pub mod codebook;
+pub mod quoting;

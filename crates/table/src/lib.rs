@@ -10,6 +10,8 @@ pub mod exact;
 pub mod frequency;
 pub mod hierarchy;
 pub mod progress;
+mod records;
+pub mod release;
 
 pub use codes::Codes;
 pub use column::{Column, Table};
@@ -17,5 +19,5 @@ pub use domain::{Domain, Kind, Values};
 pub use error::{InputError, TableError};
 pub use exact::Ratio;
 pub use frequency::{Classes, FrequencySet, Layout, Recoding};
-pub use hierarchy::{Cover, Hierarchy, HierarchySpec, Label, Level};
+pub use hierarchy::{Bound, Cover, DateUnit, Hierarchy, HierarchySpec, Label, Level};
 pub use progress::{NoProgress, Progress};

@@ -3,10 +3,28 @@
 //! Level 0 is the value itself, the last level is the top, one label for all. Every level is a coarsening of the one
 //! below. A missing value is a value of its own until the top, unless the hierarchy's file says otherwise.
 
-use std::fmt;
+mod bound;
+mod breaks;
+mod dates;
+mod file;
+mod file_cover;
+mod levels;
+mod mask;
+mod subject;
+#[cfg(test)]
+mod testing;
+mod widths;
+
 use std::path::PathBuf;
 
-use crate::date::Date;
+pub use bound::Bound;
+
+use crate::domain::Domain;
+use crate::error::TableError;
+use subject::Subject;
+
+/// The most levels above the values that a policy or a hierarchy's file may name.
+pub const LEVELS_MAX: usize = 64;
 
 /// How a policy describes a hierarchy, before it meets the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,24 +52,6 @@ pub enum DateUnit {
     Decade,
 }
 
-/// A point on a number or date axis.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub enum Bound {
-    Integer(i64),
-    Float(f64),
-    Date(Date),
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Bound::Integer(value) => write!(f, "{value}"),
-            Bound::Float(value) => write!(f, "{value}"),
-            Bound::Date(value) => write!(f, "{value}"),
-        }
-    }
-}
-
 /// What a label stands for; this is what the codebook publishes, so it comes from the hierarchy, never from the people.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cover {
@@ -63,7 +63,7 @@ pub enum Cover {
     Point(Bound),
     /// From `low` (inclusive) to `high` (exclusive); `None` is open.
     Interval { low: Option<Bound>, high: Option<Bound> },
-    /// These leaves, in order.
+    /// These leaves, in order; the empty text among them is the missing value.
     Leaves(Vec<String>),
 }
 
@@ -91,6 +91,35 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
+    /// Binds a declared hierarchy to the values of a column, or says what keeps it from covering them level by level.
+    ///
+    /// `place` is where the policy declares it, for what is wrong outside a hierarchy's own file; `nulls` are the
+    /// texts that stand for a missing value.
+    pub fn build(
+        spec: &HierarchySpec,
+        attribute: &str,
+        place: &str,
+        domain: &Domain,
+        nulls: &[String],
+    ) -> Result<Hierarchy, TableError> {
+        let subject = Subject { attribute, place, domain, nulls };
+        subject.refuse_empty_text()?;
+        if let HierarchySpec::File(path) = spec {
+            let (levels, leaves) = file::build(path, &subject)?;
+            return Ok(Hierarchy { levels, leaves });
+        }
+        let levels = match spec {
+            HierarchySpec::None | HierarchySpec::File(_) => vec![levels::top(domain)],
+            HierarchySpec::Widths(widths) => widths::build(widths, &subject)?,
+            HierarchySpec::Breaks(cuts) => breaks::build(cuts, &subject)?,
+            HierarchySpec::Mask(characters) => mask::build(*characters, &subject)?,
+            HierarchySpec::Dates(units) => dates::build(units, &subject)?,
+        };
+        subject.refuse_star(levels::TOP)?;
+        let levels = std::iter::once(levels::values(domain)).chain(levels).collect();
+        Ok(Hierarchy { levels, leaves: domain.cardinality() as u64 })
+    }
+
     /// Levels from the values (0) to the top.
     pub fn levels(&self) -> &[Level] {
         &self.levels
@@ -115,4 +144,12 @@ impl Hierarchy {
         }
         map
     }
+
+    /// How many values of the domain (the missing one included) lie under each label of a level.
+    pub fn occurring(&self, level: usize) -> Vec<u64> {
+        levels::count(&self.levels[level].map, self.levels[level].labels.len())
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! A point on a number or date axis, compared by value: two publishers may write one axis as integers and as floats.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::date::Date;
+use crate::domain::{parse_float, parse_integer};
+
+/// Numbers compare with numbers, exactly and whatever their kind; a date and a number have no order.
+#[derive(Debug, Clone, Copy)]
+pub enum Bound {
+    Integer(i64),
+    Float(f64),
+    Date(Date),
+}
+
+impl Bound {
+    /// The bound a text means: an integer, else a date, else a float.
+    pub fn parse(text: &str) -> Option<Bound> {
+        parse_integer(text)
+            .map(Bound::Integer)
+            .or_else(|| Date::parse_iso(text).map(Bound::Date))
+            .or_else(|| parse_float(text).map(Bound::Float))
+    }
+}
+
+impl PartialEq for Bound {
+    fn eq(&self, other: &Bound) -> bool {
+        self.partial_cmp(other) == Some(Ordering::Equal)
+    }
+}
+
+impl PartialOrd for Bound {
+    fn partial_cmp(&self, other: &Bound) -> Option<Ordering> {
+        match (*self, *other) {
+            (Bound::Integer(a), Bound::Integer(b)) => Some(a.cmp(&b)),
+            (Bound::Float(a), Bound::Float(b)) => a.partial_cmp(&b),
+            (Bound::Date(a), Bound::Date(b)) => Some(a.cmp(&b)),
+            (Bound::Integer(a), Bound::Float(b)) => integer_with_float(a, b),
+            (Bound::Float(a), Bound::Integer(b)) => integer_with_float(b, a).map(Ordering::reverse),
+            (Bound::Date(_), _) | (_, Bound::Date(_)) => None,
+        }
+    }
+}
+
+/// Without rounding the integer: above 2⁵³ two integers can share their nearest float.
+fn integer_with_float(integer: i64, float: f64) -> Option<Ordering> {
+    const BEYOND_EVERY_INTEGER: f64 = 9_223_372_036_854_775_808.0;
+    if float.is_nan() {
+        None
+    } else if float >= BEYOND_EVERY_INTEGER {
+        Some(Ordering::Less)
+    } else if float < -BEYOND_EVERY_INTEGER {
+        Some(Ordering::Greater)
+    } else {
+        let whole = float.floor();
+        let tail = if float > whole { Ordering::Less } else { Ordering::Equal };
+        Some(integer.cmp(&(whole as i64)).then(tail))
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Integer(value) => write!(f, "{value}"),
+            Bound::Float(value) => write!(f, "{value}"),
+            Bound::Date(value) => write!(f, "{value}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_and_floats_share_one_exact_axis() {
+        let integer = Bound::Integer;
+        let float = Bound::Float;
+        assert_eq!(integer(20), float(20.0));
+        assert!(integer(-3) < float(-2.5) && float(-2.5) < integer(-2));
+        assert!(integer(2) < float(2.5) && float(2.5) < integer(3));
+        assert!(integer((1 << 53) + 1) > float((1u64 << 53) as f64));
+        assert!(integer(i64::MAX) < float(i64::MAX as f64), "the float next to it is 2^63");
+        assert_eq!(integer(i64::MIN), float(i64::MIN as f64));
+        assert!(integer(i64::MIN) > float(-1e300) && integer(i64::MAX) < float(1e300));
+        assert_eq!(integer(1).partial_cmp(&Bound::Date(Date(1))), None);
+        assert_ne!(float(1.0), Bound::Date(Date(1)));
+    }
+
+    #[test]
+    fn a_text_is_an_integer_before_a_date_before_a_float() {
+        assert!(matches!(Bound::parse("20"), Some(Bound::Integer(20))));
+        assert!(matches!(Bound::parse("2020-03-01"), Some(Bound::Date(_))));
+        assert!(matches!(Bound::parse("0.5"), Some(Bound::Float(x)) if x == 0.5));
+        for text in ["", "07", "2020-02-30", "abc", "inf", "NaN"] {
+            assert!(Bound::parse(text).is_none(), "{text}");
+        }
+    }
+}

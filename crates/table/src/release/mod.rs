@@ -1,0 +1,5 @@
+//! What a release is made of, besides its tables.
+
+pub mod codebook;
+pub mod manifest;
+pub mod quoting;

@@ -1,0 +1,113 @@
+//! One requirement of a rule: a model by name, with parameters in their ranges.
+
+use std::collections::HashSet;
+
+use hedgerow_privacy::{Distance, Model};
+use hedgerow_table::Ratio;
+
+use crate::number::{ABOVE_ZERO, AT_LEAST_ONE, SHARE, SHARE_ABOVE_ZERO};
+use crate::position::quoted;
+use crate::reader::{Field, Fields, Reader};
+use crate::tree::{At, Data, Node};
+use crate::words::{DISTANCES, MODELS, RULE, listed};
+
+pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Model> {
+    let Data::Table(entries) = &node.data else {
+        let problem = format!("expected a table with `model` and its parameters, found {}", node.type_name());
+        reader.refuse(&node.at, problem, "for example `require = { model = \"k-anonymity\", k = 5 }`");
+        return None;
+    };
+    let names = || MODELS.iter().map(|words| &words.model);
+    if !entries.iter().any(|(key, _)| key == "model") {
+        let available = listed(names().filter(|word| word.available).map(|word| word.name));
+        reader.refuse_key(&At::missing(&node.at, "model"), "`model` is missing", format!("one of {available}"));
+        return None;
+    }
+    let name = Field::of(entries, MODELS[0].keys, "model").and_then(|field| reader.choice(field, names(), "model"))?;
+    let words = MODELS.iter().find(|words| words.model.name == name)?;
+    let fields = reader.table(node, words.keys, RULE[2].example)?;
+    let model = parameters(reader, &fields, name)?;
+    if asks_nothing(&model) {
+        let hint = "choose a stronger parameter, or remove the requirement";
+        reader.warn(&node.at, format!("{} with these parameters holds for any table", quoted(name)), hint);
+    }
+    Some(model)
+}
+
+/// `None` when a parameter is missing or wrong, which has been said by then.
+fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Option<Model> {
+    let whole = |reader: &mut Reader<'_>, key| fields.get(key).and_then(|field| reader.whole(field, 1, u64::MAX));
+    let ratio = |reader: &mut Reader<'_>, key, range| fields.get(key).and_then(|field| reader.ratio(field, range));
+    Some(match name {
+        "k-anonymity" => Model::KAnonymity { k: whole(reader, "k")? },
+        "distinct-l-diversity" => Model::DistinctLDiversity { l: whole(reader, "l")? },
+        "frequency-l-diversity" => Model::FrequencyLDiversity { l: ratio(reader, "l", AT_LEAST_ONE)? },
+        "entropy-l-diversity" => Model::EntropyLDiversity { l: ratio(reader, "l", AT_LEAST_ONE)? },
+        "recursive-l-diversity" => {
+            let (c, l) = (ratio(reader, "c", ABOVE_ZERO), whole(reader, "l"));
+            Model::RecursiveLDiversity { c: c?, l: l? }
+        }
+        "t-closeness" => {
+            let t = ratio(reader, "t", SHARE);
+            let distance = match fields.get("distance") {
+                Some(field) => read_distance(reader, field),
+                None => Some(Distance::default()),
+            };
+            Model::TCloseness { t: t?, distance: distance? }
+        }
+        "alpha-k-anonymity" => {
+            let (alpha, k) = (ratio(reader, "alpha", SHARE_ABOVE_ZERO), whole(reader, "k"));
+            let values = match fields.get("values") {
+                Some(field) => Some(read_values(reader, field)?),
+                None => None,
+            };
+            Model::AlphaKAnonymity { alpha: alpha?, k: k?, values }
+        }
+        _ => return None,
+    })
+}
+
+fn read_distance(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Distance> {
+    let name = reader.choice(field, DISTANCES.iter(), "distance")?;
+    Distance::ALL.into_iter().find(|distance| distance.name() == name)
+}
+
+/// Values as they stand in the data: texts, or whole numbers, whose text is beyond doubt.
+fn read_values(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Vec<String>> {
+    let elements = reader.list(field)?;
+    if elements.is_empty() {
+        reader.refuse(&field.node.at, "the list is empty: nothing would be limited", field.hint());
+        return None;
+    }
+    let mut seen = HashSet::new();
+    let mut values = Vec::new();
+    for element in elements {
+        let value = match &element.node.data {
+            Data::Integer(number) => number.to_string(),
+            Data::Text(text) => text.clone(),
+            _ => {
+                let problem = format!("expected a text in quotes, found {}", element.node.type_name());
+                reader.refuse(&element.node.at, problem, "write the value in quotes, exactly as it stands in the data");
+                return None;
+            }
+        };
+        if !seen.insert(value.clone()) {
+            reader.refuse(&element.node.at, format!("{} is listed twice", quoted(&value)), "list every value once");
+            return None;
+        }
+        values.push(value);
+    }
+    Some(values)
+}
+
+fn asks_nothing(model: &Model) -> bool {
+    let one = Ratio::integer(1);
+    match model {
+        Model::KAnonymity { k } => *k == 1,
+        Model::DistinctLDiversity { l } => *l == 1,
+        Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => *l == one,
+        Model::TCloseness { t, .. } => *t == one,
+        Model::AlphaKAnonymity { alpha, k, .. } => *alpha == one && *k == 1,
+        Model::RecursiveLDiversity { .. } => false,
+    }
+}

@@ -1,0 +1,224 @@
+//! Reads typed values out of the tree and collects what is wrong, so that one run reports as much as possible.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use hedgerow_table::InputError;
+
+use crate::error::{PolicyError, PolicyErrors};
+use crate::position::{Lines, quoted};
+use crate::tree::{At, Data, Node};
+use crate::words::{Word, listed, nearest_word};
+
+/// More than this is not read by anyone; the rest is counted.
+const ERRORS_MAX: usize = 50;
+
+#[derive(Debug)]
+pub(crate) struct Reader<'a> {
+    file: String,
+    lines: Lines<'a>,
+    errors: Vec<(usize, PolicyError)>,
+    left_off: usize,
+    pub(crate) warnings: Vec<InputError>,
+}
+
+/// A value, and the word whose value it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field<'n> {
+    pub(crate) node: &'n Node,
+    word: &'static Word,
+}
+
+/// A table whose keys are all known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields<'n> {
+    pub(crate) at: &'n Rc<At>,
+    entries: &'n [(String, Node)],
+    words: &'static [Word],
+}
+
+impl<'n> Fields<'n> {
+    pub(crate) fn get(&self, key: &str) -> Option<Field<'n>> {
+        debug_assert!(self.words.iter().any(|word| word.name == key), "`{key}` is missing from the table of words");
+        Field::of(self.entries, self.words, key)
+    }
+}
+
+impl<'n> Field<'n> {
+    /// One value of a table whose other keys are not known yet.
+    pub(crate) fn of(entries: &'n [(String, Node)], words: &'static [Word], key: &str) -> Option<Field<'n>> {
+        let word = words.iter().find(|word| word.name == key)?;
+        entries.iter().find(|(name, _)| name == key).map(|(_, node)| Field { node, word })
+    }
+
+    /// What the key means and how it may be written.
+    pub(crate) fn hint(self) -> String {
+        format!("{}; for example `{}`", self.word.about, self.word.example)
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(text: &'a str, path: &Path) -> Self {
+        let file = path.display().to_string();
+        Reader { file, lines: Lines::new(text), errors: Vec::new(), left_off: 0, warnings: Vec::new() }
+    }
+
+    /// The policy when nothing was wrong. Errors come out in the order of the file.
+    pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, PolicyErrors> {
+        match value {
+            Some(value) if self.errors.is_empty() => Ok(value),
+            _ => {
+                self.errors.sort_by_key(|(offset, _)| *offset);
+                let found = self.errors.into_iter().map(|(_, error)| error).collect();
+                Err(PolicyErrors { found, left_off: self.left_off })
+            }
+        }
+    }
+
+    /// `policy.toml:LINE:COLUMN: key.path`
+    pub(crate) fn place(&self, at: &At) -> String {
+        self.place_at(at.key.start, at)
+    }
+
+    fn place_at(&self, offset: usize, at: &At) -> String {
+        let position = self.lines.position(offset);
+        let path = at.path();
+        let separator = if path.is_empty() { "" } else { ": " };
+        format!("{}:{}:{}{separator}{path}", self.file, position.line, position.column)
+    }
+
+    /// The value is wrong.
+    pub(crate) fn refuse(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
+        self.refuse_span(at.value.clone(), at, problem, hint);
+    }
+
+    /// The key is wrong, or something is missing below it.
+    pub(crate) fn refuse_key(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
+        self.refuse_span(at.key.clone(), at, problem, hint);
+    }
+
+    pub(crate) fn refuse_span(
+        &mut self,
+        span: std::ops::Range<usize>,
+        at: &At,
+        problem: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        if self.errors.len() == ERRORS_MAX {
+            self.left_off += 1;
+            return;
+        }
+        let error = InputError::new(self.place_at(span.start, at), problem, hint);
+        let position = Some(self.lines.position(span.start));
+        // What the whole file lacks has no line of its own to show.
+        let excerpt = (!span.is_empty() || !at.is_in_root()).then(|| self.lines.excerpt(&span));
+        self.errors.push((span.start, PolicyError { error, position, excerpt }));
+    }
+
+    pub(crate) fn warn(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
+        self.warnings.push(InputError::new(self.place(at), problem, hint));
+    }
+
+    pub(crate) fn slice(&self, span: &std::ops::Range<usize>) -> &'a str {
+        self.lines.slice(span)
+    }
+
+    /// A value exactly as it is written in the file.
+    pub(crate) fn text_of(&self, node: &Node) -> &'a str {
+        self.lines.slice(&node.at.value)
+    }
+
+    pub(crate) fn wrong_type(&mut self, field: Field<'_>, expected: &str) {
+        let problem = format!("expected {expected}, found {}", field.node.type_name());
+        self.refuse(&field.node.at, problem, field.hint());
+    }
+
+    /// A table with known keys only, and with all that it must have.
+    pub(crate) fn table<'n>(&mut self, node: &'n Node, words: &'static [Word], example: &str) -> Option<Fields<'n>> {
+        let Data::Table(entries) = &node.data else {
+            let problem = format!("expected a table, found {}", node.type_name());
+            self.refuse(&node.at, problem, format!("for example `{example}`"));
+            return None;
+        };
+        for (key, entry) in entries {
+            self.known_key(key, entry, words);
+        }
+        for word in words.iter().filter(|word| word.required) {
+            if !entries.iter().any(|(key, _)| key == word.name) {
+                let missing = At::missing(&node.at, word.name);
+                let hint = format!("{}; for example `{}`", word.about, word.example);
+                self.refuse_key(&missing, format!("`{}` is missing", word.name), hint);
+            }
+        }
+        Some(Fields { at: &node.at, entries, words })
+    }
+
+    fn known_key(&mut self, key: &str, entry: &Node, words: &'static [Word]) {
+        match words.iter().find(|word| word.name == key) {
+            Some(word) if word.available => {}
+            Some(word) => {
+                let available = words.iter().filter(|word| word.available).map(|word| word.name);
+                let hint = format!("remove it; available here: {}", listed(available));
+                self.refuse_key(&entry.at, format!("not available in this version ({})", word.about), hint);
+            }
+            None => {
+                let hint = match nearest_word(key, words.iter()) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => {
+                        let known = words.iter().filter(|word| word.available).map(|word| word.name);
+                        format!("known here: {}", listed(known))
+                    }
+                };
+                self.refuse_key(&entry.at, "unknown key", hint);
+            }
+        }
+    }
+
+    pub(crate) fn text<'n>(&mut self, field: Field<'n>) -> Option<&'n str> {
+        match &field.node.data {
+            Data::Text(text) => Some(text),
+            _ => {
+                self.wrong_type(field, "a text in quotes");
+                None
+            }
+        }
+    }
+
+    /// The elements of a list, each as a field of the same word.
+    pub(crate) fn list<'n>(&mut self, field: Field<'n>) -> Option<Vec<Field<'n>>> {
+        match &field.node.data {
+            Data::List(nodes) => Some(nodes.iter().map(|node| Field { node, word: field.word }).collect()),
+            _ => {
+                self.wrong_type(field, "a list in brackets");
+                None
+            }
+        }
+    }
+
+    /// One of the words by name. `what` completes "unknown …".
+    pub(crate) fn choice(
+        &mut self,
+        field: Field<'_>,
+        words: impl Iterator<Item = &'static Word> + Clone,
+        what: &str,
+    ) -> Option<&'static str> {
+        let given = self.text(field)?;
+        let available = || listed(words.clone().filter(|word| word.available).map(|word| word.name));
+        match words.clone().find(|word| word.name == given) {
+            Some(word) if word.available => Some(word.name),
+            Some(word) => {
+                let problem = format!("the {what} {} is not available in this version", quoted(word.name));
+                self.refuse(&field.node.at, problem, format!("available now: {}", available()));
+                None
+            }
+            None => {
+                let hint = match nearest_word(given, words.clone()) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => format!("known: {}", available()),
+                };
+                self.refuse(&field.node.at, format!("unknown {what} {}", quoted(given)), hint);
+                None
+            }
+        }
+    }
+}

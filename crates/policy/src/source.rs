@@ -1,0 +1,162 @@
+//! `[source]`: where the data is and how to read it.
+
+use std::path::{Path, PathBuf};
+
+use crate::position::quoted;
+use crate::reader::{Field, Fields, Reader};
+use crate::tree::{At, Data, Node};
+use crate::words::{FORMATS, SOURCE};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Resolved against the policy's folder.
+    pub path: PathBuf,
+    /// As given; `None` means by the file's suffix.
+    pub format: Option<Format>,
+    /// An ASCII character; `None` means detected.
+    pub delimiter: Option<u8>,
+    /// An ASCII character; `None` means detected.
+    pub quote: Option<u8>,
+    /// All the texts that count as missing: the list given is the whole list. Without one, only the empty text.
+    pub nulls: Vec<String>,
+    /// Of `path`.
+    pub place: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Csv,
+    Tsv,
+    Parquet,
+    Ndjson,
+}
+
+impl Format {
+    pub const ALL: [Format; 4] = [Format::Csv, Format::Tsv, Format::Parquet, Format::Ndjson];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Parquet => "parquet",
+            Format::Ndjson => "ndjson",
+        }
+    }
+
+    fn has_delimiter(self) -> bool {
+        matches!(self, Format::Csv | Format::Tsv)
+    }
+
+    /// By the suffix, under which a `.gz` or `.zst` may lie.
+    fn of_path(path: &str) -> Option<Format> {
+        let path = path.to_ascii_lowercase();
+        let path = path.strip_suffix(".gz").or(path.strip_suffix(".zst")).unwrap_or(&path);
+        Format::ALL.into_iter().find(|format| path.ends_with(&format!(".{}", format.name())))
+    }
+}
+
+pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Source> {
+    let fields = reader.table(node, SOURCE, "[source]")?;
+    let path = read_path(reader, &fields);
+    let format = fields.get("format").and_then(|field| reader.choice(field, FORMATS.iter(), "format"));
+    let format = format.and_then(|name| Format::ALL.into_iter().find(|format| format.name() == name));
+    let delimiter = fields.get("delimiter").and_then(|field| read_delimiter(reader, field));
+    let quote = fields.get("quote").and_then(|field| read_character(reader, field));
+    let nulls = match fields.get("null") {
+        Some(field) => read_nulls(reader, field),
+        None => vec![String::new()],
+    };
+    if let (Some(field), Some(delimiter), Some(quote)) = (fields.get("quote"), delimiter, quote)
+        && delimiter == quote
+    {
+        let hint = "the delimiter separates fields, the quote encloses one: they must differ";
+        reader.refuse(&field.node.at, "the same character as `delimiter`", hint);
+    }
+    let (path, at) = path?;
+    if let Some(format) = format.or(Format::of_path(path)).filter(|format| !format.has_delimiter()) {
+        for field in ["delimiter", "quote"].into_iter().filter_map(|key| fields.get(key)) {
+            let problem = format!("means nothing for {} data", format.name());
+            reader.refuse_key(&field.node.at, problem, "remove it, or set `format = \"csv\"`");
+        }
+    }
+    Some(Source { path: folder.join(path), format, delimiter, quote, nulls, place: reader.place(at) })
+}
+
+fn read_path<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>) -> Option<(&'n str, &'n At)> {
+    let Some(field) = fields.get("path") else {
+        // A database is refused by its own key; asking for a path as well would only distract.
+        if ["url", "table", "query"].into_iter().all(|key| fields.get(key).is_none()) {
+            let hint = "name the file with the data, relative to the policy; for example `path = \"patients.csv\"`";
+            reader.refuse_key(&At::missing(fields.at, "path"), "`path` is missing", hint);
+        }
+        return None;
+    };
+    let path = file_path(reader, field)?;
+    Some((path, &*field.node.at))
+}
+
+/// A path that could name a file.
+pub(crate) fn file_path<'n>(reader: &mut Reader<'_>, field: Field<'n>) -> Option<&'n str> {
+    let path = reader.text(field)?;
+    if path.trim().is_empty() || path.contains('\0') {
+        reader.refuse(&field.node.at, "names no file", field.hint());
+        return None;
+    }
+    Some(path)
+}
+
+fn read_delimiter(reader: &mut Reader<'_>, field: Field<'_>) -> Option<u8> {
+    let character = read_character(reader, field)?;
+    if character.is_ascii_alphanumeric() || character == b'"' {
+        let problem = format!("{} cannot separate fields", quoted(&char::from(character).to_string()));
+        reader.refuse(&field.node.at, problem, field.hint());
+        return None;
+    }
+    Some(character)
+}
+
+fn read_character(reader: &mut Reader<'_>, field: Field<'_>) -> Option<u8> {
+    let text = reader.text(field)?;
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r' | b'\0') => Some(*byte),
+        _ => {
+            let problem = format!("expected one ASCII character other than a line break, found {}", quoted(text));
+            reader.refuse(&field.node.at, problem, field.hint());
+            None
+        }
+    }
+}
+
+fn read_nulls(reader: &mut Reader<'_>, field: Field<'_>) -> Vec<String> {
+    let mut nulls = Vec::new();
+    for element in reader.list(field).unwrap_or_default() {
+        if let Data::Integer(_) | Data::Float = element.node.data {
+            let number = reader.text_of(element.node);
+            let hint = format!("missing values are compared as text: write `\"{number}\"`");
+            reader.refuse(&element.node.at, "expected a text in quotes, found a number", hint);
+        } else if let Some(text) = reader.text(element) {
+            nulls.push(text.to_owned());
+        }
+    }
+    nulls.sort();
+    nulls.dedup();
+    nulls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_those_of_the_table_of_words() {
+        assert!(FORMATS.iter().map(|word| word.name).eq(Format::ALL.map(Format::name)));
+    }
+
+    #[test]
+    fn the_suffix_under_a_compression_tells_the_format() {
+        assert_eq!(Format::of_path("a/B.CSV"), Some(Format::Csv));
+        assert_eq!(Format::of_path("b.ndjson.zst"), Some(Format::Ndjson));
+        assert_eq!(Format::of_path("b.tsv.gz"), Some(Format::Tsv));
+        assert_eq!(Format::of_path("b.dat"), None);
+    }
+}

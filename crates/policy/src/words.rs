@@ -1,0 +1,316 @@
+//! Every key and every name a policy may use, in one place, so that reading, error messages, help and completion
+//! cannot disagree.
+
+/// A key of a table, or a name that stands as a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    pub name: &'static str,
+    /// One line that explains it.
+    pub about: &'static str,
+    /// How it may be written, for hints; empty for names that stand as values.
+    pub example: &'static str,
+    /// What people with other habits call it; never accepted, but answered with this word.
+    pub also: &'static [&'static str],
+    /// Whether this version can do it. A known word that it cannot do is refused as such, not as a mistake.
+    pub available: bool,
+    /// Whether its table must have it.
+    pub required: bool,
+}
+
+impl Word {
+    const fn key(name: &'static str, example: &'static str, about: &'static str) -> Word {
+        Word { name, about, example, also: &[], available: true, required: false }
+    }
+
+    const fn value(name: &'static str, about: &'static str) -> Word {
+        Word::key(name, "", about)
+    }
+
+    const fn also(self, also: &'static [&'static str]) -> Word {
+        Word { also, ..self }
+    }
+
+    const fn later(self) -> Word {
+        Word { available: false, ..self }
+    }
+
+    const fn required(self) -> Word {
+        Word { required: true, ..self }
+    }
+}
+
+/// The tables of the file.
+pub const SECTIONS: &[Word] = &[
+    Word::key("source", "[source]", "where the data is").also(&["data", "input"]).required(),
+    Word::key("attributes", "[attributes]", "what each column is").also(&["columns", "attribute"]).required(),
+    Word::key("rule", "[[rule]]", "what must hold, against whom; any number of them").also(&["rules"]),
+    Word::key("publish", "[publish]", "how to publish").also(&["output", "release"]),
+    Word::key("community", "[community]", "what is already published elsewhere"),
+];
+
+pub const SOURCE: &[Word] = &[
+    Word::key("path", "path = \"patients.csv\"", "the file, relative to the policy").also(&["file", "filename"]),
+    Word::key("format", "format = \"csv\"", "what the file is, when its suffix does not tell").also(&["type"]),
+    Word::key("delimiter", "delimiter = \";\"", "what separates fields, when it should not be detected")
+        .also(&["separator", "sep"]),
+    Word::key("quote", "quote = \"'\"", "what encloses fields, when it is not the double quote"),
+    Word::key("null", "null = [\"\", \"NA\"]", "all texts that count as missing").also(&["nulls", "missing", "na"]),
+    Word::key("url", "url = \"postgres://…\"", "a database").also(&["database"]).later(),
+    Word::key("table", "table = \"patients\"", "a table of the database").later(),
+    Word::key("query", "query = \"select …\"", "a query on the database").also(&["sql"]).later(),
+];
+
+pub const FORMATS: &[Word] = &[
+    Word::value("csv", "fields separated by commas or semicolons"),
+    Word::value("tsv", "fields separated by tabs"),
+    Word::value("parquet", "Apache Parquet"),
+    Word::value("ndjson", "one JSON object per line").also(&["json", "jsonl", "json-lines"]),
+];
+
+pub const ATTRIBUTE: &[Word] = &[
+    Word::key("role", "role = \"quasi\"", "what an attacker can do with it").required(),
+    Word::key("type", "type = \"category\"", "what its values are, when that should not be inferred").also(&["kind"]),
+    Word::key("hierarchy", "hierarchy = { widths = [5, 10, 20] }", "how it may be generalised").also(&[
+        "generalization",
+        "generalisation",
+        "levels",
+    ]),
+];
+
+pub const ROLES: &[Word] = &[
+    Word::value("identifier", "names a person; never released").also(&["id", "key", "direct-identifier"]),
+    Word::value("quasi", "an attacker may know it; generalised").also(&["quasi-identifier", "qi", "qid"]),
+    Word::value("sensitive", "what an attacker must not learn").also(&["confidential", "private", "secret"]),
+    Word::value("plain", "released as it is").also(&["insensitive", "non-sensitive", "public", "other"]),
+];
+
+pub const TYPES: &[Word] = &[
+    Word::value("integer", "whole numbers").also(&["int", "number", "numeric"]),
+    Word::value("float", "numbers").also(&["double", "decimal", "real"]),
+    Word::value("category", "text").also(&["string", "text", "str", "factor", "categorical", "bool", "boolean"]),
+    Word::value("date", "days, as 2024-02-29").also(&["datetime", "timestamp"]),
+];
+
+pub const HIERARCHY: &[Word] = &[
+    Word::key("widths", "widths = [5, 10, 20]", "intervals of these widths, one per level").also(&["width"]),
+    Word::key("mask", "mask = 5", "hide one character from the right per level, this many times"),
+    Word::key("breaks", "breaks = [[18, 30, 50, 65], [18, 65]]", "cut points, one list per level")
+        .also(&["cuts", "intervals"]),
+    Word::key("dates", "dates = [\"month\", \"year\"]", "calendar units, finest first").also(&["date", "units"]),
+    Word::key("file", "file = \"education.csv\"", "a file with `leaf;level 1;…;top` in every row").also(&["path"]),
+];
+
+pub const DATE_UNITS: &[Word] = &[
+    Word::value("day", "one day").also(&["days"]),
+    Word::value("month", "one month").also(&["months"]),
+    Word::value("quarter", "three months").also(&["quarters"]),
+    Word::value("year", "one year").also(&["years"]),
+    Word::value("decade", "ten years").also(&["decades"]),
+];
+
+pub const RULE: &[Word] = &[
+    Word::key("know", "know = [\"age\", \"zip\"]", "what the attacker knows; every quasi attribute if absent")
+        .also(&["knows", "known", "quasi"]),
+    Word::key("protect", "protect = \"disease\"", "what the attacker must not learn").also(&["sensitive", "protects"]),
+    Word::key("require", "require = { model = \"k-anonymity\", k = 5 }", "what must hold; one model or a list of them")
+        .also(&["requires", "model", "models"])
+        .required(),
+];
+
+/// A privacy model and its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelWords {
+    pub model: Word,
+    /// `model` itself is among them.
+    pub keys: &'static [Word],
+}
+
+const MODEL: Word = Word::key("model", "model = \"k-anonymity\"", "the model's name").also(&["name"]).required();
+const K: Word = Word::key("k", "k = 5", "the fewest rows in a class, a whole number of at least 1").required();
+const L_WHOLE: Word = Word::key("l", "l = 3", "how many values at least, a whole number of at least 1").required();
+const L: Word = Word::key("l", "l = 3", "how many values at least, a number of at least 1").required();
+const C: Word =
+    Word::key("c", "c = 2.0", "how often the most frequent value may outweigh the rest, above 0").required();
+const T: Word = Word::key("t", "t = 0.3", "how far a class may be from the whole, from 0 to 1").required();
+const ALPHA: Word =
+    Word::key("alpha", "alpha = 0.5", "the largest share of a value in a class, above 0 and at most 1").required();
+const DISTANCE: Word = Word::key("distance", "distance = \"ordered\"", "how far two values are apart");
+const VALUES: Word = Word::key("values", "values = [\"HIV\"]", "the protected values it limits; all when absent");
+
+/// All models. Those not yet available have their parameters left unread.
+pub const MODELS: &[ModelWords] = &[
+    ModelWords { model: Word::value("k-anonymity", "every class has at least k rows"), keys: &[MODEL, K] },
+    ModelWords {
+        model: Word::value("distinct-l-diversity", "every class has at least l protected values"),
+        keys: &[MODEL, L_WHOLE],
+    },
+    ModelWords {
+        model: Word::value("frequency-l-diversity", "no protected value exceeds 1/l of its class"),
+        keys: &[MODEL, L],
+    },
+    ModelWords {
+        model: Word::value("entropy-l-diversity", "the entropy of every class is at least log l"),
+        keys: &[MODEL, L],
+    },
+    ModelWords {
+        model: Word::value("recursive-l-diversity", "the most frequent value stays below c times the rarer ones"),
+        keys: &[MODEL, C, L_WHOLE],
+    },
+    ModelWords {
+        model: Word::value("t-closeness", "every class is distributed almost like the whole"),
+        keys: &[MODEL, T, DISTANCE],
+    },
+    ModelWords {
+        model: Word::value("alpha-k-anonymity", "at least k rows, and no protected value above a share of alpha"),
+        keys: &[MODEL, ALPHA, K, VALUES],
+    },
+    ModelWords {
+        model: Word::value("epsilon-m-anonymity", "no crowd of close numbers in a class").later(),
+        keys: &[MODEL],
+    },
+    ModelWords { model: Word::value("delta-l-diversity", "values at least delta apart").later(), keys: &[MODEL] },
+    ModelWords { model: Word::value("epsilon-clone", "classes that look alike").later(), keys: &[MODEL] },
+    ModelWords {
+        model: Word::value("cross-release-l-diversity", "l values also against all releases together").later(),
+        keys: &[MODEL],
+    },
+];
+
+pub const DISTANCES: &[Word] = &[
+    Word::value("equal", "all different values are equally far apart").also(&["variational"]),
+    Word::value("ordered", "by rank").also(&["numeric", "numerical", "rank"]),
+    Word::value("hierarchical", "by the closest common ancestor in the hierarchy").also(&["hierarchy", "tree"]),
+];
+
+pub const PUBLISH: &[Word] = &[
+    Word::key("method", "method = \"full-domain\"", "how to publish").also(&["algorithm-name"]),
+    Word::key("suppression", "suppression = 0.02", "the share of rows that may be left out: 2 % is 0.02").also(&[
+        "suppress",
+        "suppression-limit",
+        "outliers",
+    ]),
+    Word::key("loss", "loss = \"ncp\"", "what the search minimises").also(&["metric", "measure", "utility"]),
+    Word::key("max-nodes", "max-nodes = 100000", "stop the search after this many nodes").also(&["nodes"]),
+    Word::key("max-seconds", "max-seconds = 60", "stop the search after this many seconds")
+        .also(&["timeout", "seconds", "max-time"]),
+    Word::key("strict", "strict = true", "for mondrian: values are not split between classes").later(),
+    Word::key("k", "k = 5", "for clone: rows per class").later(),
+    Word::key("lambda", "lambda = 0.5", "for clone").later(),
+    Word::key("max-epsilon", "max-epsilon = 0.1", "for clone").later(),
+    Word::key("algorithm", "algorithm = \"uad\"", "for decompose").later(),
+];
+
+pub const METHODS: &[Word] = &[
+    Word::value("full-domain", "every value of an attribute is generalised to the same level").also(&["incognito"]),
+    Word::value("mondrian", "multidimensional cuts").later(),
+    Word::value("anatomy", "quasi attributes and protected values in separate tables").later(),
+    Word::value("clone", "statistics per class instead of rows").later(),
+    Word::value("decompose", "several tables, each for its own rule").later(),
+];
+
+pub const LOSSES: &[Word] = &[
+    Word::value("ncp", "normalized certainty penalty"),
+    Word::value("precision", "mean share of the hierarchy's height"),
+    Word::value("discernibility", "sum of squared class sizes").also(&["dm", "discernability"]),
+    Word::value("average-class", "mean class size over the required k").also(&["aecs", "average-class-size"]),
+    Word::value("granularity", "mean share of leaves under a cell").also(&["loss", "arx-loss"]),
+];
+
+pub const COMMUNITY: &[Word] =
+    &[Word::key("releases", "releases = [\"../neighbour/release\"]", "directories or globs").also(&["release"])];
+
+/// The word meant by something that is not one: by another name it goes by, or by a slip of the pen.
+pub(crate) fn nearest_word<'w>(given: &str, words: impl Iterator<Item = &'w Word>) -> Option<&'w str> {
+    let words: Vec<&Word> = words.collect();
+    let plain = folded(given);
+    let known_as = words.iter().find(|word| word.also.iter().any(|also| folded(also) == plain));
+    known_as.map(|word| word.name).or_else(|| nearest(given, words.iter().map(|word| word.name)))
+}
+
+/// The closest name, if it is close enough to be meant: a third of its letters may differ.
+pub(crate) fn nearest<'w>(given: &str, names: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+    /// The comparison takes time quadratic in the length, and nobody mistypes a longer name.
+    const BYTES_MAX: usize = 100;
+    let plain = folded(given);
+    if given.len() > BYTES_MAX || plain.is_empty() {
+        return None;
+    }
+    let scored = names.filter(|name| name.len() <= BYTES_MAX).map(|name| {
+        let other = folded(name);
+        let length = plain.chars().count().max(other.chars().count());
+        (strsim::damerau_levenshtein(&plain, &other), length, name)
+    });
+    let (distance, length, name) = scored.min_by_key(|&(distance, ..)| distance)?;
+    (distance <= (length / 3).max(1) && distance < length).then_some(name)
+}
+
+/// Case, underscores and blanks are the commonest slips and weigh nothing.
+fn folded(name: &str) -> String {
+    name.trim().to_lowercase().replace(['_', ' '], "-")
+}
+
+/// `a`, `b` and `c`; long lists are cut.
+pub(crate) fn listed<'w>(names: impl Iterator<Item = &'w str>) -> String {
+    const NAMES_MAX: usize = 12;
+    let mut names: Vec<String> = names.map(crate::position::quoted).collect();
+    if names.len() > NAMES_MAX {
+        let rest = names.len() - NAMES_MAX;
+        names.truncate(NAMES_MAX);
+        names.push(format!("{rest} more"));
+    }
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_privacy::Distance;
+    use hedgerow_table::Kind;
+
+    #[test]
+    fn slips_and_other_names_find_their_word() {
+        assert_eq!(nearest_word("supression", PUBLISH.iter()), Some("suppression"));
+        assert_eq!(nearest_word("max_nodes", PUBLISH.iter()), Some("max-nodes"));
+        assert_eq!(nearest_word("Quasi Identifier", ROLES.iter()), Some("quasi"));
+        assert_eq!(nearest_word("insensitive", ROLES.iter()), Some("plain"), "not `sensitive`, though it looks alike");
+        assert_eq!(nearest_word("colour", PUBLISH.iter()), None);
+        assert_eq!(nearest_word("", PUBLISH.iter()), None);
+        assert_eq!(nearest("x", ["y"].into_iter()), None, "one letter for another is a different name");
+        assert_eq!(nearest("agee", ["zip", "age"].into_iter()), Some("age"));
+        assert_eq!(nearest(&"a".repeat(1_000_000), ["a"].into_iter()), None);
+    }
+
+    #[test]
+    fn no_two_words_of_a_table_share_a_name() {
+        let mut tables =
+            vec![SECTIONS, SOURCE, FORMATS, ATTRIBUTE, ROLES, TYPES, HIERARCHY, DATE_UNITS, RULE, DISTANCES, PUBLISH];
+        tables.extend([METHODS, LOSSES, COMMUNITY]);
+        tables.extend(MODELS.iter().map(|model| model.keys));
+        for table in tables {
+            let mut names: Vec<String> =
+                table.iter().flat_map(|word| word.also.iter().chain([&word.name])).map(|name| folded(name)).collect();
+            let count = names.len();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), count, "{names:?}");
+        }
+    }
+
+    #[test]
+    fn names_shared_with_other_rooms_are_spelt_the_same() {
+        let names = |words: &[Word]| words.iter().map(|word| word.name).collect::<Vec<_>>();
+        assert_eq!(names(TYPES), Kind::ALL.map(Kind::name));
+        assert_eq!(names(DISTANCES), Distance::ALL.map(Distance::name));
+    }
+
+    #[test]
+    fn lists_read_as_sentences_and_end() {
+        assert_eq!(listed(["a"].into_iter()), "`a`");
+        assert_eq!(listed(["a", "b", "c"].into_iter()), "`a`, `b` and `c`");
+        assert!(listed((0..100).map(|_| "name")).ends_with("and 88 more"));
+    }
+}

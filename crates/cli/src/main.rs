@@ -1,1 +1,46 @@
-fn main() {}
+//! The `hedgerow` command: arguments become settings, and each verb is one file.
+//!
+//! Data and results go to standard output, talk to standard error. Exit codes: 0 done; 1 failed; 2 usage or policy
+//! error; 3 no release can meet the policy; 4 a check found a breach.
+
+mod args;
+mod failure;
+mod progress;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Verb};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    hide_panics();
+    let arguments = Arguments::parse();
+    let run = || match &arguments.verb {
+        Verb::Init(init) => verbs::init::run(init, &arguments.talk),
+        Verb::Publish(publish) => verbs::publish::run(publish, &arguments.talk),
+        Verb::Check(check) => verbs::check::run(check, &arguments.talk),
+        Verb::Measure(measure) => verbs::measure::run(measure, &arguments.talk),
+        Verb::Synth(synth) => verbs::synth::run(synth, &arguments.talk),
+        Verb::Completions(completions) => verbs::completions::run(completions),
+    };
+    if let Some(threads) = arguments.talk.threads {
+        // Fails only when a pool exists already, which nothing before this line can have made.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    }
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or(Err(Failure::Panicked));
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// A panic's message may carry a value from the private table, so only its place is told.
+fn hide_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or_else(|| "an unknown place".to_owned(), |at| format!("{}:{}", at.file(), at.line()));
+        eprintln!("error: internal error at {place} (this is a bug in hedgerow; nothing was published)");
+    }));
+}

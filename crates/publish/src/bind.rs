@@ -1,12 +1,13 @@
 //! A policy meets its data: columns, hierarchies and rules bound to one another, or refused with a place.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use hedgerow_policy::{Attribute, Policy, Role};
 use hedgerow_privacy::check::NamedRule;
 use hedgerow_privacy::{Judge, Model, Rule, Tree, Whole, models};
 use hedgerow_table::frequency::Layout;
-use hedgerow_table::read::{ReadOptions, read_table};
+use hedgerow_table::read::{Format, ReadOptions, read_table};
 use hedgerow_table::{Codes, Column, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError};
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, Ta
     let source = &policy.source;
     let read = policy.attributes.iter().filter(|attribute| attribute.role != Role::Identifier);
     let options = ReadOptions {
-        format: source.format,
+        format: source.format.map(format),
         delimiter: source.delimiter,
         quote: source.quote,
         nulls: source.nulls.clone(),
@@ -27,6 +28,48 @@ pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, Ta
         progress,
     };
     read_table(&source.path, &options)
+}
+
+/// Reads any table with the columns that a policy speaks of, such as a release made elsewhere.
+pub fn read_any(policy: &Policy, path: &Path, progress: &dyn Progress) -> Result<Table, TableError> {
+    let mut nulls = policy.source.nulls.clone();
+    // A release writes a missing value as an empty cell, whatever stood for it in the source.
+    nulls.push(String::new());
+    // Quasi attributes may be generalised, so only the others keep their declared types.
+    let own = policy.attributes.iter().filter(|attribute| attribute.role != Role::Quasi);
+    let kinds = own.filter_map(|attribute| Some((attribute.name.clone(), attribute.kind?))).collect();
+    read_table(path, &ReadOptions { nulls, kinds, progress, ..ReadOptions::default() })
+}
+
+/// The policy's rules over a table of its own columns, with the hierarchies that some models compare by.
+pub fn rules_for(policy: &Policy, table: &Table) -> Result<Vec<NamedRule>, TableError> {
+    let mut rules = Vec::new();
+    for rule in &policy.rules {
+        let attribute = rule.protect.as_ref().and_then(|name| policy.attribute(name));
+        let column = attribute.and_then(|attribute| table.column(&attribute.name));
+        let tree = match (attribute.and_then(|attribute| attribute.hierarchy.as_ref()), column) {
+            (Some((spec, place)), Some(column)) => {
+                Some(tree_of(&Hierarchy::build(spec, &column.name, place, &column.domain, &policy.source.nulls)?))
+            }
+            _ => None,
+        };
+        let (know, protect, require) = (rule.know.clone(), rule.protect.clone(), rule.require.clone());
+        rules.push(NamedRule { know, protect, require, tree });
+    }
+    Ok(rules)
+}
+
+fn tree_of(hierarchy: &Hierarchy) -> Tree {
+    Tree { levels: hierarchy.levels()[1..].iter().map(|level| level.map.clone()).collect() }
+}
+
+fn format(declared: hedgerow_policy::Format) -> Format {
+    match declared {
+        hedgerow_policy::Format::Csv => Format::Csv,
+        hedgerow_policy::Format::Tsv => Format::Tsv,
+        hedgerow_policy::Format::Parquet => Format::Parquet,
+        hedgerow_policy::Format::Ndjson => Format::Ndjson,
+    }
 }
 
 /// A mask works on characters: what it is declared for is a code, such as a ZIP code, also when it is all digits.
@@ -157,8 +200,7 @@ impl<'a> Bound<'a> {
     }
 
     fn tree(&self, protect: &str) -> Option<Tree> {
-        let hierarchy = self.protected.get(protect)?;
-        Some(Tree { levels: hierarchy.levels()[1..].iter().map(|level| level.map.clone()).collect() })
+        self.protected.get(protect).map(tree_of)
     }
 
     /// For the manifest: every released value of a protected attribute with its labels up to the top.

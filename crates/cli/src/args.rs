@@ -1,0 +1,169 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Publishes tables about people so that nobody in them can be singled out or found out.
+///
+/// From a private table and a policy it makes a release that keeps every privacy rule and loses as little as possible,
+/// and proves both. Start with `hedgerow init DATA.csv`, read the policy it writes, then `hedgerow publish policy.toml -o release`.
+#[derive(Debug, Parser)]
+#[command(name = "hedgerow", version, max_term_width = 120, propagate_version = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
+}
+
+/// How the command talks.
+#[derive(Debug, Args)]
+pub(crate) struct Talk {
+    /// Print one JSON object on standard output, and nothing else there
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Say only what went wrong
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more: where the time went
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// Do not draw progress bars
+    #[arg(long, global = true)]
+    pub(crate) no_progress: bool,
+    /// Use this many threads instead of one per core
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024).map(usize::from))]
+    pub(crate) threads: Option<usize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Profile a data file and write a commented policy to start from
+    Init(Init),
+    /// Make a release from a policy: search, write, verify
+    Publish(Publish),
+    /// Recompute every guarantee from a release, or hold any table against a policy
+    Check(Check),
+    /// Tell what a release lost and what risk is left
+    Measure(Measure),
+    /// Make synthetic data to try things on
+    Synth(Synth),
+    /// Print a completion script for your shell
+    Completions(Completions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The data: csv, tsv, parquet or ndjson, also gzipped or zstd-compressed
+    pub(crate) data: PathBuf,
+    /// Where to write the policy [default: policy.toml beside the data]
+    #[arg(short, long, value_name = "POLICY")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Publish {
+    /// The policy, a TOML file
+    pub(crate) policy: PathBuf,
+    /// The directory to make; it must not exist
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// Replace a release that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// How to write the released table
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+    /// Also count every combination of levels that holds
+    #[arg(long)]
+    pub(crate) candidates: bool,
+    /// Tell how the search went: combinations of levels in all, judged, left out and why
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Stop after judging this many combinations of levels, with the best found
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_nodes: Option<u64>,
+    /// Stop searching after this long, with the best found
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) max_seconds: Option<f64>,
+    /// Repeat the same random order of rows, for tests only: a seeded release must not be published
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    #[default]
+    Csv,
+    Parquet,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+pub(crate) struct Check {
+    /// A release directory; or, with --policy, a table
+    #[arg(group = "what", value_name = "DIR|TABLE")]
+    pub(crate) target: PathBuf,
+    /// Hold TABLE against the rules of this policy
+    #[arg(long)]
+    pub(crate) policy: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Measure {
+    /// The release directory
+    #[arg(value_name = "DIR")]
+    pub(crate) release: PathBuf,
+    /// The policy it was made from
+    #[arg(long)]
+    pub(crate) policy: PathBuf,
+    /// How many random count queries to ask of both tables
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) queries: usize,
+    /// Ask the same random queries again
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Synth {
+    #[command(subcommand)]
+    pub(crate) what: SynthWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SynthWhat {
+    /// People with age, sex, education, birthplace, occupation, race, work class, marital status and income
+    Census(Census),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Census {
+    /// How many people
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) rows: u64,
+    /// The same seed gives the same people
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Write data, hierarchies and a policy into this directory, instead of the data to standard output
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let limit = hedgerow_policy::SECONDS_MAX as f64;
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= limit => Ok(seconds),
+        _ => Err("expected a number of seconds above 0".to_owned()),
+    }
+}

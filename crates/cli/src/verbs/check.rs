@@ -1,0 +1,54 @@
+//! `hedgerow check`: recomputes every guarantee, from a release or for any table against a policy.
+
+use std::process::ExitCode;
+
+use hedgerow_policy::Policy;
+use hedgerow_privacy::check::check_table;
+use hedgerow_privacy::release_check::{ReleaseCheck, check_release};
+use hedgerow_publish::bind::{read_any, rules_for};
+use serde_json::json;
+
+use super::{claims_json, claims_text, print, print_json, warn};
+use crate::args::{Check, Talk};
+use crate::failure::{BREACH, Failure};
+use crate::progress::Bars;
+
+pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
+    let bars = Bars::new(talk);
+    let found = match &arguments.policy {
+        None => check_release(&arguments.target, &bars)?,
+        Some(path) => {
+            let policy = Policy::load(path)?;
+            warn(talk, &policy.warnings);
+            let table = read_any(&policy, &arguments.target, &bars)?;
+            let rules = rules_for(&policy, &table)?;
+            let quasi: Vec<String> = policy.quasi().map(|attribute| attribute.name.clone()).collect();
+            let place = arguments.target.display().to_string();
+            ReleaseCheck { checked: check_table(&table, &quasi, &rules, &place)?, contradictions: Vec::new() }
+        }
+    };
+    drop(bars);
+    if talk.json {
+        let mut object = json!({ "guarantees": claims_json(&found.checked.claims), "holds": found.holds() });
+        if !found.contradictions.is_empty() {
+            object["contradictions"] = json!(found.contradictions);
+        }
+        print_json(&object)?;
+    } else if !talk.quiet {
+        let classes = found.checked.classes;
+        let mut text = format!(
+            "{} rows in {} classes of {} to {} rows\n{}",
+            found.checked.rows,
+            classes.count,
+            classes.min,
+            classes.max,
+            claims_text(&found.checked.claims)
+        );
+        for contradiction in &found.contradictions {
+            text.push_str(&format!("  WRONG  {contradiction}\n"));
+        }
+        text.push_str(if found.holds() { "every guarantee holds\n" } else { "do not publish this: see above\n" });
+        print(&text)?;
+    }
+    Ok(if found.holds() { ExitCode::SUCCESS } else { ExitCode::from(BREACH) })
+}

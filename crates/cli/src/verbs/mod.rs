@@ -1,0 +1,79 @@
+//! One file per verb.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod init;
+pub(crate) mod measure;
+pub(crate) mod publish;
+pub(crate) mod synth;
+
+use std::io::Write;
+
+use hedgerow_table::InputError;
+use hedgerow_table::release::manifest::Claim;
+use serde_json::{Map, Value, json};
+
+use crate::args::Talk;
+use crate::failure::Failure;
+
+/// Results go out whole, in one piece.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+fn print_json(value: &Value) -> Result<(), Failure> {
+    print(&format!("{value}\n"))
+}
+
+/// What is allowed but probably not meant.
+fn warn(talk: &Talk, warnings: &[InputError]) {
+    if talk.quiet {
+        return;
+    }
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+}
+
+fn claims_json(claims: &[Claim]) -> Value {
+    json!(claims)
+}
+
+/// One line per guarantee: what was asked and what was reached.
+fn claims_text(claims: &[Claim]) -> String {
+    let mut text = String::new();
+    for claim in claims {
+        let protect = claim.protect.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
+        text.push_str(&format!(
+            "  {} {}{protect} ({}): reached {}, for who knows {}\n",
+            if claim.holds { "holds " } else { "BROKEN" },
+            claim.model,
+            pairs(&claim.required),
+            pairs(&claim.achieved),
+            claim.know.join(", "),
+        ));
+    }
+    text
+}
+
+fn pairs(map: &Map<String, Value>) -> String {
+    let shown = |value: &Value| match value {
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), short),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    map.iter().map(|(name, value)| format!("{name} = {}", shown(value))).collect::<Vec<_>>().join(", ")
+}
+
+/// A number to six significant places, without trailing zeros.
+fn short(value: f64) -> String {
+    if value == 0.0 || value.fract() == 0.0 && value.abs() < 1e15 {
+        return format!("{value}");
+    }
+    let places = (5 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let text = format!("{value:.places$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,133 @@
+//! `hedgerow publish POLICY -o DIR`: the main job.
+
+use std::process::ExitCode;
+
+use hedgerow_policy::Policy;
+use hedgerow_publish::search::Explain;
+use hedgerow_publish::{PublishOptions, Published, TableFormat, publish};
+use serde_json::{Map, Value, json};
+
+use super::{claims_json, claims_text, print, print_json, short, warn};
+use crate::args::{Format, Publish, Talk};
+use crate::failure::Failure;
+use crate::progress::Bars;
+
+pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure> {
+    if arguments.seed.is_some() {
+        eprintln!("warning: with --seed the order of rows can be repeated: this release is for tests and must not be published");
+    }
+    let policy = Policy::load(&arguments.policy)?;
+    let bars = Bars::new(talk);
+    let published = publish(
+        &policy,
+        &PublishOptions {
+            destination: arguments.output.clone(),
+            overwrite: arguments.force,
+            format: match arguments.format {
+                Format::Csv => TableFormat::Csv,
+                Format::Parquet => TableFormat::Parquet,
+            },
+            seed: arguments.seed,
+            candidates: arguments.candidates,
+            nodes_max: arguments.max_nodes,
+            seconds_max: arguments.max_seconds,
+            progress: &bars,
+        },
+    );
+    drop(bars);
+    let published = published?;
+    warn(talk, &published.warnings);
+    if !published.proven && !talk.quiet {
+        eprintln!("warning: the search stopped at its limit: the release keeps every rule, but may not be the one with the least loss");
+    }
+    if talk.json {
+        print_json(&to_json(&published, arguments.explain))?;
+    } else if !talk.quiet {
+        print(&to_text(&published, policy.publish.loss.name(), arguments.explain, talk.verbose))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn to_json(published: &Published, explain: bool) -> Value {
+    let levels: Map<String, Value> = published.levels.iter().map(|(name, level, _)| (name.clone(), json!(level))).collect();
+    let mut object = json!({
+        "release": published.release.display().to_string(),
+        "rows": published.rows,
+        "classes": published.checked.classes,
+        "guarantees": claims_json(&published.checked.claims),
+        "levels": levels,
+        "loss": published.losses,
+        "proven": published.proven,
+        "seconds": {
+            "read": published.read_time.as_secs_f64(),
+            "search": published.search_time.as_secs_f64(),
+            "write": published.write_time.as_secs_f64(),
+        },
+    });
+    if let Some(candidates) = published.candidates {
+        object["candidates"] = json!(candidates);
+    }
+    if explain {
+        let told = explained(&published.explain);
+        object["explain"] = told.into_iter().map(|(name, _, count)| (name.to_owned(), json!(count))).collect::<Map<_, _>>().into();
+    }
+    object
+}
+
+fn to_text(published: &Published, loss: &str, explain: bool, verbose: bool) -> String {
+    let rows = published.rows;
+    let classes = published.checked.classes;
+    let levels = published.levels.iter().map(|(name, level, top)| format!("{name} {level}/{top}")).collect::<Vec<_>>();
+    let proof = if published.proven { "the least possible" } else { "not proven to be the least" };
+    let value = published.losses.get(loss).and_then(Value::as_f64).unwrap_or(f64::NAN);
+    let mut text = format!(
+        "release  {}\nrows     {} in, {} out, {} left out\nclasses  {} of {} to {} rows, {} on average\nlevels   {}\nloss     {loss} {}, {proof}\n",
+        published.release.display(),
+        rows.source,
+        rows.out,
+        rows.suppressed,
+        classes.count,
+        classes.min,
+        classes.max,
+        short((classes.mean * 10.0).round() / 10.0),
+        levels.join(", "),
+        short(value),
+    );
+    if let Some(candidates) = published.candidates {
+        text.push_str(&format!("holding  {candidates} combinations of levels\n"));
+    }
+    text.push_str("guarantees, recomputed from the written table\n");
+    text.push_str(&claims_text(&published.checked.claims));
+    if explain {
+        text.push_str("search\n");
+        for (_, meaning, count) in explained(&published.explain) {
+            text.push_str(&format!("  {count:>12}  {meaning}\n"));
+        }
+    }
+    if verbose {
+        let [read, search, write] =
+            [published.read_time, published.search_time, published.write_time].map(|time| time.as_secs_f64());
+        text.push_str(&format!("seconds  read {read:.3}, search {search:.3}, write and check {write:.3}\n"));
+    }
+    text
+}
+
+/// Name in JSON, meaning in words, count.
+fn explained(explain: &Explain) -> Vec<(&'static str, &'static str, Option<u64>)> {
+    let told = [
+        ("nodes", "combinations of levels in the lattice", explain.nodes),
+        ("distinct_rows", "distinct rows of the table", Some(explain.distinct as u64)),
+        ("judged_first", "judged to find a first good one", Some(explain.judged_first)),
+        ("judged_proof", "judged to prove that none is better", Some(explain.judged_proof)),
+        ("judged_holding", "of all judged, those that hold", Some(explain.judged_holding)),
+        ("pruned_by_loss", "not judged: cannot lose less than the best", Some(explain.pruned_by_loss)),
+        ("pruned_by_guarantee", "not judged: a coarser one shows that too many rows fail", Some(explain.pruned_by_guarantee)),
+        (
+            "pruned_by_suppression",
+            "not judged: a coarser one shows that left-out rows alone lose more than the best",
+            Some(explain.pruned_by_suppression),
+        ),
+        ("not_reached", "not reached within the limit", Some(explain.not_reached)),
+    ];
+    told.into_iter().filter(|(_, _, count)| count.is_some()).collect()
+}

@@ -81,7 +81,11 @@ impl Policy {
                 let line = start.matches('\n').count() + 1;
                 let column = start.chars().rev().take_while(|&c| c != '\n').count() + 1;
                 let place = format!("{}:{line}:{column}", place());
-                Err(PolicyErrors::about_file(place, "not valid UTF-8", "save the file with the encoding UTF-8"))
+                Err(PolicyErrors::about_file(
+                    place,
+                    "not valid UTF-8",
+                    "a policy is a text file: save it with the encoding UTF-8",
+                ))
             }
         }
     }

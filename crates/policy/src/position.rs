@@ -38,12 +38,14 @@ impl fmt::Display for Excerpt {
 pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
+    /// Where the last thing written ends; only blanks follow.
+    written: usize,
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Lines { text, starts }
+        Lines { text, starts, written: text.trim_end().len() }
     }
 
     /// The text as it was written.
@@ -88,9 +90,7 @@ impl<'a> Lines<'a> {
 
     /// An error at the very end of the file is shown behind the last thing written there, not on an empty line.
     fn visible(&self, offset: usize) -> usize {
-        let offset = self.boundary(offset);
-        let written = self.text.trim_end().len();
-        if self.text[offset..].trim().is_empty() { offset.min(written) } else { offset }
+        self.boundary(offset).min(self.written)
     }
 
     fn boundary(&self, offset: usize) -> usize {

@@ -87,6 +87,11 @@ impl<'a> Reader<'a> {
         format!("{}:{}:{}{separator}{path}", self.file, position.line, position.column)
     }
 
+    /// Whether further errors are only counted, so that nothing costly need be done for their hints.
+    pub(crate) fn is_full(&self) -> bool {
+        self.errors.len() == ERRORS_MAX
+    }
+
     /// The value is wrong.
     pub(crate) fn refuse(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
         self.refuse_span(at.value.clone(), at, problem, hint);
@@ -104,14 +109,14 @@ impl<'a> Reader<'a> {
         problem: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        if self.errors.len() == ERRORS_MAX {
+        if self.is_full() {
             self.left_off += 1;
             return;
         }
         let error = InputError::new(self.place_at(span.start, at), problem, hint);
         let position = Some(self.lines.position(span.start));
-        // What the whole file lacks has no line of its own to show.
-        let excerpt = (!span.is_empty() || !at.is_in_root()).then(|| self.lines.excerpt(&span));
+        // What the file as a whole lacks has no line of its own to show.
+        let excerpt = (span != (0..0)).then(|| self.lines.excerpt(&span));
         self.errors.push((span.start, PolicyError { error, position, excerpt }));
     }
 

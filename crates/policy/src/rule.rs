@@ -163,8 +163,10 @@ fn find<'d>(reader: &mut Reader<'_>, field: Field<'_>, name: &str, drafts: &'d [
     let found = drafts.iter().find(|draft| draft.name == name);
     if found.is_none() {
         let names = || drafts.iter().map(|draft| draft.name.as_str());
-        let hint = match nearest(name, names()) {
+        let near = if reader.is_full() { None } else { nearest(name, names()) };
+        let hint = match near {
             Some(near) => format!("did you mean {}?", quoted(near)),
+            None if reader.is_full() => String::new(),
             None => format!("attributes of this policy: {}", listed(names())),
         };
         reader.refuse(&field.node.at, format!("unknown attribute {}", quoted(name)), hint);

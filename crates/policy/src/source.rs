@@ -15,7 +15,7 @@ pub struct Source {
     pub format: Option<Format>,
     /// An ASCII character; `None` means detected.
     pub delimiter: Option<u8>,
-    /// An ASCII character; `None` means detected.
+    /// An ASCII character; `None` means the double quote.
     pub quote: Option<u8>,
     /// All the texts that count as missing: the list given is the whole list. Without one, only the empty text.
     pub nulls: Vec<String>,
@@ -47,11 +47,17 @@ impl Format {
         matches!(self, Format::Csv | Format::Tsv)
     }
 
-    /// By the suffix, under which a `.gz` or `.zst` may lie.
+    /// By the suffix, behind which one of compression may stand; `None` when it does not tell.
     fn of_path(path: &str) -> Option<Format> {
         let path = path.to_ascii_lowercase();
-        let path = path.strip_suffix(".gz").or(path.strip_suffix(".zst")).unwrap_or(&path);
-        Format::ALL.into_iter().find(|format| path.ends_with(&format!(".{}", format.name())))
+        let bare = [".gz", ".zst", ".zstd"].iter().find_map(|suffix| path.strip_suffix(suffix)).unwrap_or(&path);
+        match bare.rsplit_once('.')?.1 {
+            "csv" | "txt" => Some(Format::Csv),
+            "tsv" | "tab" => Some(Format::Tsv),
+            "parquet" | "pq" => Some(Format::Parquet),
+            "ndjson" | "jsonl" => Some(Format::Ndjson),
+            _ => None,
+        }
     }
 }
 
@@ -157,6 +163,9 @@ mod tests {
         assert_eq!(Format::of_path("a/B.CSV"), Some(Format::Csv));
         assert_eq!(Format::of_path("b.ndjson.zst"), Some(Format::Ndjson));
         assert_eq!(Format::of_path("b.tsv.gz"), Some(Format::Tsv));
+        assert_eq!(Format::of_path("b.jsonl"), Some(Format::Ndjson));
+        assert_eq!(Format::of_path("b.pq.zstd"), Some(Format::Parquet));
         assert_eq!(Format::of_path("b.dat"), None);
+        assert_eq!(Format::of_path("csv"), None);
     }
 }

@@ -6,28 +6,49 @@ use crate::position::quoted;
 use crate::reader::Reader;
 use crate::tree::At;
 
+const UNQUOTED: &str = "string values must be quoted";
+
 pub(crate) fn refuse(reader: &mut Reader<'_>, error: &TomlError) {
     let span = error.span().unwrap_or(0..0);
-    let message = error.message();
-    if message.starts_with("duplicate key") {
-        let key = reader.slice(&span);
-        let hint = "a key may appear once in its table, and a table once in the file: keep one of the two";
-        reader.refuse_span(span, &At::nowhere(), format!("{} is given twice", quoted(key)), hint);
-        return;
-    }
-    reader.refuse_span(span, &At::nowhere(), format!("not valid TOML: {message}"), hint(message));
+    let written = reader.slice(&span);
+    let (problem, hint) = match error.message() {
+        message if message.starts_with("duplicate key") => {
+            let hint = match written {
+                "rule" => "rules begin with two brackets, every one of them: `[[rule]]`",
+                _ => "a key may appear once in its table, and a table once in the file: keep one of the two",
+            };
+            (format!("{} is given twice", quoted(written)), hint)
+        }
+        message => {
+            // The parser takes nothing for a text whose quotes were forgotten.
+            let message = match message {
+                _ if message.starts_with(UNQUOTED) && written.trim().is_empty() => "missing value",
+                _ if message.starts_with(UNQUOTED) => UNQUOTED,
+                other => other,
+            };
+            (format!("not valid TOML: {message}"), hint(message))
+        }
+    };
+    reader.refuse_span(span, &At::nowhere(), problem, hint);
 }
 
 fn hint(message: &str) -> &'static str {
     const HINTS: &[(&str, &str)] = &[
-        ("string values must be quoted", "put texts in double quotes, as in `role = \"quasi\"`"),
+        (UNQUOTED, "put texts in double quotes, as in `role = \"quasi\"`"),
         ("missing assignment", "a key is followed by `=` and its value, as in `suppression = 0.02`"),
-        ("key with no value", "a key is followed by `=` and its value, as in `suppression = 0.02`"),
+        (
+            "key with no value",
+            "a key is followed by `=` and its value; a name with blanks is written in quotes, as in `\"date of birth\"`",
+        ),
         ("missing value", "a key is followed by `=` and its value, as in `suppression = 0.02`"),
         ("unclosed array", "close the list with `]`"),
         ("unclosed inline table", "close the table with `}`"),
         ("unclosed table", "close the table's name with `]`"),
-        ("missing comma", "separate with commas, as in `{ role = \"quasi\", type = \"integer\" }`"),
+        (
+            "missing comma between key-value pairs",
+            "separate with commas, as in `{ role = \"quasi\", type = \"integer\" }`, or close the table before with `}`",
+        ),
+        ("missing comma between array", "separate with commas, as in `[5, 10]`, or close the list before with `]`"),
         ("extra comma", "remove the comma"),
         ("invalid basic string", "close the text with a double quote; a backslash is written `\\\\`"),
         ("invalid literal string", "close the text with a single quote"),

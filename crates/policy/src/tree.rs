@@ -64,10 +64,6 @@ impl At {
         Rc::new(At { parent: Some(parent.clone()), name, key: span.clone(), value: span })
     }
 
-    pub(crate) fn is_in_root(&self) -> bool {
-        self.parent.as_ref().is_some_and(|parent| matches!(parent.name, Name::Root))
-    }
-
     /// `rule[2].require.k`; a key that TOML would want in quotes is quoted.
     pub(crate) fn path(&self) -> String {
         let mut path = self.parent.as_ref().map(|parent| parent.path()).unwrap_or_default();

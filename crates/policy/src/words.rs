@@ -43,7 +43,7 @@ impl Word {
 pub const SECTIONS: &[Word] = &[
     Word::key("source", "[source]", "where the data is").also(&["data", "input"]).required(),
     Word::key("attributes", "[attributes]", "what each column is").also(&["columns", "attribute"]).required(),
-    Word::key("rule", "[[rule]]", "what must hold, against whom; any number of them").also(&["rules"]),
+    Word::key("rule", "[[rule]]", "what must hold, and against whom").also(&["rules"]),
     Word::key("publish", "[publish]", "how to publish").also(&["output", "release"]),
     Word::key("community", "[community]", "what is already published elsewhere"),
 ];
@@ -109,10 +109,10 @@ pub const DATE_UNITS: &[Word] = &[
 ];
 
 pub const RULE: &[Word] = &[
-    Word::key("know", "know = [\"age\", \"zip\"]", "what the attacker knows; every quasi attribute if absent")
+    Word::key("know", "know = [\"age\", \"zip\"]", "what the attacker knows, every quasi attribute if absent")
         .also(&["knows", "known", "quasi"]),
     Word::key("protect", "protect = \"disease\"", "what the attacker must not learn").also(&["sensitive", "protects"]),
-    Word::key("require", "require = { model = \"k-anonymity\", k = 5 }", "what must hold; one model or a list of them")
+    Word::key("require", "require = { model = \"k-anonymity\", k = 5 }", "what must hold, one model or a list of them")
         .also(&["requires", "model", "models"])
         .required(),
 ];
@@ -135,7 +135,7 @@ const T: Word = Word::key("t", "t = 0.3", "how far a class may be from the whole
 const ALPHA: Word =
     Word::key("alpha", "alpha = 0.5", "the largest share of a value in a class, above 0 and at most 1").required();
 const DISTANCE: Word = Word::key("distance", "distance = \"ordered\"", "how far two values are apart");
-const VALUES: Word = Word::key("values", "values = [\"HIV\"]", "the protected values it limits; all when absent");
+const VALUES: Word = Word::key("values", "values = [\"HIV\"]", "the protected values it limits, all when absent");
 
 /// All models. Those not yet available have their parameters left unread.
 pub const MODELS: &[ModelWords] = &[
@@ -227,10 +227,11 @@ pub(crate) fn nearest_word<'w>(given: &str, words: impl Iterator<Item = &'w Word
     known_as.map(|word| word.name).or_else(|| nearest(given, words.iter().map(|word| word.name)))
 }
 
-/// The closest name, if it is close enough to be meant: a third of its letters may differ.
-pub(crate) fn nearest<'w>(given: &str, names: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+/// The closest name, if it is close enough to be meant: a third of its letters may differ, and no more than four.
+pub fn nearest<'w>(given: &str, names: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     /// The comparison takes time quadratic in the length, and nobody mistypes a longer name.
     const BYTES_MAX: usize = 100;
+    const EDITS_MAX: usize = 4;
     let plain = folded(given);
     if given.len() > BYTES_MAX || plain.is_empty() {
         return None;
@@ -241,7 +242,7 @@ pub(crate) fn nearest<'w>(given: &str, names: impl Iterator<Item = &'w str>) -> 
         (strsim::damerau_levenshtein(&plain, &other), length, name)
     });
     let (distance, length, name) = scored.min_by_key(|&(distance, ..)| distance)?;
-    (distance <= (length / 3).max(1) && distance < length).then_some(name)
+    (distance <= length.div_ceil(3).min(EDITS_MAX) && distance < length).then_some(name)
 }
 
 /// Case, underscores and blanks are the commonest slips and weigh nothing.
@@ -252,11 +253,11 @@ fn folded(name: &str) -> String {
 /// `a`, `b` and `c`; long lists are cut.
 pub(crate) fn listed<'w>(names: impl Iterator<Item = &'w str>) -> String {
     const NAMES_MAX: usize = 12;
-    let mut names: Vec<String> = names.map(crate::position::quoted).collect();
-    if names.len() > NAMES_MAX {
-        let rest = names.len() - NAMES_MAX;
-        names.truncate(NAMES_MAX);
-        names.push(format!("{rest} more"));
+    let mut rest = names;
+    let mut names: Vec<String> = rest.by_ref().take(NAMES_MAX).map(crate::position::quoted).collect();
+    let more = rest.count();
+    if more > 0 {
+        names.push(format!("{more} more"));
     }
     match names.split_last() {
         Some((last, [])) => last.clone(),

@@ -33,8 +33,8 @@ pub(crate) struct Talk {
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
     /// Use this many threads instead of one per core
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024).map(usize::from))]
-    pub(crate) threads: Option<usize>,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
 }
 
 #[derive(Debug, Subcommand)]

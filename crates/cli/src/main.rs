@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     };
     if let Some(threads) = arguments.talk.threads {
         // Fails only when a pool exists already, which nothing before this line can have made.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
     }
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or(Err(Failure::Panicked));
     match outcome {

@@ -113,21 +113,21 @@ fn to_text(published: &Published, loss: &str, explain: bool, verbose: bool) -> S
 }
 
 /// Name in JSON, meaning in words, count.
-fn explained(explain: &Explain) -> Vec<(&'static str, &'static str, Option<u64>)> {
-    let told = [
-        ("nodes", "combinations of levels in the lattice", explain.nodes),
-        ("distinct_rows", "distinct rows of the table", Some(explain.distinct as u64)),
-        ("judged_first", "judged to find a first good one", Some(explain.judged_first)),
-        ("judged_proof", "judged to prove that none is better", Some(explain.judged_proof)),
-        ("judged_holding", "of all judged, those that hold", Some(explain.judged_holding)),
-        ("pruned_by_loss", "not judged: cannot lose less than the best", Some(explain.pruned_by_loss)),
-        ("pruned_by_guarantee", "not judged: a coarser one shows that too many rows fail", Some(explain.pruned_by_guarantee)),
+fn explained(explain: &Explain) -> Vec<(&'static str, &'static str, u64)> {
+    let nodes = explain.nodes.map(|nodes| ("nodes", "combinations of levels in the lattice", nodes));
+    let counted = [
+        ("distinct_rows", "distinct rows of the table", explain.distinct as u64),
+        ("judged_first", "judged to find a first good one", explain.judged_first),
+        ("judged_proof", "judged to prove that none is better", explain.judged_proof),
+        ("judged_holding", "of all judged, those that hold", explain.judged_holding),
+        ("pruned_by_loss", "not judged: cannot lose less than the best", explain.pruned_by_loss),
+        ("pruned_by_guarantee", "not judged: a coarser one shows that too many rows fail", explain.pruned_by_guarantee),
         (
             "pruned_by_suppression",
             "not judged: a coarser one shows that left-out rows alone lose more than the best",
-            Some(explain.pruned_by_suppression),
+            explain.pruned_by_suppression,
         ),
-        ("not_reached", "not reached within the limit", Some(explain.not_reached)),
+        ("not_reached", "not reached within the limit", explain.not_reached),
     ];
-    told.into_iter().filter(|(_, _, count)| count.is_some()).collect()
+    nodes.into_iter().chain(counted).collect()
 }

@@ -1,0 +1,439 @@
+//! The full-domain search against brute force: random small tables under random policies, every node of the lattice
+//! judged row by row from the definitions, in other data structures and other arithmetic than the search uses.
+//!
+//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish --test oracle` replays that case alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use hedgerow_policy::{Loss, Policy, Rule};
+use hedgerow_privacy::{Distance, Model};
+use hedgerow_publish::bind::Bound;
+use hedgerow_publish::loss::LossModel;
+use hedgerow_publish::search::{Budget, FullDomain, Outcome, search};
+use hedgerow_table::{Bound as Point, Cover, Hierarchy, Kind, Level, NoProgress, Table};
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+
+const CASES: u64 = 4000;
+
+#[test]
+fn the_search_agrees_with_brute_force() {
+    if let Some(seed) = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse().ok()) {
+        check_case(seed);
+        return;
+    }
+    for seed in 0..CASES {
+        check_case(seed);
+    }
+}
+
+/// A random policy over a random table, as a user would write them.
+struct Case {
+    table: Table,
+    policy: Policy,
+}
+
+fn check_case(seed: u64) {
+    let case = random_case(seed);
+    let Case { table, policy } = &case;
+    let context = || format!("seed {seed}\n{:?}\n{:#?}", policy.rules, policy.publish);
+    let bound = Bound::new(policy, table).unwrap_or_else(|error| panic!("{error}\n{}", context()));
+    let judge = bound.judge().unwrap();
+    let loss = LossModel::new(policy.publish.loss, &bound.loss_attributes(), table.rows as u64, bound.k());
+    let outcome: Outcome = search(FullDomain {
+        columns: &bound.judged_codes(),
+        rows: table.rows,
+        hierarchies: &bound.hierarchies(),
+        judge: &judge,
+        loss: &loss,
+        budget: Budget::default(),
+        candidates: true,
+        progress: &NoProgress,
+    });
+    assert!(outcome.proven, "{}", context());
+    let oracle = Oracle::new(&case, bound.hierarchies());
+    let mut holding = 0;
+    let mut best: Option<f64> = None;
+    for levels in oracle.nodes() {
+        let Some(kept) = oracle.kept(&levels) else { continue };
+        holding += 1;
+        let loss = oracle.loss(&levels, &kept);
+        best = Some(best.map_or(loss, |best: f64| best.min(loss)));
+    }
+    assert_eq!(outcome.candidates, Some(holding), "nodes that hold, {}", context());
+    let Some(found) = &outcome.best else {
+        assert_eq!(best, None, "a release exists, {}", context());
+        return;
+    };
+    let levels: Vec<usize> = found.levels.iter().map(|&level| level as usize).collect();
+    let kept = oracle.kept(&levels).unwrap_or_else(|| panic!("{levels:?} does not hold, {}", context()));
+    let at_found = oracle.loss(&levels, &kept);
+    assert!((at_found - best.unwrap()).abs() < 1e-9, "{levels:?} loses {at_found}, the least is {best:?}, {}", context());
+    assert!((loss.loss(found.cost) - at_found).abs() < 1e-9, "told {}, is {at_found}, {}", loss.loss(found.cost), context());
+    let kept_by_search = found.kept_rows.clone().unwrap_or_else(|| vec![true; table.rows]);
+    assert_eq!(kept_by_search, kept, "rows kept at {levels:?}, {}", context());
+    assert_eq!(found.suppressed, kept.iter().filter(|kept| !**kept).count() as u64, "{}", context());
+    if policy.publish.loss != Loss::AverageClass && policy.publish.loss != Loss::Discernibility {
+        // The answer does not depend on how the work is divided.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        if seed % 50 == 0 {
+            let columns = bound.judged_codes();
+            let hierarchies = bound.hierarchies();
+            let alone = pool.install(|| {
+                search(FullDomain {
+                    columns: &columns,
+                    rows: table.rows,
+                    hierarchies: &hierarchies,
+                    judge: &judge,
+                    loss: &loss,
+                    budget: Budget::default(),
+                    candidates: true,
+                    progress: &NoProgress,
+                })
+            });
+            assert_eq!(alone.best.map(|best| best.levels), Some(found.levels.clone()), "{}", context());
+            assert_eq!(alone.explain, outcome.explain, "{}", context());
+        }
+    }
+}
+
+fn random_case(seed: u64) -> Case {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let rows = match rng.random_range(0..10) {
+        0 => rng.random_range(1..4),
+        1..=6 => rng.random_range(2..40),
+        _ => rng.random_range(40..=200),
+    };
+    let quasi = rng.random_range(1..=3usize);
+    let sensitive = rng.random_range(0..=2usize);
+    let mut names: Vec<String> = (0..quasi).map(|index| format!("q{index}")).collect();
+    names.extend((0..sensitive).map(|index| format!("s{index}")));
+    let mut attributes = String::new();
+    let mut columns: Vec<Vec<String>> = Vec::new();
+    for name in &names {
+        let (texts, hierarchy) = random_column(&mut rng, rows);
+        let role = if name.starts_with('q') { "quasi" } else { "sensitive" };
+        let hierarchy = if name.starts_with('q') {
+            hierarchy
+        } else {
+            let numbers = texts.iter().all(|text| text.is_empty() || text.parse::<i64>().is_ok());
+            if numbers { ", hierarchy = { widths = [2, 4] }".to_owned() } else { ", hierarchy = { mask = 2 }".to_owned() }
+        };
+        attributes.push_str(&format!("{name} = {{ role = \"{role}\"{hierarchy} }}\n"));
+        columns.push(texts);
+    }
+    let mut rules = String::new();
+    for _ in 0..rng.random_range(1..=3) {
+        let protect = (sensitive > 0 && rng.random_bool(0.7)).then(|| format!("s{}", rng.random_range(0..sensitive)));
+        let mut require: Vec<String> = Vec::new();
+        for _ in 0..rng.random_range(1..=2) {
+            require.push(random_model(&mut rng, protect.is_some(), &columns[names.len() - 1]));
+        }
+        rules.push_str("[[rule]]\n");
+        if let Some(protect) = &protect {
+            rules.push_str(&format!("protect = \"{protect}\"\n"));
+        }
+        if rng.random_bool(0.3) {
+            let known: Vec<&String> = names
+                .iter()
+                .filter(|name| Some(*name) != protect.as_ref() && (name.starts_with('q') || sensitive > 1))
+                .filter(|_| rng.random_bool(0.6))
+                .collect();
+            let known = if known.is_empty() { vec![&names[0]] } else { known };
+            let known: Vec<String> = known.iter().map(|name| format!("\"{name}\"")).collect();
+            rules.push_str(&format!("know = [{}]\n", known.join(", ")));
+        }
+        rules.push_str(&format!("require = [{}]\n", require.join(", ")));
+    }
+    let suppression = ["0", "0.02", "0.1", "0.3", "1"].choose(&mut rng).unwrap();
+    let loss = ["ncp", "precision", "granularity", "discernibility", "average-class"].choose(&mut rng).unwrap();
+    let text = format!(
+        "[source]\npath = \"table.csv\"\n[attributes]\n{attributes}{rules}[publish]\nsuppression = {suppression}\nloss = \"{loss}\"\n"
+    );
+    let policy = Policy::parse(&text, Path::new("policy.toml")).unwrap_or_else(|errors| panic!("seed {seed}\n{text}\n{errors}"));
+    let header: Vec<&str> = names.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<&str>> =
+        (0..rows).map(|row| columns.iter().map(|column| column[row].as_str()).collect()).collect();
+    Case { table: Table::from_texts(&header, &rows), policy }
+}
+
+/// Texts and, as a policy writes it, a hierarchy that fits.
+fn random_column(rng: &mut StdRng, rows: usize) -> (Vec<String>, String) {
+    let distinct = *[1usize, 2, 3, 5, 9, 30].choose(rng).unwrap();
+    let missing = rng.random_bool(0.2);
+    let skew = rng.random_bool(0.5);
+    let draw = |rng: &mut StdRng| -> i64 {
+        let value = rng.random_range(0..distinct as i64);
+        if skew { value.min(rng.random_range(0..distinct as i64)) } else { value }
+    };
+    let (shown, hierarchy): (fn(i64) -> String, &str) = match rng.random_range(0..6) {
+        0 => (|value| (value * 3 - 4).to_string(), ", hierarchy = { widths = [2, 6, 12] }"),
+        1 => (|value| (value * 7).to_string(), ", hierarchy = { breaks = [[7, 20, 60], [20]] }"),
+        2 => (|value| format!("a{:02}", value * 5), ", hierarchy = { mask = 3 }"),
+        3 => (|value| format!("20{:02}-{:02}-01", value % 20, value % 12 + 1), ", hierarchy = { dates = [\"quarter\", \"year\"] }"),
+        4 => (|value| format!("{}.5", value), ", hierarchy = { widths = [0.5, 2.5] }"),
+        _ => (|value| format!("v{value}"), ""),
+    };
+    let texts = (0..rows)
+        .map(|_| if missing && rng.random_bool(0.15) { String::new() } else { shown(draw(rng)) })
+        .collect();
+    (texts, hierarchy.to_owned())
+}
+
+fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
+    let k = *[1, 2, 3, 5, 50, 300].choose(rng).unwrap();
+    if !protects {
+        return format!("{{ model = \"k-anonymity\", k = {k} }}");
+    }
+    let l = *["1", "2", "3", "1.5", "2.5"].choose(rng).unwrap();
+    let whole = rng.random_range(1..=3);
+    match rng.random_range(0..7) {
+        0 => format!("{{ model = \"k-anonymity\", k = {k} }}"),
+        1 => format!("{{ model = \"distinct-l-diversity\", l = {whole} }}"),
+        2 => format!("{{ model = \"frequency-l-diversity\", l = {l} }}"),
+        3 => format!("{{ model = \"entropy-l-diversity\", l = {l} }}"),
+        4 => {
+            let c = ["0.5", "1", "2", "3.5"].choose(rng).unwrap();
+            format!("{{ model = \"recursive-l-diversity\", c = {c}, l = {whole} }}")
+        }
+        5 => {
+            let t = ["0.1", "0.2", "0.35", "0.5", "0.8"].choose(rng).unwrap();
+            let distance = ["equal", "ordered", "hierarchical"].choose(rng).unwrap();
+            format!("{{ model = \"t-closeness\", t = {t}, distance = \"{distance}\" }}")
+        }
+        _ => {
+            let alpha = ["0.3", "0.5", "0.75", "1"].choose(rng).unwrap();
+            let named = values.iter().find(|value| !value.is_empty()).filter(|_| rng.random_bool(0.5));
+            let named = named.map_or_else(String::new, |value| format!(", values = [\"{value}\"]"));
+            format!("{{ model = \"alpha-k-anonymity\", alpha = {alpha}, k = {}{named} }}", k.min(5))
+        }
+    }
+}
+
+/// Judges nodes from the definitions, on texts.
+struct Oracle<'a> {
+    case: &'a Case,
+    hierarchies: Vec<&'a Hierarchy>,
+    quasi: Vec<String>,
+}
+
+type Counts = BTreeMap<String, usize>;
+
+impl<'a> Oracle<'a> {
+    fn new(case: &'a Case, hierarchies: Vec<&'a Hierarchy>) -> Self {
+        let quasi = case.policy.quasi().map(|attribute| attribute.name.clone()).collect();
+        Oracle { case, hierarchies, quasi }
+    }
+
+    fn nodes(&self) -> Vec<Vec<usize>> {
+        self.hierarchies.iter().fold(vec![Vec::new()], |nodes, hierarchy| {
+            let extended = |node: Vec<usize>| (0..=hierarchy.top()).map(move |level| [node.clone(), vec![level]].concat());
+            nodes.into_iter().flat_map(extended).collect()
+        })
+    }
+
+    fn level(&self, levels: &[usize], name: &str) -> Option<&Level> {
+        let index = self.quasi.iter().position(|quasi| quasi == name)?;
+        Some(&self.hierarchies[index].levels()[levels[index]])
+    }
+
+    /// A released cell.
+    fn cell(&self, levels: &[usize], name: &str, row: usize) -> String {
+        let column = self.case.table.column(name).unwrap();
+        match self.level(levels, name) {
+            Some(level) => level.labels[level.map[column.codes.get(row) as usize] as usize].text.clone(),
+            None => column.text(row),
+        }
+    }
+
+    fn value(&self, name: &str, row: usize) -> String {
+        self.case.table.column(name).unwrap().text(row)
+    }
+
+    fn counts(&self, name: &str, rows: &[usize]) -> Counts {
+        let mut counts = Counts::new();
+        for &row in rows {
+            *counts.entry(self.value(name, row)).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The rows that stay, when few enough go and some stay.
+    fn kept(&self, levels: &[usize]) -> Option<Vec<bool>> {
+        let n = self.case.table.rows;
+        let mut kept = vec![true; n];
+        loop {
+            let mut failing = BTreeSet::new();
+            for rule in &self.case.policy.rules {
+                let mut classes: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
+                for row in (0..n).filter(|&row| kept[row]) {
+                    let key = rule.know.iter().map(|name| self.cell(levels, name, row)).collect();
+                    classes.entry(key).or_default().push(row);
+                }
+                let released: Vec<usize> = (0..n).filter(|&row| kept[row]).collect();
+                for rows in classes.values().filter(|rows| !self.rule_holds(rule, rows, &released)) {
+                    failing.extend(rows.iter().copied());
+                }
+            }
+            if failing.is_empty() {
+                break;
+            }
+            for row in failing {
+                kept[row] = false;
+            }
+        }
+        let out = kept.iter().filter(|kept| !**kept).count();
+        let suppression = self.case.policy.publish.suppression;
+        let within = out as u128 * u128::from(suppression.denominator) <= n as u128 * u128::from(suppression.numerator);
+        (within && out < n).then_some(kept)
+    }
+
+    fn rule_holds(&self, rule: &Rule, rows: &[usize], released: &[usize]) -> bool {
+        rule.require.iter().all(|model| self.model_holds(model, rule.protect.as_deref(), rows, released))
+    }
+
+    fn model_holds(&self, model: &Model, protect: Option<&str>, rows: &[usize], released: &[usize]) -> bool {
+        let n = rows.len() as f64;
+        let counts = protect.map_or_else(Counts::new, |name| self.counts(name, rows));
+        let mut sorted: Vec<f64> = counts.values().map(|&count| count as f64).collect();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        const SLACK: f64 = 1e-9;
+        match model {
+            Model::KAnonymity { k } => rows.len() as u64 >= *k,
+            Model::DistinctLDiversity { l } => counts.len() as u64 >= *l,
+            Model::FrequencyLDiversity { l } => sorted[0] / n <= 1.0 / l.as_f64() + SLACK,
+            Model::EntropyLDiversity { l } => {
+                let entropy: f64 = sorted.iter().map(|count| -(count / n) * (count / n).ln()).sum();
+                entropy >= l.as_f64().ln() - SLACK
+            }
+            Model::RecursiveLDiversity { c, l } => {
+                let tail: f64 = sorted.iter().skip(*l as usize - 1).sum();
+                sorted[0] < c.as_f64() * tail - SLACK
+            }
+            Model::TCloseness { t, distance } => {
+                let name = protect.unwrap();
+                let all: Vec<usize> = (0..self.case.table.rows).collect();
+                [&all[..], released].iter().all(|whole| self.distance(*distance, name, rows, whole) <= t.as_f64() + SLACK)
+            }
+            Model::AlphaKAnonymity { alpha, k, values } => {
+                let limited = |value: &String| values.as_ref().is_none_or(|values| values.contains(value));
+                let most = counts.iter().filter(|(value, _)| limited(value)).map(|(_, &count)| count).max().unwrap_or(0);
+                rows.len() as u64 >= *k && most as f64 / n <= alpha.as_f64() + SLACK
+            }
+        }
+    }
+
+    /// The earth mover's distance by its definition: a minimum-cost flow, here by the closed forms of each metric over
+    /// all values.
+    fn distance(&self, distance: Distance, name: &str, class: &[usize], whole: &[usize]) -> f64 {
+        let column = self.case.table.column(name).unwrap();
+        let mut q: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut p: BTreeMap<u32, f64> = BTreeMap::new();
+        for &row in whole {
+            *q.entry(column.codes.get(row)).or_default() += 1.0 / whole.len() as f64;
+        }
+        for &row in class {
+            *p.entry(column.codes.get(row)).or_default() += 1.0 / class.len() as f64;
+        }
+        let extra = |code: u32| p.get(&code).unwrap_or(&0.0) - q.get(&code).unwrap_or(&0.0);
+        match distance {
+            Distance::Equal => q.keys().map(|&code| extra(code).abs()).sum::<f64>() / 2.0,
+            Distance::Ordered => {
+                let mut cumulated = 0.0;
+                let mut sum = 0.0;
+                for &code in q.keys() {
+                    cumulated += extra(code);
+                    sum += f64::abs(cumulated);
+                }
+                sum / (q.len() as f64 - 1.0).max(1.0)
+            }
+            Distance::Hierarchical => {
+                let attribute = self.case.policy.attribute(name).unwrap();
+                let (spec, place) = attribute.hierarchy.as_ref().unwrap();
+                let hierarchy = Hierarchy::build(spec, name, place, &column.domain, &[String::new()]).unwrap();
+                let height = hierarchy.top();
+                let mut sum = 0.0;
+                for level in 1..=height {
+                    let above = &hierarchy.levels()[level].map;
+                    let below = &hierarchy.levels()[level - 1].map;
+                    let mut children: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+                    for &code in q.keys() {
+                        *children.entry((above[code as usize], below[code as usize])).or_default() += extra(code);
+                    }
+                    let nodes: BTreeSet<u32> = children.keys().map(|(node, _)| *node).collect();
+                    for node in nodes {
+                        let extras = children.iter().filter(|((parent, _), _)| *parent == node).map(|(_, extra)| *extra);
+                        let (plus, minus) = extras.fold((0.0, 0.0), |(a, b), x: f64| (a + x.max(0.0), b + (-x).max(0.0)));
+                        sum += level as f64 / height as f64 * f64::min(plus, minus);
+                    }
+                }
+                sum
+            }
+        }
+    }
+
+    fn loss(&self, levels: &[usize], kept: &[bool]) -> f64 {
+        let n = kept.len() as f64;
+        let mut classes: BTreeMap<Vec<String>, f64> = BTreeMap::new();
+        for row in (0..kept.len()).filter(|&row| kept[row]) {
+            *classes.entry(self.quasi.iter().map(|name| self.cell(levels, name, row)).collect()).or_default() += 1.0;
+        }
+        let out: f64 = classes.values().sum();
+        match self.case.policy.publish.loss {
+            Loss::Discernibility => classes.values().map(|size| size * size).sum::<f64>() + n * (n - out),
+            Loss::AverageClass => {
+                let models = self.case.policy.rules.iter().flat_map(|rule| &rule.require);
+                let k = models.map(|model| match model {
+                    Model::KAnonymity { k } | Model::AlphaKAnonymity { k, .. } => *k,
+                    _ => 1,
+                });
+                out / classes.len() as f64 / k.max().unwrap() as f64
+            }
+            cellwise => {
+                let mut sum = 0.0;
+                for row in 0..kept.len() {
+                    for (index, name) in self.quasi.iter().enumerate() {
+                        sum += if kept[row] { self.cell_loss(cellwise, index, levels[index], name, row) } else { 1.0 };
+                    }
+                }
+                sum / n / self.quasi.len() as f64
+            }
+        }
+    }
+
+    fn cell_loss(&self, loss: Loss, index: usize, level: usize, name: &str, row: usize) -> f64 {
+        let hierarchy = self.hierarchies[index];
+        let column = self.case.table.column(name).unwrap();
+        let code = column.codes.get(row) as usize;
+        let map = &hierarchy.levels()[level].map;
+        let label = &hierarchy.levels()[level].labels[map[code] as usize];
+        let covered = map.iter().filter(|label| **label == map[code]).count() as f64;
+        let leaves = column.domain.cardinality() as f64;
+        match loss {
+            Loss::Precision => level as f64 / hierarchy.top() as f64,
+            Loss::Granularity => (covered / leaves - 1.0 / leaves) / (1.0 - 1.0 / leaves).max(1e-300),
+            _ if level == hierarchy.top() => 1.0,
+            _ if level == 0 || Some(code as u32) == column.domain.missing_code() => 0.0,
+            _ if column.domain.kind() == Kind::Category => if covered == 1.0 { 0.0 } else { covered / leaves },
+            _ => {
+                let ends = (column.domain.number(0).unwrap(), column.domain.number(column.domain.present() as u32 - 1).unwrap());
+                let at = |point: &Point| match point {
+                    Point::Integer(value) => *value as f64,
+                    Point::Float(value) => *value,
+                    Point::Date(date) => f64::from(date.0),
+                };
+                let (low, high) = match &label.cover {
+                    Cover::Interval { low, high } => (low.as_ref().map(at), high.as_ref().map(at)),
+                    Cover::Point(point) => return if ends.0 < ends.1 { 0.0 * at(point) } else { 0.0 },
+                    other => panic!("a number is covered by {other:?}"),
+                };
+                let step = if column.domain.kind() == Kind::Float { 0.0 } else { 1.0 };
+                let from = low.unwrap_or(ends.0).max(ends.0);
+                let to = high.map_or(ends.1, |high| high - step).min(ends.1);
+                if ends.1 > ends.0 { (to - from) / (ends.1 - ends.0) } else { 0.0 }
+            }
+        }
+    }
+}

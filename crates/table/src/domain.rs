@@ -33,6 +33,16 @@ impl Kind {
     pub fn is_number(self) -> bool {
         matches!(self, Kind::Integer | Kind::Float)
     }
+
+    /// Whether a value of this kind can be written as `text`.
+    pub fn takes(self, text: &str) -> bool {
+        match self {
+            Kind::Integer => parse_integer(text).is_some(),
+            Kind::Float => parse_float(text).is_some(),
+            Kind::Date => Date::parse_iso(text).is_some(),
+            Kind::Category => true,
+        }
+    }
 }
 
 /// Distinct values, ascending. Floats are finite; text is ordered by its bytes.

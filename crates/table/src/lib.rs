@@ -10,6 +10,7 @@ pub mod exact;
 pub mod frequency;
 pub mod hierarchy;
 pub mod progress;
+pub mod read;
 mod records;
 pub mod release;
 

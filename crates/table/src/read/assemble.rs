@@ -1,0 +1,176 @@
+//! From the workers' pieces to columns: dictionaries merged, typed and sorted, codes rewritten to the narrowest width.
+
+use rayon::prelude::*;
+
+use super::ReadOptions;
+use super::header::shorten;
+use super::interner::Interner;
+use crate::{Codes, Column, Domain, Kind, Table, with_codes};
+
+/// One column as the workers left it.
+pub(super) struct Gathered {
+    pub(super) name: String,
+    /// The kind that the source itself declares; the options' kind goes before it.
+    pub(super) kind: Option<Kind>,
+    /// One per worker; `None` if that worker never met the column.
+    pub(super) dictionaries: Vec<Option<Interner>>,
+    /// In the order of the rows.
+    pub(super) pieces: Vec<Piece>,
+}
+
+pub(super) struct Piece {
+    pub(super) worker: usize,
+    pub(super) rows: usize,
+    /// Codes of that worker's dictionary; `None` when every cell is absent.
+    pub(super) codes: Option<Codes>,
+}
+
+/// The first cell whose text a declared kind cannot take.
+#[derive(Debug)]
+pub(super) struct Unfit {
+    pub(super) row: usize,
+    column: String,
+    kind: Kind,
+    text: String,
+}
+
+impl Unfit {
+    pub(super) fn problem(&self) -> String {
+        let article = if self.kind == Kind::Integer { "an" } else { "a" };
+        let (column, kind, text) = (&self.column, self.kind.name(), shorten(&self.text));
+        format!("column `{column}`: `{text}` is not {article} {kind}")
+    }
+
+    pub(super) fn hint(&self) -> &'static str {
+        match self.kind {
+            Kind::Date => "write dates as 2024-01-31, count the text as missing (null), or declare another type",
+            _ => "mend the value, count the text as missing (null), or declare another type",
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum AssembleError {
+    Unfit(Unfit),
+    Internal(&'static str),
+}
+
+/// `columns` in the order of the header.
+pub(super) fn assemble(
+    header: Vec<String>,
+    columns: Vec<Gathered>,
+    rows: usize,
+    options: &ReadOptions,
+) -> Result<Table, AssembleError> {
+    let mut outcomes: Vec<Result<Column, AssembleError>> =
+        columns.into_par_iter().map(|column| finish(column, rows, options)).collect();
+    let first_unfit = outcomes
+        .iter()
+        .enumerate()
+        .filter_map(|(index, outcome)| match outcome {
+            Err(AssembleError::Unfit(unfit)) => Some((unfit.row, index)),
+            _ => None,
+        })
+        .min();
+    if let Some((_, index)) = first_unfit {
+        return Err(outcomes.swap_remove(index).expect_err("this one is unfit"));
+    }
+    let columns = outcomes.into_iter().collect::<Result<_, _>>()?;
+    Ok(Table { columns, rows, header })
+}
+
+fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Column, AssembleError> {
+    let Gathered { name, kind, dictionaries, pieces } = column;
+    let (merged, mut maps) = merge(dictionaries);
+    let absent = merged.absent || pieces.iter().any(|piece| piece.codes.is_none() && piece.rows > 0);
+    let (texts, ends) = merged.into_texts().ok_or(AssembleError::Internal("a dictionary text is not UTF-8"))?;
+    let text_of = |code: usize| &texts[ends[code - 1]..ends[code]];
+    let is_null = |code: usize| options.nulls.iter().any(|null| null == text_of(code));
+    let present: Vec<usize> = (1..ends.len()).filter(|&code| !is_null(code)).collect();
+    let missing = absent || present.len() + 1 < ends.len();
+    let present_texts: Vec<&str> = present.iter().map(|&code| text_of(code)).collect();
+    let kind = options.kinds.get(&name).copied().or(kind);
+    let (domain, ranks) = match Domain::from_texts(&present_texts, missing, kind) {
+        Ok(typed) => typed,
+        Err(position) => {
+            let kind = kind.ok_or(AssembleError::Internal("an inferred kind does not fit"))?;
+            let mut unfit = vec![false; ends.len()];
+            present.iter().for_each(|&code| unfit[code] = !kind.takes(text_of(code)));
+            let found = first_cell(&pieces, &maps, &unfit);
+            let (row, code) = found.unwrap_or((0, present[position]));
+            let text = text_of(code).to_owned();
+            return Err(AssembleError::Unfit(Unfit { row, column: name, kind, text }));
+        }
+    };
+    let mut finals = vec![domain.missing_code().unwrap_or(0); ends.len()];
+    present.iter().zip(&ranks).for_each(|(&code, &rank)| finals[code] = rank);
+    for map in &mut maps {
+        map.iter_mut().for_each(|code| *code = finals[*code as usize]);
+    }
+    let mut codes = Codes::with_capacity(domain.cardinality(), rows);
+    let missing_code = domain.missing_code().unwrap_or(0);
+    for piece in pieces {
+        append(&mut codes, piece, &maps, missing_code);
+    }
+    Ok(Column { name, domain, codes })
+}
+
+/// All texts in one dictionary, and for each worker the way from its codes to the merged ones.
+fn merge(dictionaries: Vec<Option<Interner>>) -> (Interner, Vec<Vec<u32>>) {
+    let mut maps: Vec<Vec<u32>> = dictionaries.iter().map(|_| Vec::new()).collect();
+    let mut merged: Option<Interner> = None;
+    for (dictionary, map) in dictionaries.into_iter().zip(&mut maps) {
+        let Some(dictionary) = dictionary else { continue };
+        match &mut merged {
+            Some(merged) => *map = merged.absorb(dictionary),
+            None => {
+                *map = (0..dictionary.cardinality() as u32).collect();
+                merged = Some(dictionary);
+            }
+        }
+    }
+    (merged.unwrap_or_else(Interner::new), maps)
+}
+
+/// The first row whose merged code is marked, and that code.
+fn first_cell(pieces: &[Piece], maps: &[Vec<u32>], marked: &[bool]) -> Option<(usize, usize)> {
+    let mut row = 0;
+    for piece in pieces {
+        let map = &maps[piece.worker];
+        for (index, code) in piece.codes.iter().flat_map(Codes::iter).enumerate() {
+            let merged = map[code as usize] as usize;
+            if marked[merged] {
+                return Some((row + index, merged));
+            }
+        }
+        row += piece.rows;
+    }
+    None
+}
+
+fn append(codes: &mut Codes, piece: Piece, maps: &[Vec<u32>], missing_code: u32) {
+    let Some(from) = piece.codes else {
+        match codes {
+            Codes::U8(to) => to.resize(to.len() + piece.rows, missing_code as u8),
+            Codes::U16(to) => to.resize(to.len() + piece.rows, missing_code as u16),
+            Codes::U32(to) => to.resize(to.len() + piece.rows, missing_code),
+        }
+        return;
+    };
+    let map = &maps[piece.worker];
+    with_codes!(from, from => match codes {
+        Codes::U8(to) => to.extend(from.iter().map(|&code| map[code as usize] as u8)),
+        Codes::U16(to) => to.extend(from.iter().map(|&code| map[code as usize] as u16)),
+        Codes::U32(to) => to.extend(from.iter().map(|&code| map[code as usize])),
+    });
+}
+
+/// Lets a column of codes hold codes up to `cardinality`, which may have grown since it was made.
+pub(super) fn widen(codes: &mut Codes, cardinality: usize) {
+    let wide = match codes {
+        Codes::U8(narrow) if cardinality > 1 << 8 => narrow.iter().map(|&code| u32::from(code)).collect(),
+        Codes::U16(narrow) if cardinality > 1 << 16 => narrow.iter().map(|&code| u32::from(code)).collect::<Vec<u32>>(),
+        _ => return,
+    };
+    *codes = Codes::from_iter(cardinality, wide);
+}

@@ -1,0 +1,63 @@
+//! Which format a file is in, told by its name.
+
+use std::path::Path;
+
+use crate::TableError;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    Csv,
+    Tsv,
+    Parquet,
+    Ndjson,
+}
+
+impl Format {
+    /// By the suffix, after one of compression: `people.csv`, `people.tsv.gz`.
+    pub fn of(path: &Path) -> Result<Format, TableError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let bare = [".gz", ".zst", ".zstd"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
+        match bare.rsplit_once('.').map(|(_, suffix)| suffix) {
+            Some("csv" | "txt") => Ok(Format::Csv),
+            Some("tsv" | "tab") => Ok(Format::Tsv),
+            Some("parquet" | "pq") => Ok(Format::Parquet),
+            Some("ndjson" | "jsonl") => Ok(Format::Ndjson),
+            _ => Err(TableError::input(
+                path.display().to_string(),
+                "the name does not tell the format",
+                "expected a name ending in .csv, .tsv, .parquet or .ndjson (with .gz or .zst after it when compressed)",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suffix_tells_the_format() {
+        let cases = [
+            ("a.csv", Format::Csv),
+            ("dir.tsv/A.CSV", Format::Csv),
+            ("a.txt", Format::Csv),
+            ("a.tsv", Format::Tsv),
+            ("a.tab.gz", Format::Tsv),
+            ("a.csv.zst", Format::Csv),
+            ("a.ndjson.zstd", Format::Ndjson),
+            ("a.jsonl", Format::Ndjson),
+            ("a.b.parquet", Format::Parquet),
+            ("a.pq", Format::Parquet),
+        ];
+        for (name, format) in cases {
+            assert_eq!(Format::of(Path::new(name)).unwrap(), format, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_suffix_is_refused() {
+        for name in ["a.xlsx", "csv", "a.gz", "", "a.csv.bak"] {
+            assert!(matches!(Format::of(Path::new(name)), Err(TableError::Input(_))), "{name}");
+        }
+    }
+}

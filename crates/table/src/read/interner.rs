@@ -1,0 +1,240 @@
+//! Distinct texts and their codes, for one column and one worker.
+//!
+//! Most cells repeat a value seen before and are short, so the common case must cost a few nanoseconds: a text of at
+//! most 16 bytes is its own key in two machine words, found in an open-addressing table without looking at the stored
+//! text. One way for all short lengths, since a processor cannot guess which of two ways the next field takes.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::BuildHasher;
+
+/// A cell without a value: a JSON or Parquet null, an absent key. No text has this code.
+pub(super) const ABSENT: u32 = 0;
+
+/// Readable bytes that must follow a block, so that whole words can be loaded from its end.
+pub(super) const PADDING: usize = 64;
+
+/// The longest text that is its own key.
+const SHORT: usize = 16;
+type Key = [u64; 2];
+
+pub(super) struct Interner {
+    short: KeyTable,
+    longer: HashTable<u32>,
+    hasher: RandomState,
+    texts: Vec<u8>,
+    /// Where the text of each code ends; it begins where the one before ends.
+    ends: Vec<usize>,
+    /// Whether the caller used `ABSENT`.
+    pub(super) absent: bool,
+}
+
+impl Interner {
+    pub(super) fn new() -> Interner {
+        let hasher = RandomState::default();
+        // Keys are drawn anew in every process, so that no file can be made to collide.
+        let seed = hasher.hash_one(0u64);
+        Interner {
+            short: KeyTable::new(seed),
+            longer: HashTable::new(),
+            hasher,
+            texts: Vec::new(),
+            ends: vec![0],
+            absent: false,
+        }
+    }
+
+    /// How many codes are taken, `ABSENT` included.
+    pub(super) fn cardinality(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The code of `block[start..start + length]`, free of NUL; `PADDING` more bytes must follow it.
+    #[inline]
+    pub(super) fn code_at(&mut self, block: &[u8], start: usize, length: usize) -> u32 {
+        if length <= SHORT {
+            let keep = &KEEP[length];
+            let key = [word_at(block, start) & keep[0], word_at(block, start + 8) & keep[1]];
+            match self.short.find(key) {
+                Ok(code) => code,
+                Err(slot) => self.add_short(slot, key, &block[start..start + length]),
+            }
+        } else {
+            self.code_of_longer(&block[start..start + length])
+        }
+    }
+
+    /// The code of a text that stands on its own, free of NUL.
+    pub(super) fn code(&mut self, text: &[u8]) -> u32 {
+        if text.len() > SHORT {
+            return self.code_of_longer(text);
+        }
+        let mut padded = [0u8; 2 * SHORT];
+        padded[..text.len()].copy_from_slice(text);
+        self.code_at(&padded, 0, text.len())
+    }
+
+    fn code_of_longer(&mut self, text: &[u8]) -> u32 {
+        let Interner { longer, hasher, texts, ends, .. } = self;
+        let hash = hasher.hash_one(text);
+        let same = |&code: &u32| &texts[ends[code as usize - 1]..ends[code as usize]] == text;
+        if let Some(&code) = longer.find(hash, same) {
+            return code;
+        }
+        let code = push_text(texts, ends, text);
+        longer.insert_unique(hash, code, |&code| hasher.hash_one(&texts[ends[code as usize - 1]..ends[code as usize]]));
+        code
+    }
+
+    #[cold]
+    fn add_short(&mut self, slot: usize, key: Key, text: &[u8]) -> u32 {
+        let code = push_text(&mut self.texts, &mut self.ends, text);
+        self.short.insert(slot, key, code);
+        code
+    }
+
+    /// Takes in the texts of another: for each of its codes, the code here.
+    pub(super) fn absorb(&mut self, other: Interner) -> Vec<u32> {
+        self.absent |= other.absent;
+        let mut codes = Vec::with_capacity(other.ends.len());
+        codes.push(ABSENT);
+        codes.extend(other.ends.windows(2).map(|ends| self.code(&other.texts[ends[0]..ends[1]])));
+        codes
+    }
+
+    /// The texts end to end, and where each ends, from code 1 on. `None` if they are not UTF-8.
+    pub(super) fn into_texts(self) -> Option<(String, Vec<usize>)> {
+        Some((String::from_utf8(self.texts).ok()?, self.ends))
+    }
+}
+
+fn push_text(texts: &mut Vec<u8>, ends: &mut Vec<usize>, text: &[u8]) -> u32 {
+    texts.extend_from_slice(text);
+    ends.push(texts.len());
+    // Rows are limited to fewer than 2^32, so distinct texts are too.
+    (ends.len() - 1) as u32
+}
+
+/// `KEEP[n]` keeps the first n bytes of two little-endian words.
+const KEEP: [Key; SHORT + 1] = {
+    let mut keep = [[0; 2]; SHORT + 1];
+    let mut length = 0;
+    while length <= SHORT {
+        let ones = if length == SHORT { u128::MAX } else { (1 << (8 * length)) - 1 };
+        keep[length] = [ones as u64, (ones >> 64) as u64];
+        length += 1;
+    }
+    keep
+};
+
+#[inline]
+pub(super) fn word_at(bytes: &[u8], start: usize) -> u64 {
+    u64::from_le_bytes(bytes[start..start + 8].try_into().expect("eight bytes"))
+}
+
+const EMPTY: u32 = u32::MAX;
+/// Odd, with its bits spread evenly: 2^64 over the golden ratio.
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[derive(Clone, Copy)]
+struct Slot {
+    key: Key,
+    code: u32,
+}
+
+/// Open addressing with linear probing, at most half full. Zero padding is unambiguous because no text holds NUL.
+struct KeyTable {
+    slots: Vec<Slot>,
+    used: usize,
+    seed: u64,
+}
+
+impl KeyTable {
+    fn new(seed: u64) -> Self {
+        KeyTable { slots: vec![Slot { key: [0; 2], code: EMPTY }; 16], used: 0, seed }
+    }
+
+    /// The code of a key, or the slot where it belongs.
+    #[inline]
+    fn find(&self, key: Key) -> Result<u32, usize> {
+        let mask = self.slots.len() - 1;
+        let mut at = self.hash(key) as usize & mask;
+        loop {
+            let slot = &self.slots[at];
+            if slot.code == EMPTY {
+                return Err(at);
+            }
+            if slot.key == key {
+                return Ok(slot.code);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn insert(&mut self, slot: usize, key: Key, code: u32) {
+        self.slots[slot] = Slot { key, code };
+        self.used += 1;
+        if self.used * 2 > self.slots.len() {
+            let doubled = vec![Slot { key: [0; 2], code: EMPTY }; self.slots.len() * 2];
+            for slot in std::mem::replace(&mut self.slots, doubled) {
+                if slot.code != EMPTY
+                    && let Err(at) = self.find(slot.key)
+                {
+                    self.slots[at] = slot;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn hash(&self, [low, high]: Key) -> u64 {
+        let product = u128::from(low ^ self.seed) * u128::from(SPREAD);
+        let folded = product as u64 ^ (product >> 64) as u64;
+        let product = u128::from(high ^ folded) * u128::from(SPREAD);
+        product as u64 ^ (product >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+    use std::collections::HashMap;
+
+    #[test]
+    fn codes_agree_with_a_plain_map_at_every_length() {
+        for seed in 0..20 {
+            let mut random = StdRng::seed_from_u64(seed);
+            let mut interner = Interner::new();
+            let mut expected: HashMap<Vec<u8>, u32> = HashMap::new();
+            for _ in 0..3000 {
+                let length = random.random_range(0..24);
+                let text: Vec<u8> = (0..length).map(|_| random.random_range(b'a'..b'c')).collect();
+                let next = expected.len() as u32 + 1;
+                let code = *expected.entry(text.clone()).or_insert(next);
+                assert_eq!(interner.code(&text), code, "seed {seed}");
+            }
+            assert_eq!(interner.cardinality(), expected.len() + 1);
+            let (texts, ends) = interner.into_texts().unwrap();
+            for (text, code) in expected {
+                let code = code as usize;
+                assert_eq!(&texts.as_bytes()[ends[code - 1]..ends[code]], text);
+            }
+        }
+    }
+
+    #[test]
+    fn one_dictionary_absorbs_another() {
+        let (mut left, mut right) = (Interner::new(), Interner::new());
+        for text in ["", "a", "twelve bytes", "a text longer than sixteen"] {
+            left.code(text.as_bytes());
+        }
+        for text in ["a text longer than sixteen", "b", ""] {
+            right.code(text.as_bytes());
+        }
+        right.absent = true;
+        assert_eq!(left.absorb(right), [ABSENT, 4, 5, 1]);
+        assert!(left.absent);
+    }
+}

@@ -1,0 +1,328 @@
+//! Files of every format, plain and compressed: what is read, and what is refused.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::file::properties::WriterProperties;
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::*;
+use arrow_schema::{Field, Schema};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use tempfile::TempDir;
+
+use super::*;
+use crate::InputError;
+
+fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    (directory, path)
+}
+
+fn read_file(name: &str, bytes: &[u8]) -> Result<Table, TableError> {
+    let (_directory, path) = file(name, bytes);
+    read_table(&path, &ReadOptions::default())
+}
+
+fn input_error(outcome: Result<Table, TableError>) -> InputError {
+    match outcome {
+        Err(TableError::Input(error)) => *error,
+        other => panic!("expected an input error, found {other:?}"),
+    }
+}
+
+fn refused(name: &str, bytes: &[u8], place: &str, problem: &str) {
+    let error = input_error(read_file(name, bytes));
+    assert!(error.place.ends_with(place), "{error}");
+    assert!(error.problem.contains(problem), "expected `{problem}` in: {error}");
+    assert!(!error.hint.is_empty(), "{error}");
+}
+
+fn texts(table: &Table, name: &str) -> Vec<String> {
+    let column = table.column(name).unwrap();
+    (0..table.rows).map(|row| column.text(row)).collect()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+const PEOPLE: &[u8] = b"age,sex\n31,f\n4,m\n";
+
+#[test]
+fn a_compressed_file_reads_as_the_plain_one() {
+    let plain = read_file("x.csv", PEOPLE).unwrap();
+    let zipped = gzip(PEOPLE);
+    let members = [gzip(&PEOPLE[..9]), gzip(&PEOPLE[9..])].concat();
+    let zstd = zstd::encode_all(PEOPLE, 1).unwrap();
+    for (name, bytes) in
+        [("x.csv.gz", &zipped), ("x.csv", &zipped), ("x.csv.gz", &members), ("x.csv.zst", &zstd), ("x.txt", &zstd)]
+    {
+        assert_eq!(read_file(name, bytes).unwrap(), plain, "{name}");
+    }
+    assert_eq!(read_file("x.tsv", b"age\tsex\n31\tf\n4\tm\n").unwrap(), plain);
+    let options = ReadOptions { format: Some(Format::Csv), ..ReadOptions::default() };
+    let (_directory, path) = file("x.dat", PEOPLE);
+    assert_eq!(read_table(&path, &options).unwrap(), plain);
+}
+
+#[test]
+fn damaged_compression_is_refused() {
+    let mut rows = b"a,b\n".to_vec();
+    let mut random = StdRng::seed_from_u64(1);
+    for _ in 0..20_000 {
+        rows.extend(format!("{},{}\n", random.random::<u32>(), random.random::<u32>()).bytes());
+    }
+    let zipped = gzip(&rows);
+    let zstd = zstd::encode_all(&rows[..], 1).unwrap();
+    refused("x.csv.gz", &zipped[..zipped.len() / 2], "x.csv.gz", "the gzip data ends early");
+    refused("x.csv.gz", &zipped[..zipped.len() - 4], "x.csv.gz", "the gzip data ends early");
+    refused("x.csv.zst", &zstd[..zstd.len() / 2], "x.csv.zst", "the zstd data ends early");
+    let mut flipped = zipped.clone();
+    flipped[zipped.len() / 2] ^= 0xff;
+    flipped[zipped.len() / 2 + 1] ^= 0xff;
+    let error = input_error(read_file("x.csv.gz", &flipped));
+    assert!(error.problem.contains("not sound gzip data") || error.problem.contains("ends early"), "{error}");
+    refused("x.csv.gz", PEOPLE, "x.csv.gz", "not sound gzip data");
+    refused("x.csv.zst", PEOPLE, "x.csv.zst", "not sound zstd data");
+    refused("x.csv.gz", b"", "x.csv.gz", "the file is empty");
+}
+
+#[test]
+fn a_path_that_is_no_file_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let absent = directory.path().join("absent.csv");
+    let error = input_error(read_table(&absent, &ReadOptions::default()));
+    assert!(error.problem.contains("no such file") && error.place.ends_with("absent.csv"), "{error}");
+    let folder = directory.path().join("folder.parquet");
+    std::fs::create_dir(&folder).unwrap();
+    let error = input_error(read_table(&folder, &ReadOptions::default()));
+    assert!(error.problem.contains("is a directory"), "{error}");
+    let error = input_error(read_table(&directory.path().join("x.xlsx"), &ReadOptions::default()));
+    assert!(error.problem.contains("format"), "{error}");
+}
+
+#[test]
+fn progress_counts_the_bytes_of_the_file() {
+    #[derive(Default)]
+    struct Bytes(AtomicU64, AtomicU64);
+    impl Progress for Bytes {
+        fn stage(&self, _name: &str, total: Option<u64>) {
+            self.0.store(total.unwrap(), Ordering::Relaxed);
+        }
+        fn advance(&self, amount: u64) {
+            self.1.fetch_add(amount, Ordering::Relaxed);
+        }
+    }
+    for (name, bytes) in [("x.csv", PEOPLE.to_vec()), ("x.csv.gz", gzip(PEOPLE))] {
+        let (_directory, path) = file(name, &bytes);
+        let progress = Bytes::default();
+        read_table(&path, &ReadOptions { progress: &progress, ..ReadOptions::default() }).unwrap();
+        assert_eq!(progress.0.into_inner(), bytes.len() as u64);
+        assert_eq!(progress.1.into_inner(), bytes.len() as u64);
+    }
+}
+
+#[test]
+fn json_lines_become_rows_and_keys_columns() {
+    let text = "\u{feff}{\"age\": 31, \"name\": \"a\\\"\\u00e9\"}\n\n{\"name\": null, \"ok\": true, \"pay\": 1.50}\r\n{ }\n{\"age\":-7e2,\"name\":\"\"}";
+    let table = read_file("x.ndjson", text.as_bytes()).unwrap();
+    assert_eq!(table.header, ["age", "name", "ok", "pay"]);
+    assert_eq!(table.rows, 4);
+    assert_eq!(texts(&table, "age"), ["31", "", "", "-700"]);
+    assert_eq!(texts(&table, "name"), ["a\"é", "", "", ""]);
+    assert_eq!(texts(&table, "ok"), ["", "true", "", ""]);
+    assert_eq!(texts(&table, "pay"), ["", "1.5", "", ""]);
+    assert_eq!(table.column("age").unwrap().domain.kind(), Kind::Float);
+    let digits = read_file("x.jsonl", b"{\"n\": 123456789012345678901}\n").unwrap();
+    assert_eq!(texts(&digits, "n"), ["123456789012345678901"], "digits are kept");
+}
+
+#[test]
+fn json_that_is_no_table_is_refused_at_its_line() {
+    let name = "x.jsonl";
+    refused(name, b"{\"a\":1}\n[1]\n", "x.jsonl:2", "expected an object");
+    refused(name, b"{\"a\":1}\n\n{\"a\":{\"b\":1}}\n", "x.jsonl:3", "key `a` holds an object or a list");
+    refused(name, b"{\"a\":[1]}\n", "x.jsonl:1", "key `a` holds an object or a list");
+    refused(name, b"{\"a\":1,\"b\":2,\"a\":3}\n", "x.jsonl:1", "the key `a` stands twice");
+    refused(name, b"{\"a\":1}\n{\"a\":1,}\n", "x.jsonl:2", "not sound JSON");
+    refused(name, b"{\"a\":1} {\"a\":2}\n", "x.jsonl:1", "not sound JSON");
+    refused(name, b"{\"a\":01}\n", "x.jsonl:1", "not sound JSON");
+    refused(name, b"{\"a\":NaN}\n", "x.jsonl:1", "not sound JSON");
+    refused(name, b"{\"a\":\"\\ud800\"}\n", "x.jsonl:1", "not a sound JSON text");
+    refused(name, b"{\"a\":\"x\\u0000\"}\n", "x.jsonl:1", "NUL");
+    refused(name, b"{\"a\":\"\xff\"}\n", "x.jsonl:1", "not UTF-8");
+    refused(name, b"{\"\":1}\n", "x.jsonl:1", "a key is empty");
+    refused(name, b"{\"a\":1\n", "x.jsonl:1", "not sound JSON");
+    refused(name, b"", "x.jsonl", "no rows");
+    refused(name, b"\n \n", "x.jsonl", "no rows");
+    refused(name, b"\xff\xfe{\0", "x.jsonl:1", "UTF-16");
+    let (_directory, path) = file(name, b"{\"a\":1}\n\n{\"a\":\"x\"}\n");
+    let kinds: HashMap<String, Kind> = [("a".to_owned(), Kind::Integer)].into();
+    let error = input_error(read_table(&path, &ReadOptions { kinds, ..ReadOptions::default() }));
+    assert!(error.place.ends_with("x.jsonl:3") && error.problem.contains("`x` is not an integer"), "{error}");
+}
+
+#[test]
+fn json_columns_that_are_not_wanted_are_only_named() {
+    let (_directory, path) = file("x.jsonl", b"{\"a\":1,\"deep\":{\"b\":[]}}\n{\"c\":2}\n");
+    let only = Some(["c".to_owned(), "zzz".to_owned()].into());
+    let table = read_table(&path, &ReadOptions { only, ..ReadOptions::default() }).unwrap();
+    assert_eq!(table.header, ["a", "deep", "c"]);
+    assert_eq!(table.columns.len(), 1);
+    assert_eq!(texts(&table, "c"), ["", "2"]);
+}
+
+#[test]
+fn json_in_blocks_of_any_size_on_any_threads_is_one_table() {
+    let mut random = StdRng::seed_from_u64(5);
+    let mut text = String::new();
+    for row in 0..2000 {
+        let mut keys: Vec<String> = Vec::new();
+        for key in 0..6 {
+            if random.random_bool(0.5) {
+                keys.push(format!("\"k{}\":{}", key + row / 500, random.random_range(0..400)));
+            }
+        }
+        text.push_str(&format!("{{{}}}\n", keys.join(",")));
+    }
+    let path = Path::new("x.jsonl");
+    let read = |threads: usize, block_bytes: usize| {
+        let open = || Source::wrap(path, Cursor::new(text.as_bytes()), 0, &NoProgress);
+        let limits = Limits { block_bytes, ..LIMITS };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| ndjson::read(&open, path, &ReadOptions::default(), &limits)).unwrap()
+    };
+    let whole = read(1, 1 << 20);
+    assert_eq!(whole.rows, 2000);
+    assert_eq!(whole.columns.len(), 9);
+    for (threads, block_bytes) in [(1, 10), (2, 10), (2, 1000), (3, 100)] {
+        assert_eq!(read(threads, block_bytes), whole, "{threads} threads, blocks of {block_bytes}");
+    }
+    for (row, line) in text.lines().enumerate() {
+        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+        for column in &whole.columns {
+            let expected = object.get(&column.name).map(ToString::to_string).unwrap_or_default();
+            assert_eq!(column.text(row), expected);
+        }
+    }
+}
+
+fn parquet_file(columns: Vec<(&str, ArrayRef)>, rows_per_group: usize) -> (TempDir, PathBuf) {
+    let (directory, path) = file("x.parquet", b"");
+    let fields: Vec<Field> =
+        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, array)| array).collect()).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(rows_per_group)).build();
+    let mut writer = ArrowWriter::try_new(std::fs::File::create(&path).unwrap(), schema, Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    (directory, path)
+}
+
+#[test]
+fn parquet_columns_of_every_simple_type_are_read() {
+    let words: DictionaryArray<Int8Type> = vec![Some("x"), None, Some("x")].into_iter().collect();
+    let decimals = Decimal128Array::from(vec![Some(1234), None, Some(-5)]).with_precision_and_scale(10, 2).unwrap();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("small", Arc::new(Int8Array::from(vec![Some(-1), None, Some(7)]))),
+        ("large", Arc::new(Int64Array::from(vec![i64::MAX, i64::MIN, 0]))),
+        ("unsigned", Arc::new(UInt64Array::from(vec![u64::MAX, 1, 2]))),
+        ("single", Arc::new(Float32Array::from(vec![0.1, 2.0, -0.0]))),
+        ("double", Arc::new(Float64Array::from(vec![Some(1e300), Some(2.0), None]))),
+        ("whole", Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]))),
+        ("text", Arc::new(StringArray::from(vec![Some("02139"), Some(""), None]))),
+        ("view", Arc::new(StringViewArray::from(vec!["a text longer than twelve", "b", "b"]))),
+        ("word", Arc::new(words)),
+        ("truth", Arc::new(BooleanArray::from(vec![Some(true), Some(false), None]))),
+        ("day", Arc::new(Date32Array::from(vec![0, 19_753, -1]))),
+        ("price", Arc::new(decimals)),
+        ("moment", Arc::new(TimestampMillisecondArray::from(vec![0, 1, 1_000]))),
+        ("nothing", Arc::new(Int32Array::from(vec![None, None, None]))),
+    ];
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let (_directory, path) = parquet_file(columns.clone(), 2);
+    let table = read_table(&path, &ReadOptions::default()).unwrap();
+    assert_eq!(table.header, names);
+    let expected: [(&str, Kind, [&str; 3]); 14] = [
+        ("small", Kind::Integer, ["-1", "", "7"]),
+        ("large", Kind::Integer, ["9223372036854775807", "-9223372036854775808", "0"]),
+        ("unsigned", Kind::Category, ["18446744073709551615", "1", "2"]),
+        ("single", Kind::Float, ["0.1", "2", "0"]),
+        ("double", Kind::Float, [&format!("1{}", "0".repeat(300)), "2", ""]),
+        ("whole", Kind::Float, ["1", "2", "3"]),
+        ("text", Kind::Category, ["02139", "", ""]),
+        ("view", Kind::Category, ["a text longer than twelve", "b", "b"]),
+        ("word", Kind::Category, ["x", "", "x"]),
+        ("truth", Kind::Category, ["true", "false", ""]),
+        ("day", Kind::Date, ["1970-01-01", "2024-01-31", "1969-12-31"]),
+        ("price", Kind::Float, ["12.34", "", "-0.05"]),
+        ("moment", Kind::Category, ["1970-01-01T00:00:00", "1970-01-01T00:00:00.001", "1970-01-01T00:00:01"]),
+        ("nothing", Kind::Category, ["", "", ""]),
+    ];
+    for (name, kind, values) in expected {
+        assert_eq!(texts(&table, name), values, "{name}");
+        assert_eq!(table.column(name).unwrap().domain.kind(), kind, "{name}");
+    }
+    let only = Some(["day".to_owned()].into());
+    let table = read_table(&path, &ReadOptions { only, ..ReadOptions::default() }).unwrap();
+    assert_eq!((table.header.len(), table.columns.len()), (14, 1));
+    assert_eq!(texts(&table, "day"), ["1970-01-01", "2024-01-31", "1969-12-31"]);
+}
+
+#[test]
+fn parquet_that_is_no_table_of_values_is_refused_by_column_and_row() {
+    let error_of = |name: &str, array: ArrayRef, kinds: &[(&str, Kind)]| {
+        let (_directory, path) = parquet_file(vec![(name, array)], 2);
+        let kinds = kinds.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
+        input_error(read_table(&path, &ReadOptions { kinds, ..ReadOptions::default() }))
+    };
+    let check = |error: InputError, place: &str, problem: &str| {
+        assert!(error.place.ends_with(place) && error.problem.contains(problem), "{error}");
+    };
+    let floats = Float64Array::from(vec![Some(1.0), None, Some(2.0), Some(f64::NAN)]);
+    check(error_of("pay", Arc::new(floats), &[]), "x.parquet: row 4", "column `pay`: `NaN` is no number");
+    let floats = Float32Array::from(vec![f32::NEG_INFINITY]);
+    check(error_of("pay", Arc::new(floats), &[]), "x.parquet: row 1", "column `pay`: `-inf`");
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)])]);
+    check(error_of("tags", Arc::new(lists), &[]), "x.parquet", "column `tags` has the type List");
+    let bytes = BinaryArray::from(vec![&b"x"[..]]);
+    check(error_of("raw", Arc::new(bytes), &[]), "x.parquet", "column `raw` has the type Binary");
+    let nul = StringArray::from(vec!["a", "b", "c\0"]);
+    check(error_of("s", Arc::new(nul), &[]), "x.parquet: row 3", "NUL");
+    let words = StringArray::from(vec!["1", "2", "x"]);
+    check(error_of("s", Arc::new(words), &[("s", Kind::Integer)]), "x.parquet: row 3", "`x` is not an integer");
+    check(error_of("", Arc::new(Int8Array::from(vec![1])), &[]), "x.parquet", "has no name");
+    let none = Int8Array::from(Vec::<i8>::new());
+    check(error_of("n", Arc::new(none), &[]), "x.parquet", "no rows");
+    refused("x.parquet", b"PAR1 but not really", "x.parquet", "not a sound Parquet file");
+    refused("x.parquet", b"", "x.parquet", "not a sound Parquet file");
+    refused("x.parquet.gz", &gzip(b"PAR1"), "x.parquet.gz", "not a sound Parquet file");
+}
+
+#[test]
+fn parquet_and_csv_of_the_same_texts_are_the_same_table() {
+    let mut random = StdRng::seed_from_u64(9);
+    let ages: Vec<i32> = (0..5000).map(|_| random.random_range(0..900)).collect();
+    let zips: Vec<String> = (0..5000).map(|_| format!("{:05}", random.random_range(0..70_000))).collect();
+    let mut csv = String::from("age,zip\n");
+    ages.iter().zip(&zips).for_each(|(age, zip)| csv.push_str(&format!("{age},{zip}\n")));
+    let from_csv = read_file("x.csv", csv.as_bytes()).unwrap();
+    let columns: Vec<(&str, ArrayRef)> =
+        vec![("age", Arc::new(Int32Array::from(ages))), ("zip", Arc::new(StringArray::from(zips)))];
+    let (_directory, path) = parquet_file(columns, 700);
+    for threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let from_parquet = pool.install(|| read_table(&path, &ReadOptions::default())).unwrap();
+        assert_eq!(from_parquet, from_csv);
+    }
+    assert_eq!(from_csv.columns[0].domain.kind(), Kind::Integer);
+}

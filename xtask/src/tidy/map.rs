@@ -77,14 +77,19 @@ fn compare(repo: &Repo, part: &Crate) -> Vec<Finding> {
     findings
 }
 
-/// The files and folders directly under a crate's `src`, folders with a slash at the end.
+/// The files and folders directly under a crate's `src`, folders with a slash at the end. A folder beside a file of the same
+/// name holds the parts of that file and has no entry of its own.
 fn entries_of(repo: &Repo, folder: &str) -> BTreeSet<String> {
     let source = format!("{folder}/src/");
-    repo.rust_files()
+    let mut entries: BTreeSet<String> = repo
+        .rust_files()
         .filter_map(|(path, _)| path.strip_prefix(&source))
         .map(|rest| rest.split_once('/').map_or(rest.to_owned(), |(folder, _)| format!("{folder}/")))
         .filter(|name| name != "lib.rs")
-        .collect()
+        .collect();
+    let files = entries.clone();
+    entries.retain(|name| name.strip_suffix('/').is_none_or(|folder| !files.contains(&format!("{folder}.rs"))));
+    entries
 }
 
 /// The line for a file that the map lacks, with the first sentence of the file's own documentation.
@@ -293,6 +298,12 @@ What data is.
             Repo::made_of(&[(ARCHITECTURE, document), ("crates/table/src/codes.rs", "")]).with_room("table", &[]);
         let lines: Vec<usize> = names_every_file(&repo).iter().map(|finding| finding.line).collect();
         assert_eq!(lines, [3, 4]);
+    }
+
+    #[test]
+    fn a_folder_belongs_to_the_file_of_its_name() {
+        let repo = Repo::made_of(&[("a/src/search.rs", ""), ("a/src/search/tests.rs", ""), ("a/src/read/mod.rs", "")]);
+        assert_eq!(entries_of(&repo, "a").into_iter().collect::<Vec<_>>(), ["read/", "search.rs"]);
     }
 
     #[test]

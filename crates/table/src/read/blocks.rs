@@ -1,12 +1,13 @@
 //! A source cut into blocks that end where a record ends, so that each can be read on its own.
 //!
 //! Whether a newline ends a record depends on every quote before it, so the cut follows the quotes exactly. It looks
-//! only at quotes, with `memchr`: a block without any costs one look from its end.
+//! only at quotes: a block without any costs one quick search and a look from its end.
 
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::Limits;
 use super::interner::PADDING;
+use super::marks::Marks;
 use super::source::Source;
 use crate::{InputError, TableError};
 
@@ -80,15 +81,16 @@ impl<'a> Blocks<'a> {
             if length == 0 {
                 return Ok(false);
             }
-            let bytes = &block.buffer[..length];
-            let scan = scan(bytes, self.quoting);
+            // Room for padding and for the newline that a last line may lack.
+            block.buffer.resize(block.buffer.len().max(length + 1 + PADDING), 0);
+            let scan = scan(&block.buffer[..length + PADDING], self.quoting);
             // At the end all is handed over, also a quote left open: its reader then names the first mistake.
             let end = if self.ended { length } else { scan.boundary };
             if end > 0 {
                 self.finish(block, length, end, scan.quoted);
                 return Ok(true);
             }
-            self.check_record(bytes, scan.open)?;
+            self.check_record(&block.buffer[..length], scan.open)?;
             wanted = length * 2;
         }
     }
@@ -97,8 +99,7 @@ impl<'a> Blocks<'a> {
         if self.ended {
             return Ok(length);
         }
-        // Room for padding and for the newline that a last line may lack.
-        buffer.resize(buffer.len().max(wanted + 1 + PADDING), 0);
+        buffer.resize(buffer.len().max(wanted), 0);
         let filled = length + self.source.fill(&mut buffer[length..wanted])?;
         self.ended = filled < wanted;
         Ok(filled)
@@ -106,7 +107,6 @@ impl<'a> Blocks<'a> {
 
     fn finish(&mut self, block: &mut Block, length: usize, end: usize, quoted: bool) {
         self.carried.extend_from_slice(&block.buffer[end..length]);
-        block.buffer.resize(block.buffer.len().max(end + 1 + PADDING), 0);
         block.length = end;
         if block.buffer[end - 1] != b'\n' {
             block.buffer[end] = b'\n';
@@ -162,29 +162,31 @@ struct Scan {
     quoted: bool,
 }
 
-/// `bytes` begin with a record. A quote at their very end may be half of a doubled one, so it does not close its field.
-fn scan(bytes: &[u8], quoting: Option<Quoting>) -> Scan {
+/// `padded` begins with a record and ends with padding. A quote at the very end may be half of a doubled one, so it
+/// does not close its field.
+fn scan(padded: &[u8], quoting: Option<Quoting>) -> Scan {
+    let bytes = &padded[..padded.len() - PADDING];
     let after_last_newline = |from: usize, to: usize| memrchr(b'\n', &bytes[from..to]).map(|at| from + at + 1);
-    let Some(Quoting { delimiter, quote }) = quoting else {
-        return Scan { boundary: after_last_newline(0, bytes.len()).unwrap_or(0), open: None, quoted: false };
-    };
     let mut scan = Scan { boundary: 0, open: None, quoted: false };
-    let mut from = 0;
+    let quoting = quoting.filter(|quoting| memchr(quoting.quote, bytes).is_some());
+    let Some(Quoting { delimiter, quote }) = quoting else {
+        scan.boundary = after_last_newline(0, bytes.len()).unwrap_or(0);
+        return scan;
+    };
+    scan.quoted = true;
+    let mut quotes = Marks::new(padded, [quote; 2]);
     let mut gap = 0;
-    while let Some(offset) = memchr(quote, &bytes[from..]) {
-        scan.quoted = true;
-        let at = from + offset;
+    while let Some(at) = quotes.next_if_any() {
         let opens = at == 0 || bytes[at - 1] == delimiter || bytes[at - 1] == b'\n';
         if !opens {
-            from = at + 1;
             continue;
         }
-        scan.boundary = after_last_newline(gap, at).unwrap_or(scan.boundary);
-        match closing_quote(bytes, at, quote) {
-            Some(close) if close + 1 < bytes.len() => {
-                from = close + 1;
-                gap = from;
-            }
+        // Between two quoted fields there is mostly one byte, the delimiter: no need to search it.
+        if at > gap + 1 || bytes[gap] == b'\n' {
+            scan.boundary = after_last_newline(gap, at).unwrap_or(scan.boundary);
+        }
+        match closing_quote(bytes, at, &mut quotes) {
+            Some((close, _)) if close + 1 < bytes.len() => gap = close + 1,
             _ => {
                 scan.open = Some(at);
                 return scan;
@@ -195,14 +197,17 @@ fn scan(bytes: &[u8], quoting: Option<Quoting>) -> Scan {
     scan
 }
 
-/// The quote that closes the field opened at `open`, past doubled ones.
-pub(super) fn closing_quote(bytes: &[u8], open: usize, quote: u8) -> Option<usize> {
-    let mut from = open + 1;
+/// The quote that closes the field opened at `open`, and whether doubled ones stand before it.
+#[inline]
+pub(super) fn closing_quote(bytes: &[u8], open: usize, quotes: &mut Marks) -> Option<(usize, bool)> {
+    quotes.seek(open + 1);
+    let mut doubled = false;
     loop {
-        let at = from + memchr(quote, &bytes[from..])?;
-        if bytes.get(at + 1) != Some(&quote) {
-            return Some(at);
+        let at = quotes.next_if_any()?;
+        if bytes.get(at + 1) != Some(&bytes[open]) {
+            return Some((at, doubled));
         }
-        from = at + 2;
+        doubled = true;
+        quotes.seek(at + 2);
     }
 }

@@ -19,9 +19,9 @@ mod csv;
 mod format;
 mod header;
 mod interner;
+mod marks;
 mod ndjson;
 mod parquet;
-
 mod source;
 mod workers;
 

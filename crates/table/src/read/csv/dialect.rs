@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use crate::read::blocks::{Quoting, closing_quote};
+use crate::read::interner::PADDING;
+use crate::read::marks::Marks;
 use crate::read::{Format, ReadOptions};
 use crate::{InputError, TableError};
 
@@ -72,6 +74,8 @@ fn detect(sample: &[u8], ended: bool, quote: u8) -> u8 {
 
 /// Fields in each of the first records that are whole and not empty.
 fn field_counts(sample: &[u8], ended: bool, quoting: Quoting) -> Vec<usize> {
+    let padded = [sample, &[0; PADDING]].concat();
+    let mut quotes = Marks::new(&padded, [quoting.quote; 2]);
     let mut counts = Vec::new();
     let mut start = 0;
     let mut fields = 1;
@@ -80,8 +84,8 @@ fn field_counts(sample: &[u8], ended: bool, quoting: Quoting) -> Vec<usize> {
         let byte = sample[at];
         let opens = byte == quoting.quote && (at == start || sample[at - 1] == quoting.delimiter);
         if opens {
-            match closing_quote(sample, at, quoting.quote) {
-                Some(close) => at = close,
+            match closing_quote(sample, at, &mut quotes) {
+                Some((close, _)) => at = close,
                 None => return counts,
             }
         } else if byte == quoting.delimiter {

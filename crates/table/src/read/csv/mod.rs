@@ -2,7 +2,6 @@
 
 mod dialect;
 mod records;
-mod separators;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -3,12 +3,12 @@
 use memchr::{memchr, memchr_iter};
 
 use super::dialect;
-use super::separators::Separators;
 use crate::Codes;
 use crate::read::Limits;
 use crate::read::assemble::widen;
 use crate::read::blocks::{Block, LONE_RETURN, LONE_RETURN_HINT, Quoting, closing_quote};
 use crate::read::interner::Interner;
+use crate::read::marks::Marks;
 
 /// What is wrong, and at which byte of the block.
 #[derive(Debug)]
@@ -69,23 +69,23 @@ impl<'a> RecordReader<'a> {
         self.columns = self.dictionaries.iter().map(|d| Codes::with_capacity(d.cardinality(), 0)).collect();
         let bytes = block.bytes();
         let exact = block.quoted || bytes.len() > self.limits.field_bytes || has_lone_return(bytes);
-        let mut separators = Separators::new(block.padded(), self.quoting.delimiter);
+        let mut finders = Finders::new(block.padded(), self.quoting);
         let mut progress = Progress { rows: 0, position: 0 };
         while progress.position < bytes.len() {
             if self.slots.len() > 1
                 && let Some(length) = empty_line(&bytes[progress.position..])
             {
                 progress.position += length;
-                separators.seek(progress.position);
+                finders.separators.seek(progress.position);
                 continue;
             }
             if progress.rows == most_rows {
                 break;
             }
             progress.position = if exact {
-                self.exact_record(bytes, block.padded(), progress.position, &mut separators)?
+                self.exact_record(bytes, block.padded(), progress.position, &mut finders)?
             } else {
-                self.plain_record(block.padded(), progress.position, &mut separators)?
+                self.plain_record(block.padded(), progress.position, &mut finders.separators)?
             };
             progress.rows += 1;
             if self.tile.len() >= TILE_CELLS {
@@ -103,7 +103,7 @@ impl<'a> RecordReader<'a> {
 
     /// Reads a record without quotes and stray carriage returns; where the next one begins.
     #[inline]
-    fn plain_record(&mut self, padded: &[u8], start: usize, separators: &mut Separators) -> Result<usize, Trouble> {
+    fn plain_record(&mut self, padded: &[u8], start: usize, separators: &mut Marks) -> Result<usize, Trouble> {
         let mut from = start;
         let last = self.slots.len() - 1;
         for (index, &slot) in self.slots.iter().enumerate() {
@@ -128,12 +128,12 @@ impl<'a> RecordReader<'a> {
         bytes: &[u8],
         padded: &[u8],
         start: usize,
-        separators: &mut Separators,
+        finders: &mut Finders,
     ) -> Result<usize, Trouble> {
         let mut from = start;
         let mut index = 0;
         loop {
-            let field = exact_field(bytes, from, self.quoting, separators, self.limits)?;
+            let field = exact_field(bytes, from, self.quoting, finders, self.limits)?;
             if let Some(&slot) = self.slots.get(index)
                 && slot != SKIPPED
             {
@@ -171,7 +171,7 @@ impl<'a> RecordReader<'a> {
 
     #[cold]
     fn uneven(&self, padded: &[u8], start: usize) -> Trouble {
-        let mut separators = Separators::new(padded, self.quoting.delimiter);
+        let mut separators = Marks::new(padded, [self.quoting.delimiter, b'\n']);
         separators.seek(start);
         let mut fields = 1;
         while padded[separators.next()] != b'\n' {
@@ -200,15 +200,30 @@ pub(super) fn texts_of_record(
 ) -> Result<(Vec<String>, usize), Trouble> {
     let bytes = block.bytes();
     check_text(bytes)?;
-    let mut separators = Separators::new(block.padded(), quoting.delimiter);
+    let mut finders = Finders::new(block.padded(), quoting);
     let (mut texts, mut from, mut unescaped) = (Vec::new(), 0, Vec::new());
     loop {
-        let field = exact_field(bytes, from, quoting, &mut separators, limits)?;
+        let field = exact_field(bytes, from, quoting, &mut finders, limits)?;
         unescape(&bytes[field.start..field.end], if field.doubled { quoting.quote } else { 0 }, &mut unescaped);
         texts.push(String::from_utf8_lossy(&unescaped).into_owned());
         from = field.next;
         if field.last {
             return Ok((texts, from));
+        }
+    }
+}
+
+/// Delimiters and newlines, and quotes, of one block.
+struct Finders<'a> {
+    separators: Marks<'a>,
+    quotes: Marks<'a>,
+}
+
+impl<'a> Finders<'a> {
+    fn new(padded: &'a [u8], quoting: Quoting) -> Finders<'a> {
+        Finders {
+            separators: Marks::new(padded, [quoting.delimiter, b'\n']),
+            quotes: Marks::new(padded, [quoting.quote; 2]),
         }
     }
 }
@@ -227,15 +242,15 @@ fn exact_field(
     bytes: &[u8],
     from: usize,
     quoting: Quoting,
-    separators: &mut Separators,
+    finders: &mut Finders,
     limits: &Limits,
 ) -> Result<Field, Trouble> {
     let field = if bytes[from] == quoting.quote {
-        let field = quoted_field(bytes, from, quoting)?;
-        separators.seek(field.next);
+        let field = quoted_field(bytes, from, quoting, &mut finders.quotes)?;
+        finders.separators.seek(field.next);
         field
     } else {
-        let to = separators.next();
+        let to = finders.separators.next();
         let last = bytes[to] == b'\n';
         let end = if last { before_return(bytes, from, to) } else { to };
         if let Some(offset) = memchr(b'\r', &bytes[from..end]) {
@@ -250,8 +265,8 @@ fn exact_field(
     Ok(field)
 }
 
-fn quoted_field(bytes: &[u8], open: usize, quoting: Quoting) -> Result<Field, Trouble> {
-    let Some(close) = closing_quote(bytes, open, quoting.quote) else {
+fn quoted_field(bytes: &[u8], open: usize, quoting: Quoting, quotes: &mut Marks) -> Result<Field, Trouble> {
+    let Some((close, doubled)) = closing_quote(bytes, open, quotes) else {
         return Err(Trouble::new(
             open,
             "the quoted field that opens here is never closed",
@@ -270,7 +285,6 @@ fn quoted_field(bytes: &[u8], open: usize, quoting: Quoting) -> Result<Field, Tr
             "inside quotes, a quote is written twice; after the closing quote comes the delimiter or the line's end",
         ));
     }
-    let doubled = memchr(quoting.quote, &bytes[open + 1..close]).is_some();
     Ok(Field { start: open + 1, end: close, doubled, next: after + 1, last })
 }
 

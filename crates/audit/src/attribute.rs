@@ -4,8 +4,7 @@
 //! The level is found, not believed: it is the finest one on which every released label stands for the very values that
 //! the codebook says it covers. A release that was not made from this source under this policy has no such level.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::{Column, Hierarchy, Level, Table, TableError};
 

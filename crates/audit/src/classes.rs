@@ -3,8 +3,7 @@
 //! Both tables are counted once, as frequency sets with one layout, so that a source row recoded to the release's labels
 //! has the very key of the released rows it may have become.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use hedgerow_table::frequency::WORDS_MAX;
 use hedgerow_table::{Codes, FrequencySet, Layout, Recoding, TableError, with_words};
 
@@ -66,42 +65,21 @@ fn count_wide<const W: usize>(
     let source = FrequencySet::<W>::of_rows(layout, &columns, source_rows);
     let maps = quasi.iter().map(|a| a.recoded.as_slice()).chain(sensitive.iter().map(|a| a.released_code.as_slice()));
     let recoding = Recoding::<W>::new(layout, maps.enumerate());
-    let recoded = source.roll_up(&recoding);
-    refuse_more_than_the_source(&released, &recoded)?;
-
-    let classes = arrange(quasi.len(), sensitive, layout, &released, &recoded);
+    let by_key: HashMap<[u64; W], u32> = released.keys().iter().copied().zip(0..).collect();
+    let classes = arrange(quasi.len(), sensitive, layout, &released, &by_key, &source.roll_up(&recoding))?;
     let cell_sizes: Vec<Vec<f64>> = quasi.iter().map(cell_sizes).collect();
     let domains = quasi.iter().map(|a| &a.source.domain).chain(sensitive.iter().map(|a| &a.source.domain));
-    let by_key = by_key(&released);
     let estimate = kl::Estimate {
         layout,
         recoding: &recoding,
-        released: &by_key,
+        entries: &by_key,
+        released: released.counts(),
         cell_sizes: &cell_sizes,
         combinations: domains.map(|domain| domain.cardinality() as f64).product(),
         suppressed: (source_rows - released_rows) as u64,
     };
     let kl = kl::of_rows(&source, &estimate);
     Ok((classes, kl))
-}
-
-fn by_key<const W: usize>(set: &FrequencySet<W>) -> HashMap<[u64; W], u32> {
-    set.keys().iter().copied().zip(set.counts().iter().copied()).collect()
-}
-
-/// A row cannot be released more often than it is there.
-fn refuse_more_than_the_source<const W: usize>(
-    released: &FrequencySet<W>,
-    recoded: &FrequencySet<W>,
-) -> Result<(), TableError> {
-    let there = by_key(recoded);
-    let more = |(key, count): (&[u64; W], &u32)| there.get(key).is_none_or(|there| count > there);
-    if released.keys().iter().zip(released.counts()).any(more) {
-        let problem = "some combination of cells has more rows in the release than in the source";
-        let hint = "measure a release with the policy and the data that it was published from";
-        return Err(TableError::input("data.csv", problem, hint));
-    }
-    Ok(())
 }
 
 /// For each code in the source, how many values share its cell.
@@ -115,43 +93,71 @@ fn arrange<const W: usize>(
     sensitive: &[Unchanged<'_>],
     layout: &Layout,
     released: &FrequencySet<W>,
+    by_key: &HashMap<[u64; W], u32>,
     recoded: &FrequencySet<W>,
-) -> Classes {
+) -> Result<Classes, TableError> {
     let mask = layout.mask_of::<W>(0..quasi);
-    let masked = |key: &[u64; W]| -> [u64; W] { std::array::from_fn(|word| key[word] & mask[word]) };
     let grouped = released.classes(&mask);
-    let count = grouped.sizes.len();
-    let mut starts = vec![0usize; count + 1];
-    for &class in &grouped.of_entry {
-        starts[class as usize + 1] += 1;
-    }
-    for class in 0..count {
-        starts[class + 1] += starts[class];
-    }
-    let mut next = starts.clone();
-    let mut order = vec![0usize; released.len()];
-    for (entry, &class) in grouped.of_entry.iter().enumerate() {
-        order[next[class as usize]] = entry;
-        next[class as usize] += 1;
-    }
-
-    let mut people: HashMap<[u64; W], u64> = HashMap::with_capacity(count);
-    for (key, &rows) in recoded.keys().iter().zip(recoded.counts()) {
-        *people.entry(masked(key)).or_default() += u64::from(rows);
-    }
+    let population = population(released, &grouped, by_key, recoded, &recoded.classes(&mask))?;
+    let (starts, order) = by_class(&grouped);
     let keys = released.keys();
-    let first_keys: Vec<&[u64; W]> = starts[..count].iter().map(|&start| &keys[order[start]]).collect();
-    let labels = (0..quasi).map(|a| first_keys.iter().map(|key| layout.field(a).get(key)).collect()).collect();
+    let first_of_class: Vec<&[u64; W]> = starts[..grouped.sizes.len()].iter().map(|&s| &keys[order[s]]).collect();
+    let label = |attribute: usize| first_of_class.iter().map(|key| layout.field(attribute).get(key)).collect();
     let value = |(index, attribute): (usize, &Unchanged<'_>)| {
         let field = layout.field(quasi + index);
         order.iter().map(|&entry| attribute.source_code[field.get(&keys[entry]) as usize]).collect()
     };
-    Classes {
+    Ok(Classes {
         sizes: grouped.sizes.iter().map(|&size| u64::from(size)).collect(),
-        population: first_keys.iter().map(|key| people.get(&masked(key)).copied().unwrap_or(0)).collect(),
-        labels,
+        population,
+        labels: (0..quasi).map(label).collect(),
         entry_counts: order.iter().map(|&entry| released.counts()[entry]).collect(),
         entry_values: sensitive.iter().enumerate().map(value).collect(),
         starts,
+    })
+}
+
+/// The source rows in the cells of each class. A row cannot be released more often than it is there.
+fn population<const W: usize>(
+    released: &FrequencySet<W>,
+    grouped: &hedgerow_table::Classes,
+    by_key: &HashMap<[u64; W], u32>,
+    recoded: &FrequencySet<W>,
+    people: &hedgerow_table::Classes,
+) -> Result<Vec<u64>, TableError> {
+    let mut population = vec![0u64; grouped.sizes.len()];
+    let mut found = 0;
+    for (position, (key, &there)) in recoded.keys().iter().zip(recoded.counts()).enumerate() {
+        let Some(&entry) = by_key.get(key) else { continue };
+        if released.counts()[entry as usize] <= there {
+            found += 1;
+            let class = grouped.of_entry[entry as usize];
+            population[class as usize] = u64::from(people.sizes[people.of_entry[position] as usize]);
+        }
     }
+    if found < released.len() {
+        let problem = "some combination of cells has more rows in the release than in the source";
+        let hint = "measure a release with the policy and the data that it was published from";
+        return Err(TableError::input("data.csv", problem, hint));
+    }
+    Ok(population)
+}
+
+/// Where the entries of each class begin, with the end at the end, and the entries in that order.
+fn by_class(grouped: &hedgerow_table::Classes) -> (Vec<usize>, Vec<usize>) {
+    let classes = grouped.sizes.len();
+    let mut starts = vec![0usize; classes + 1];
+    for &class in &grouped.of_entry {
+        starts[class as usize + 1] += 1;
+    }
+    for class in 0..classes {
+        starts[class + 1] += starts[class];
+    }
+    let mut next = starts.clone();
+    let mut order = vec![0usize; grouped.of_entry.len()];
+    for (entry, &class) in grouped.of_entry.iter().enumerate() {
+        order[next[class as usize]] = entry;
+        next[class as usize] += 1;
+    }
+    (starts, order)
 }

@@ -68,11 +68,13 @@ impl Measures {
     fn risk(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let risk = &self.risk;
         writeln!(f, "\nRisk that somebody's row is found by their quasi values (lower is better)")?;
-        let over = if risk.k > 1 { format!("rows above 1/{}", risk.k) } else { "rows above 1".to_owned() };
+        // Without a k nothing is above what was promised; then it matters how many are found most easily.
+        let over = if risk.k > 1 { format!("rows above 1/{}", risk.k) } else { "rows at highest".to_owned() };
         writeln!(f, "  {:<12}{:>9}{:>9}  {over:>15}", "adversary", "highest", "mean")?;
         let mut line = |name: &str, scenario: &Scenario, meaning: &str| {
-            let [max, mean, above] = [scenario.max, scenario.mean, scenario.share_above].map(percent);
-            writeln!(f, "  {name:<12}{max:>9}{mean:>9}  {above:>15}   {meaning}")
+            let rows = if risk.k > 1 { scenario.share_above } else { scenario.share_at_max };
+            let [max, mean, rows] = [scenario.max, scenario.mean, rows].map(percent);
+            writeln!(f, "  {name:<12}{max:>9}{mean:>9}  {rows:>15}   {meaning}")
         };
         line("prosecutor", &risk.prosecutor, "knows that the person is in the release")?;
         line("journalist", &risk.journalist, "knows only that the person is in the source")?;
@@ -106,7 +108,7 @@ fn decimal(value: f64) -> String {
 /// Two digits after the point below ten percent, where they matter.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent == 0.0 || percent >= 99.95 && percent <= 100.0 {
+    if percent == 0.0 || (99.95..=100.0).contains(&percent) {
         format!("{percent:.0}%")
     } else if percent < 10.0 {
         format!("{percent:.2}%")

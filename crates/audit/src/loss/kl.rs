@@ -8,8 +8,7 @@
 //!
 //! Cost: one lookup for each distinct row of the source.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use hedgerow_table::{FrequencySet, Layout, Recoding};
 use rayon::prelude::*;
 
@@ -21,8 +20,9 @@ pub(crate) struct Estimate<'a, const W: usize> {
     pub(crate) layout: &'a Layout,
     /// From the values of the source to the released labels.
     pub(crate) recoding: &'a Recoding<W>,
-    /// Released rows by their labels.
-    pub(crate) released: &'a HashMap<[u64; W], u32>,
+    /// The position of released labels among all, and how many rows have them.
+    pub(crate) entries: &'a HashMap<[u64; W], u32>,
+    pub(crate) released: &'a [u32],
     /// For each attribute and each code of the source, the number of values in the cell it was released in.
     pub(crate) cell_sizes: &'a [Vec<f64>],
     /// The number of all combinations of values.
@@ -36,7 +36,8 @@ pub(crate) fn of_rows<const W: usize>(source: &FrequencySet<W>, estimate: &Estim
     let part = |(keys, counts): (&[[u64; W]], &[u32])| {
         let mut sum = 0.0;
         for (key, &count) in keys.iter().zip(counts) {
-            let released = estimate.released.get(&estimate.recoding.apply(key)).copied().unwrap_or(0);
+            let entry = estimate.entries.get(&estimate.recoding.apply(key));
+            let released = entry.map_or(0, |&entry| estimate.released[entry as usize]);
             let sizes = estimate.cell_sizes.iter().enumerate();
             let values: f64 = sizes.map(|(a, sizes)| sizes[estimate.layout.field(a).get(key) as usize]).product();
             let expected = f64::from(released) / values + unknown;

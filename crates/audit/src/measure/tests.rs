@@ -8,7 +8,7 @@ use hedgerow_table::{Cover, HierarchySpec, Kind, Label};
 use super::*;
 use crate::testing::{Release, random_release};
 
-const SEEDS: u64 = 1000;
+const SEEDS: u64 = 500;
 
 fn close(left: f64, right: f64, what: &str, seed: u64) {
     assert!((left - right).abs() <= 1e-9 * right.abs().max(1.0), "seed {seed}: {what} is {left}, expected {right}");

@@ -8,7 +8,7 @@ use super::*;
 use crate::classes;
 use crate::testing::{Release, random_release};
 
-const SEEDS: u64 = 1000;
+const SEEDS: u64 = 500;
 
 /// The queries drawn for a release, with their true counts and estimates.
 fn ask(release: &Release, options: &QueryOptions) -> Vec<(Query, u64, f64)> {

@@ -31,11 +31,7 @@ impl Release {
         suppressed: &[usize],
     ) -> Release {
         let source = Table::from_texts(header, rows);
-        let build = |(spec, column): (&HierarchySpec, &Column)| {
-            let nulls = [String::new()];
-            Hierarchy::build(spec, &column.name, "test", &column.domain, &nulls).unwrap_or_else(|e| panic!("{e}"))
-        };
-        let hierarchies: Vec<Hierarchy> = specs.iter().zip(&source.columns).map(build).collect();
+        let hierarchies = hierarchies(&source, specs);
         let mut codebook = Codebook::new();
         let mut texts: Vec<Vec<String>> = Vec::new();
         for row in (0..rows.len()).filter(|row| !suppressed.contains(row)) {
@@ -78,6 +74,14 @@ impl Release {
     }
 }
 
+fn hierarchies(source: &Table, specs: &[HierarchySpec]) -> Vec<Hierarchy> {
+    let build = |(spec, column): (&HierarchySpec, &Column)| {
+        let nulls = [String::new()];
+        Hierarchy::build(spec, &column.name, "test", &column.domain, &nulls).unwrap_or_else(|e| panic!("{e}"))
+    };
+    specs.iter().zip(&source.columns).map(build).collect()
+}
+
 /// As an auditor gets it: some covers change their form on the way through the file.
 fn written_and_read(codebook: &Codebook) -> Codebook {
     let directory = tempfile::tempdir().unwrap();
@@ -116,18 +120,18 @@ pub(crate) fn random_release(seed: u64) -> Release {
     let header: Vec<String> = (0..kinds.len()).map(|column| format!("column {column}")).collect();
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let cells: Vec<Vec<&str>> = texts.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+    let source = Table::from_texts(&header, &cells);
     let specs: Vec<HierarchySpec> = quasi
         .iter()
         .enumerate()
         // A column of one kind may come out as another: all values missing, or floats without a fraction.
-        .map(|(column, &family)| match Table::from_texts(&header, &cells).columns[column].domain.kind() {
+        .map(|(column, &family)| match source.columns[column].domain.kind() {
             Kind::Category if family < 2 || family == 3 || family == 4 => HierarchySpec::None,
             Kind::Integer if family == 3 => HierarchySpec::Widths(vec![1.0, 2.0]),
             _ => families[family].clone(),
         })
         .collect();
-    let depth = Release::new(&header, &cells, &specs, &vec![0; specs.len()], &[]);
-    let levels: Vec<usize> = depth.hierarchies.iter().map(|h| rng.random_range(0..=h.top())).collect();
+    let levels: Vec<usize> = hierarchies(&source, &specs).iter().map(|h| rng.random_range(0..=h.top())).collect();
     let share = [0.0, 0.1, 0.9][rng.random_range(0..3)];
     let suppressed: Vec<usize> = (1..rows).filter(|_| rng.random_bool(share)).collect();
     let mut release = Release::new(&header, &cells, &specs, &levels, &suppressed);

@@ -1,0 +1,181 @@
+//! One attribute seen from both sides: the values in the source, the labels in the release, and the level of the
+//! hierarchy that leads from one to the other.
+//!
+//! The level is found, not believed: it is the finest one on which every released label stands for the very values that
+//! the codebook says it covers. A release that was not made from this source under this policy has no such level.
+
+use hashbrown::HashMap;
+use hedgerow_table::release::codebook::Codebook;
+use hedgerow_table::{Column, Hierarchy, Level, Table, TableError};
+
+use crate::cell::Cell;
+use crate::measure::QuasiSource;
+
+/// The longest label an error repeats, in characters.
+const SHOWN_MAX: usize = 60;
+
+const OTHER_SOURCE: &str = "measure a release with the policy and the data that it was published from";
+
+#[derive(Debug)]
+pub(crate) struct Attribute<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) source: &'a Column,
+    pub(crate) released: &'a Column,
+    pub(crate) hierarchy: &'a Hierarchy,
+    pub(crate) level: usize,
+    /// By released code.
+    pub(crate) cells: Vec<Cell>,
+    /// How many leaves of the hierarchy lie under each released label.
+    pub(crate) leaves: Vec<u64>,
+    /// Whether each released label is the top, which tells nothing.
+    pub(crate) is_top: Vec<bool>,
+    /// Released rows with each label.
+    pub(crate) counts: Vec<u64>,
+    /// From the code in the source to the released code; one past the last when the label was not released.
+    pub(crate) recoded: Vec<u32>,
+}
+
+impl<'a> Attribute<'a> {
+    pub(crate) fn bind(
+        quasi: &QuasiSource<'a>,
+        source: &'a Table,
+        released: &'a Table,
+        codebook: &Codebook,
+    ) -> Result<Attribute<'a>, TableError> {
+        let name = quasi.name;
+        let (source, released) = both_columns(name, source, released)?;
+        let texts: Vec<String> = (0..released.domain.cardinality() as u32).map(|c| released.domain.text(c)).collect();
+        let mut cells = Vec::with_capacity(texts.len());
+        for text in &texts {
+            let Some(cover) = codebook.cover(name, text) else {
+                let problem =
+                    format!("no row for the label {} of `{name}`, which is in the released table", shown(text));
+                let hint = "the files of this release do not belong together; publish it again";
+                return Err(TableError::input("codebook.csv", problem, hint));
+            };
+            cells.push(Cell::new(cover, &source.domain));
+        }
+        if quasi.hierarchy.levels()[0].map.len() != source.domain.cardinality() {
+            return Err(TableError::Internal(format!("the hierarchy of `{name}` is bound to another column")));
+        }
+        let (level, labels) = find_level(name, &texts, &cells, quasi.hierarchy)?;
+        let found = &quasi.hierarchy.levels()[level];
+        let mut released_code = vec![texts.len() as u32; found.labels.len()];
+        for (code, &label) in labels.iter().enumerate() {
+            released_code[label as usize] = code as u32;
+        }
+        let top_text = &quasi.hierarchy.levels()[quasi.hierarchy.top()].labels[0].text;
+        // A short value can be masked to the same text, but then there are values beside it.
+        let values = source.domain.cardinality();
+        let is_top = |(text, cell): (&String, &Cell)| level > 0 && text == top_text && cell.codes.len() == values;
+        Ok(Attribute {
+            name,
+            source,
+            released,
+            hierarchy: quasi.hierarchy,
+            level,
+            leaves: labels.iter().map(|&label| found.labels[label as usize].leaves).collect(),
+            is_top: texts.iter().zip(&cells).map(is_top).collect(),
+            counts: released.counts(),
+            cells,
+            recoded: found.map.iter().map(|&label| released_code[label as usize]).collect(),
+        })
+    }
+}
+
+/// An attribute that is released as it is and is worth asking about: a sensitive one.
+#[derive(Debug)]
+pub(crate) struct Unchanged<'a> {
+    pub(crate) source: &'a Column,
+    pub(crate) released: &'a Column,
+    /// From the released code to the code in the source.
+    pub(crate) source_code: Vec<u32>,
+    /// The other way round; one past the last when the value was not released.
+    pub(crate) released_code: Vec<u32>,
+}
+
+impl<'a> Unchanged<'a> {
+    pub(crate) fn bind(name: &str, source: &'a Table, released: &'a Table) -> Result<Unchanged<'a>, TableError> {
+        let (source, released) = both_columns(name, source, released)?;
+        let cardinality = released.domain.cardinality() as u32;
+        let mut released_code = vec![cardinality; source.domain.cardinality()];
+        let mut source_code = Vec::with_capacity(cardinality as usize);
+        for code in 0..cardinality {
+            let text = released.domain.text(code);
+            let missing = Some(code) == released.domain.missing_code();
+            let found = if missing { source.domain.missing_code() } else { source.domain.code_of(&text) };
+            let Some(found) = found else {
+                let problem = format!("the released value {} of `{name}` is not in the source", shown(&text));
+                return Err(TableError::input("data.csv", problem, OTHER_SOURCE));
+            };
+            released_code[found as usize] = code;
+            source_code.push(found);
+        }
+        Ok(Unchanged { source, released, source_code, released_code })
+    }
+}
+
+fn both_columns<'a>(
+    name: &str,
+    source: &'a Table,
+    released: &'a Table,
+) -> Result<(&'a Column, &'a Column), TableError> {
+    let Some(source) = source.column(name) else {
+        return Err(TableError::input("source", format!("there is no column `{name}`"), OTHER_SOURCE));
+    };
+    let Some(released) = released.column(name) else {
+        return Err(TableError::input("data.csv", format!("there is no column `{name}`"), OTHER_SOURCE));
+    };
+    Ok((source, released))
+}
+
+/// The finest level whose labels contain all released ones with the same meaning, and each released code's label there.
+fn find_level(
+    name: &str,
+    texts: &[String],
+    cells: &[Cell],
+    hierarchy: &Hierarchy,
+) -> Result<(usize, Vec<u32>), TableError> {
+    let mut known = vec![false; texts.len()];
+    let mut same_text = false;
+    for (number, level) in hierarchy.levels().iter().enumerate() {
+        let by_text: HashMap<&str, u32> =
+            level.labels.iter().zip(0..).map(|(label, index)| (label.text.as_str(), index)).collect();
+        let labels: Vec<Option<u32>> = texts.iter().map(|text| by_text.get(text.as_str()).copied()).collect();
+        for (known, label) in known.iter_mut().zip(&labels) {
+            *known |= label.is_some();
+        }
+        let Some(labels) = labels.into_iter().collect::<Option<Vec<u32>>>() else { continue };
+        same_text = true;
+        if stand_for(level, &labels, cells) {
+            return Ok((number, labels));
+        }
+    }
+    let (place, problem) = if let Some(unknown) = known.iter().position(|known| !known) {
+        ("data.csv", format!("the label {} of `{name}` is on no level of its hierarchy", shown(&texts[unknown])))
+    } else if same_text {
+        ("codebook.csv", format!("the labels of `{name}` cover other values there than in its hierarchy"))
+    } else {
+        ("data.csv", format!("the labels of `{name}` come from different levels of its hierarchy"))
+    };
+    Err(TableError::input(place, problem, OTHER_SOURCE))
+}
+
+/// Whether each cell holds exactly the values that the level puts under its label, and at least one.
+fn stand_for(level: &Level, labels: &[u32], cells: &[Cell]) -> bool {
+    let mut sizes = vec![0usize; level.labels.len()];
+    for &label in &level.map {
+        sizes[label as usize] += 1;
+    }
+    labels.iter().zip(cells).all(|(&label, cell)| {
+        let size = sizes[label as usize];
+        size > 0 && cell.codes.len() == size && cell.codes.iter().all(|&code| level.map[code as usize] == label)
+    })
+}
+
+fn shown(label: &str) -> String {
+    match label.char_indices().nth(SHOWN_MAX) {
+        Some((cut, _)) => format!("`{}…`", &label[..cut]),
+        None => format!("`{label}`"),
+    }
+}

@@ -1,0 +1,218 @@
+//! What a released label covers of the column it came from: the values, and the stretch of the axis they lie on.
+//!
+//! The label's meaning comes from the codebook, the values from the source. A number or date label covers a stretch,
+//! clipped to what lies between the lowest and the highest value of the source; a label with leaves covers values.
+
+use hedgerow_table::hierarchy::Bound;
+use hedgerow_table::{Cover, Domain, Values};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cell {
+    /// The source's values under the label, as ascending codes, the missing one included.
+    pub(crate) codes: Vec<u32>,
+    pub(crate) shape: Shape,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Shape {
+    /// One value, or the missing one: nothing is lost.
+    Value,
+    /// A part of the axis.
+    Stretch(Stretch),
+    /// Several leaves.
+    Listed,
+    /// Whatever there is, the missing value included.
+    Everything,
+}
+
+/// A part of a number or date axis, both ends inclusive. Days count as whole numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Stretch {
+    Whole { first: i64, last: i64 },
+    Real { low: f64, high: f64 },
+}
+
+impl Stretch {
+    /// From the lowest to the highest value of a column; `None` for text and for a column without values.
+    pub(crate) fn of_domain(domain: &Domain) -> Option<Stretch> {
+        match domain.values() {
+            Values::Integer(values) => Some(Stretch::Whole { first: *values.first()?, last: *values.last()? }),
+            Values::Date(values) => {
+                Some(Stretch::Whole { first: i64::from(values.first()?.0), last: i64::from(values.last()?.0) })
+            }
+            Values::Float(values) => Some(Stretch::Real { low: *values.first()?, high: *values.last()? }),
+            Values::Category(_) => None,
+        }
+    }
+
+    /// From the value of one code to that of another, both inclusive.
+    pub(crate) fn between(domain: &Domain, first: u32, last: u32) -> Option<Stretch> {
+        let (first, last) = (first as usize, last as usize);
+        match domain.values() {
+            Values::Integer(values) => Some(Stretch::Whole { first: values[first], last: values[last] }),
+            Values::Date(values) => {
+                Some(Stretch::Whole { first: i64::from(values[first].0), last: i64::from(values[last].0) })
+            }
+            Values::Float(values) => Some(Stretch::Real { low: values[first], high: values[last] }),
+            Values::Category(_) => None,
+        }
+    }
+
+    /// The last value minus the first.
+    pub(crate) fn width(self) -> f64 {
+        match self {
+            Stretch::Whole { first, last } => (i128::from(last) - i128::from(first)) as f64,
+            Stretch::Real { low, high } => high - low,
+        }
+    }
+
+    /// The part of this stretch that another covers, between 0 and 1. Whole numbers are counted; of a stretch of real
+    /// numbers it is the share of the length, and a single point is inside or not.
+    pub(crate) fn share_within(self, other: Stretch) -> f64 {
+        match (self, other) {
+            (Stretch::Whole { first, last }, Stretch::Whole { first: from, last: to }) => {
+                let count = |first: i64, last: i64| (i128::from(last) - i128::from(first) + 1).max(0);
+                count(first.max(from), last.min(to)) as f64 / count(first, last) as f64
+            }
+            (Stretch::Real { low, high }, Stretch::Real { low: from, high: to }) => {
+                if low == high {
+                    f64::from(u8::from(from <= low && low <= to))
+                } else {
+                    ((high.min(to) - low.max(from)) / (high - low)).max(0.0)
+                }
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+impl Cell {
+    pub(crate) fn new(cover: &Cover, domain: &Domain) -> Cell {
+        match cover {
+            Cover::Everything => Cell { codes: (0..domain.cardinality() as u32).collect(), shape: Shape::Everything },
+            Cover::Missing => Cell { codes: domain.missing_code().into_iter().collect(), shape: Shape::Value },
+            Cover::Point(point) => {
+                let from = position(domain, |value| value < *point);
+                let to = position(domain, |value| value <= *point);
+                Cell { codes: (from..to).collect(), shape: Shape::Value }
+            }
+            Cover::Interval { low, high } => {
+                let from = low.map_or(0, |low| position(domain, |value| value < low));
+                let to = high.map_or(domain.present() as u32, |high| position(domain, |value| value < high));
+                let shape = clip(*low, *high, domain).map_or(Shape::Listed, Shape::Stretch);
+                Cell { codes: (from..to).collect(), shape }
+            }
+            Cover::Leaves(leaves) => {
+                let code = |leaf: &String| domain.code_of(leaf).or(domain.missing_code().filter(|_| leaf.is_empty()));
+                let mut codes: Vec<u32> = leaves.iter().filter_map(code).collect();
+                codes.sort_unstable();
+                codes.dedup();
+                Cell { codes, shape: if leaves.len() == 1 { Shape::Value } else { Shape::Listed } }
+            }
+        }
+    }
+}
+
+/// How many of the present values are on the near side of a point; values that cannot be compared with it are not.
+fn position(domain: &Domain, near: impl Fn(Bound) -> bool) -> u32 {
+    let place = match domain.values() {
+        Values::Integer(values) => values.partition_point(|value| near(Bound::Integer(*value))),
+        Values::Float(values) => values.partition_point(|value| near(Bound::Float(*value))),
+        Values::Date(values) => values.partition_point(|value| near(Bound::Date(*value))),
+        Values::Category(_) => 0,
+    };
+    place as u32
+}
+
+/// An interval (`low` inclusive, `high` exclusive) within the axis of the source.
+fn clip(low: Option<Bound>, high: Option<Bound>, domain: &Domain) -> Option<Stretch> {
+    match Stretch::of_domain(domain)? {
+        Stretch::Whole { first, last } => {
+            let first = low.and_then(first_whole).map_or(first, |low| low.max(first));
+            let last = high.and_then(first_whole).map_or(last, |high| high.saturating_sub(1).min(last));
+            (first <= last).then_some(Stretch::Whole { first, last })
+        }
+        Stretch::Real { low: lowest, high: highest } => {
+            let low = low.and_then(real).map_or(lowest, |low| low.max(lowest));
+            let high = high.and_then(real).map_or(highest, |high| high.min(highest));
+            (low <= high).then_some(Stretch::Real { low, high })
+        }
+    }
+}
+
+/// The first whole number or day that is not below a bound.
+fn first_whole(bound: Bound) -> Option<i64> {
+    match bound {
+        Bound::Integer(value) => Some(value),
+        // The cast saturates, which is right for a bound beyond every integer.
+        Bound::Float(value) => Some(value.ceil() as i64),
+        Bound::Date(date) => Some(i64::from(date.0)),
+    }
+}
+
+fn real(bound: Bound) -> Option<f64> {
+    match bound {
+        Bound::Integer(value) => Some(value as f64),
+        Bound::Float(value) => Some(value),
+        Bound::Date(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn domain(texts: &[&str], missing: bool) -> Domain {
+        Domain::from_texts(texts, missing, None).unwrap().0
+    }
+
+    fn interval(low: Option<Bound>, high: Option<Bound>) -> Cover {
+        Cover::Interval { low, high }
+    }
+
+    #[test]
+    fn ages_20_to_29_of_people_between_23_and_60() {
+        let ages = domain(&["23", "29", "30", "60"], true);
+        let cell = Cell::new(&interval(Some(Bound::Integer(20)), Some(Bound::Integer(30))), &ages);
+        assert_eq!(cell.codes, [0, 1]);
+        assert_eq!(cell.shape, Shape::Stretch(Stretch::Whole { first: 23, last: 29 }));
+        let open = Cell::new(&interval(Some(Bound::Integer(30)), None), &ages);
+        assert_eq!(open.codes, [2, 3], "the missing value lies on no axis");
+        assert_eq!(open.shape, Shape::Stretch(Stretch::Whole { first: 30, last: 60 }));
+        assert_eq!(Cell::new(&Cover::Missing, &ages).codes, [4]);
+        assert_eq!(Cell::new(&Cover::Everything, &ages).codes, [0, 1, 2, 3, 4]);
+        assert_eq!(Cell::new(&Cover::Point(Bound::Float(30.0)), &ages).codes, [2]);
+        assert_eq!(Cell::new(&Cover::Point(Bound::Integer(31)), &ages).codes, [0u32; 0]);
+    }
+
+    #[test]
+    fn leaves_that_do_not_occur_are_not_among_the_values() {
+        let colours = domain(&["blue", "green", "red"], true);
+        let cover = Cover::Leaves(["red", "pink", "", "blue"].map(str::to_owned).to_vec());
+        assert_eq!(Cell::new(&cover, &colours), Cell { codes: vec![0, 2, 3], shape: Shape::Listed });
+        let one = Cover::Leaves(vec!["red".to_owned()]);
+        assert_eq!(Cell::new(&one, &colours), Cell { codes: vec![2], shape: Shape::Value });
+    }
+
+    #[test]
+    fn shares_count_whole_numbers_and_measure_real_ones() {
+        let whole = |first, last| Stretch::Whole { first, last };
+        assert_eq!(whole(20, 29).share_within(whole(25, 40)), 0.5);
+        assert_eq!(whole(20, 29).share_within(whole(30, 40)), 0.0);
+        assert_eq!(whole(5, 5).share_within(whole(5, 5)), 1.0);
+        assert_eq!(whole(i64::MIN, i64::MAX).share_within(whole(i64::MIN, i64::MAX)), 1.0);
+        let real = |low, high| Stretch::Real { low, high };
+        assert_eq!(real(0.0, 2.0).share_within(real(0.5, 1.0)), 0.25);
+        assert_eq!(real(0.0, 2.0).share_within(real(3.0, 4.0)), 0.0);
+        assert_eq!(real(2.0, 2.0).share_within(real(2.0, 4.0)), 1.0);
+        assert_eq!(real(2.0, 2.0).share_within(real(2.5, 4.0)), 0.0);
+    }
+
+    #[test]
+    fn a_bound_between_two_whole_numbers_belongs_to_the_next() {
+        let ages = domain(&["1", "2", "3", "4"], false);
+        let cell = Cell::new(&interval(Some(Bound::Float(1.5)), Some(Bound::Float(3.5))), &ages);
+        assert_eq!(cell.codes, [1, 2]);
+        assert_eq!(cell.shape, Shape::Stretch(Stretch::Whole { first: 2, last: 3 }));
+    }
+}

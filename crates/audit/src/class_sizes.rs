@@ -1,0 +1,110 @@
+//! How large the classes are: quantiles, and how many classes and rows there are of each order of size.
+
+/// The first and the last class size of each bucket; the last bucket is open.
+const BUCKETS: [(u64, Option<u64>); 8] = [
+    (1, Some(1)),
+    (2, Some(2)),
+    (3, Some(4)),
+    (5, Some(9)),
+    (10, Some(19)),
+    (20, Some(49)),
+    (50, Some(99)),
+    (100, None),
+];
+
+/// Quantiles are sizes of classes: the smallest size that at least this share of the classes does not exceed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SizeDistribution {
+    pub count: u64,
+    pub min: u64,
+    pub lower_quartile: u64,
+    pub median: u64,
+    pub upper_quartile: u64,
+    pub max: u64,
+    pub mean: f64,
+    pub buckets: Vec<Bucket>,
+}
+
+/// The classes of `from` to `to` rows; `None` is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bucket {
+    pub from: u64,
+    pub to: Option<u64>,
+    pub classes: u64,
+    pub rows: u64,
+}
+
+impl Bucket {
+    /// `1`, `5-9`, `100+`.
+    pub fn name(&self) -> String {
+        match self.to {
+            None => format!("{}+", self.from),
+            Some(to) if to == self.from => to.to_string(),
+            Some(to) => format!("{}-{to}", self.from),
+        }
+    }
+}
+
+impl SizeDistribution {
+    /// There is at least one class.
+    pub(crate) fn of(sizes: &[u64]) -> SizeDistribution {
+        let mut sorted = sizes.to_vec();
+        sorted.sort_unstable();
+        let quantile = |quarters: usize| sorted[(sorted.len() * quarters).div_ceil(4).max(1) - 1];
+        let buckets = BUCKETS.map(|(from, to)| {
+            let start = sorted.partition_point(|&size| size < from);
+            let end = to.map_or(sorted.len(), |to| sorted.partition_point(|&size| size <= to));
+            Bucket { from, to, classes: (end - start) as u64, rows: sorted[start..end].iter().sum() }
+        });
+        SizeDistribution {
+            count: sorted.len() as u64,
+            min: sorted[0],
+            lower_quartile: quantile(1),
+            median: quantile(2),
+            upper_quartile: quantile(3),
+            max: sorted[sorted.len() - 1],
+            mean: sorted.iter().sum::<u64>() as f64 / sorted.len() as f64,
+            buckets: buckets.to_vec(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seven_classes_by_hand() {
+        let found = SizeDistribution::of(&[7, 1, 4, 3, 120, 4, 1]);
+        assert_eq!((found.count, found.min, found.max), (7, 1, 120));
+        assert_eq!((found.lower_quartile, found.median, found.upper_quartile), (1, 4, 7));
+        assert_eq!(found.mean, 20.0);
+        let shape: Vec<(String, u64, u64)> = found.buckets.iter().map(|b| (b.name(), b.classes, b.rows)).collect();
+        let expected = [
+            ("1", 2, 2),
+            ("2", 0, 0),
+            ("3-4", 3, 11),
+            ("5-9", 1, 7),
+            ("10-19", 0, 0),
+            ("20-49", 0, 0),
+            ("50-99", 0, 0),
+            ("100+", 1, 120),
+        ];
+        assert_eq!(shape, expected.map(|(name, classes, rows)| (name.to_owned(), classes, rows)));
+    }
+
+    #[test]
+    fn one_class_is_every_quantile() {
+        let found = SizeDistribution::of(&[5]);
+        let all = [found.min, found.lower_quartile, found.median, found.upper_quartile, found.max];
+        assert_eq!(all, [5; 5]);
+    }
+
+    #[test]
+    fn every_size_has_one_bucket() {
+        for size in 1..300 {
+            let found = SizeDistribution::of(&[size]);
+            assert_eq!(found.buckets.iter().map(|bucket| bucket.classes).sum::<u64>(), 1, "{size}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! How far up the hierarchies the cells were taken (the complement of Sweeney's *Prec*, 2002): the mean of level over
+//! top level over all quasi cells, where every cell of a suppressed row counts 1.
+//!
+//! Full-domain releases only: there, all cells of an attribute are on one level. A hierarchy of a single level leaves no
+//! choice and counts 0 for what was released.
+
+use super::mean;
+use crate::attribute::Attribute;
+
+pub(crate) fn of_release(attributes: &[Attribute<'_>], rows: u64, suppressed: u64) -> f64 {
+    let released = (rows - suppressed) as f64;
+    let share = |attribute: &Attribute<'_>| match attribute.hierarchy.top() {
+        0 => 0.0,
+        top => attribute.level as f64 / top as f64,
+    };
+    let losses: Vec<f64> =
+        attributes.iter().map(|attribute| (released * share(attribute) + suppressed as f64) / rows as f64).collect();
+    mean(&losses)
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_table::HierarchySpec;
+
+    use crate::testing::Release;
+
+    /// Age on level 1 of 2, sex on level 0 of 1, one of four rows suppressed: (3 · ½ + 1)/4 and (3 · 0 + 1)/4.
+    #[test]
+    fn four_people_by_hand() {
+        let rows = ["21,f", "22,f", "23,m", "67,m"].map(|row| row.split(',').collect::<Vec<_>>());
+        let specs = [HierarchySpec::Widths(vec![10.0]), HierarchySpec::None];
+        let precision = Release::new(&["age", "sex"], &rows, &specs, &[1, 0], &[3]).measures().losses.precision;
+        assert!((precision - (2.5 / 4.0 + 1.0 / 4.0) / 2.0).abs() < 1e-12, "{precision}");
+    }
+}

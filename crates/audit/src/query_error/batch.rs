@@ -1,0 +1,144 @@
+//! Sixty-four queries answered together: each code of a column has a word with one bit per query that accepts it, so a
+//! row is tested against all of them by one AND per column; each label has a row of shares, one lane per query.
+
+use hedgerow_table::{Codes, with_codes};
+
+use super::predicate::Query;
+use crate::attribute::{Attribute, Unchanged};
+use crate::classes::Classes;
+
+pub(super) const BATCH: usize = 64;
+
+/// Rows tested at once: their words stay in the nearest cache.
+const BLOCK: usize = 2048;
+
+pub(super) struct Batch<'a> {
+    queries: usize,
+    /// The columns some query asks about: quasi attributes, then sensitive ones. By code in the source, the queries that
+    /// accept it.
+    quasi_masks: Vec<(&'a Codes, Vec<u64>)>,
+    sensitive_masks: Vec<(usize, &'a Codes, Vec<u64>)>,
+    /// For each quasi attribute asked about, the share of each label that each query covers.
+    shares: Vec<(usize, Vec<[f64; BATCH]>)>,
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(queries: &[Query], quasi: &[Attribute<'a>], sensitive: &[Unchanged<'a>]) -> Batch<'a> {
+        let mut batch = Batch { queries: queries.len(), quasi_masks: vec![], sensitive_masks: vec![], shares: vec![] };
+        for (number, attribute) in quasi.iter().enumerate() {
+            let domain = &attribute.source.domain;
+            let (mut mask, mut shares) = (Vec::new(), Vec::new());
+            for (lane, query) in queries.iter().enumerate() {
+                let Some((_, predicate)) = query.quasi.iter().find(|(asked, _)| *asked == number) else { continue };
+                if mask.is_empty() {
+                    mask = vec![u64::MAX; domain.cardinality()];
+                    shares = vec![[1.0; BATCH]; attribute.cells.len()];
+                }
+                restrict(&mut mask, lane, predicate.codes());
+                for (cell, share) in attribute.cells.iter().zip(&mut shares) {
+                    share[lane] = predicate.share_of(cell, domain);
+                }
+            }
+            if !mask.is_empty() {
+                batch.quasi_masks.push((&attribute.source.codes, mask));
+                batch.shares.push((number, shares));
+            }
+        }
+        for (number, attribute) in sensitive.iter().enumerate() {
+            let mut mask = vec![u64::MAX; attribute.source.domain.cardinality()];
+            let asked = |query: &Query| query.sensitive.as_ref().is_some_and(|(asked, _)| *asked == number);
+            for (lane, query) in queries.iter().enumerate().filter(|(_, query)| asked(query)) {
+                let Some((_, predicate)) = &query.sensitive else { continue };
+                restrict(&mut mask, lane, predicate.codes());
+            }
+            if queries.iter().any(asked) {
+                batch.sensitive_masks.push((number, &attribute.source.codes, mask));
+            }
+        }
+        batch
+    }
+
+    /// For each query the true count and the estimate.
+    pub(super) fn answer(&self, classes: &Classes, rows: usize) -> Vec<(u64, f64)> {
+        let counts = self.counts(rows);
+        let estimates = self.estimates(classes);
+        counts.into_iter().zip(estimates).take(self.queries).collect()
+    }
+
+    fn counts(&self, rows: usize) -> [u64; BATCH] {
+        let mut counts = [0u64; BATCH];
+        let mut words = [0u64; BLOCK];
+        let all = u64::MAX >> (BATCH - self.queries);
+        let quasi = self.quasi_masks.iter().map(|(codes, mask)| (*codes, mask));
+        let columns: Vec<(&Codes, &Vec<u64>)> =
+            quasi.chain(self.sensitive_masks.iter().map(|(_, codes, mask)| (*codes, mask))).collect();
+        for start in (0..rows).step_by(BLOCK) {
+            let end = (start + BLOCK).min(rows);
+            let words = &mut words[..end - start];
+            words.fill(all);
+            for (codes, mask) in &columns {
+                with_codes!(codes, codes => for (word, &code) in words.iter_mut().zip(&codes[start..end]) {
+                    *word &= mask[code as usize];
+                });
+            }
+            for &word in words.iter() {
+                for_each_bit(word, |lane| counts[lane] += 1);
+            }
+        }
+        counts
+    }
+
+    fn estimates(&self, classes: &Classes) -> [f64; BATCH] {
+        let mut sums = [0.0; BATCH];
+        let labels: Vec<(&[u32], &[[f64; BATCH]])> =
+            self.shares.iter().map(|(a, shares)| (classes.labels[*a].as_slice(), shares.as_slice())).collect();
+        for class in 0..classes.sizes.len() {
+            let mut rows = self.rows_of(classes, class);
+            for (labels, shares) in &labels {
+                for (rows, share) in rows.iter_mut().zip(&shares[labels[class] as usize]) {
+                    *rows *= share;
+                }
+            }
+            for (sum, rows) in sums.iter_mut().zip(&rows) {
+                *sum += rows;
+            }
+        }
+        sums
+    }
+
+    /// The rows of a class whose sensitive values each query accepts.
+    fn rows_of(&self, classes: &Classes, class: usize) -> [f64; BATCH] {
+        if self.sensitive_masks.is_empty() {
+            return [classes.sizes[class] as f64; BATCH];
+        }
+        let mut rows = [0.0; BATCH];
+        let all = u64::MAX >> (BATCH - self.queries);
+        for entry in classes.starts[class]..classes.starts[class + 1] {
+            let count = f64::from(classes.entry_counts[entry]);
+            let accepting =
+                |(number, _, mask): &(usize, &Codes, Vec<u64>)| mask[classes.entry_values[*number][entry] as usize];
+            let word = self.sensitive_masks.iter().map(accepting).fold(all, |word, mask| word & mask);
+            for_each_bit(word, |lane| rows[lane] += count);
+        }
+        rows
+    }
+}
+
+/// Only these codes are accepted by the query of this lane.
+fn restrict(mask: &mut [u64], lane: usize, codes: impl Iterator<Item = u32>) {
+    let bit = 1u64 << lane;
+    for word in mask.iter_mut() {
+        *word &= !bit;
+    }
+    for code in codes {
+        mask[code as usize] |= bit;
+    }
+}
+
+#[inline]
+fn for_each_bit(mut word: u64, mut visit: impl FnMut(usize)) {
+    while word != 0 {
+        visit(word.trailing_zeros() as usize);
+        word &= word - 1;
+    }
+}

@@ -1,0 +1,141 @@
+//! The measures as a person reads them: aligned, each with a line that says what is good and what is bad.
+
+use std::fmt;
+
+use crate::class_sizes::SizeDistribution;
+use crate::linker::Scenario;
+use crate::loss::Losses;
+use crate::measure::Measures;
+use crate::query_error::QueryError;
+
+/// The longest bar of the histogram.
+const BAR_MAX: u64 = 40;
+
+impl fmt::Display for Measures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = &self.rows;
+        let share = percent(rows.suppressed as f64 / rows.source as f64);
+        writeln!(f, "Rows: {} in, {} out, {} suppressed ({share})", rows.source, rows.released, rows.suppressed)?;
+        losses(f, &self.losses)?;
+        class_sizes(f, &self.classes)?;
+        self.risk(f)?;
+        match &self.queries {
+            Some(queries) => query_error(f, queries),
+            None => Ok(()),
+        }
+    }
+}
+
+fn losses(f: &mut fmt::Formatter<'_>, losses: &Losses) -> fmt::Result {
+    writeln!(f, "\nLoss (lower is better; shares run from 0, untouched, to 1, all lost)")?;
+    let mut line = |name: &str, value: String, meaning: &str| writeln!(f, "  {name:<16}{value:>16}   {meaning}");
+    line("ncp", decimal(losses.ncp), "how wide cells are, compared with all values")?;
+    line("precision", decimal(losses.precision), "how far up the hierarchies cells were taken")?;
+    line("granularity", decimal(losses.granularity), "how many leaves of the hierarchies cells cover")?;
+    line("kl", decimal(losses.kl), "nats between the data and its best estimate; 0 is the same, no upper end")?;
+    line("average-class", decimal(losses.average_class), "class size over the required k; 1 is as small as k allows")?;
+    line("discernibility", losses.discernibility.to_string(), "rows each row cannot be told from, summed")?;
+    if losses.attributes.is_empty() {
+        return Ok(());
+    }
+    let widest = losses.attributes.iter().map(|attribute| attribute.name.chars().count()).max().unwrap_or(0).max(9);
+    writeln!(f, "\n  {:<widest$}  level of top       ncp  granularity", "attribute")?;
+    for attribute in &losses.attributes {
+        let (name, level, top) = (&attribute.name, attribute.level, attribute.top);
+        let (ncp, granularity) = (decimal(attribute.ncp), decimal(attribute.granularity));
+        writeln!(f, "  {name:<widest$}  {level:>5} of {top:<3}  {ncp:>8}  {granularity:>11}")?;
+    }
+    Ok(())
+}
+
+fn class_sizes(f: &mut fmt::Formatter<'_>, classes: &SizeDistribution) -> fmt::Result {
+    let SizeDistribution { count, min, lower_quartile, median, upper_quartile, max, mean, .. } = classes;
+    writeln!(f, "\nClasses: {count}, of {mean:.1} rows on average (small ones are easier to attack)")?;
+    writeln!(f, "  smallest {min}, quartiles {lower_quartile} {median} {upper_quartile}, largest {max}")?;
+    let most = classes.buckets.iter().map(|bucket| bucket.classes).max().unwrap_or(0).max(1);
+    let width = count.to_string().len().max(7);
+    writeln!(f, "  {:>7}  {:>width$}", "rows", "classes")?;
+    for bucket in &classes.buckets {
+        // A bucket that is not empty shows, however rare it is.
+        let length = (bucket.classes * BAR_MAX).div_ceil(most) as usize;
+        let line = format!("  {:>7}  {:>width$}  {}", bucket.name(), bucket.classes, "#".repeat(length));
+        writeln!(f, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+impl Measures {
+    fn risk(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let risk = &self.risk;
+        writeln!(f, "\nRisk that somebody's row is found by their quasi values (lower is better)")?;
+        // Without a k nothing is above what was promised; then it matters how many are found most easily.
+        let over = if risk.k > 1 { format!("rows above 1/{}", risk.k) } else { "rows at highest".to_owned() };
+        writeln!(f, "  {:<12}{:>9}{:>9}  {over:>15}", "adversary", "highest", "mean")?;
+        let mut line = |name: &str, scenario: &Scenario, meaning: &str| {
+            let rows = if risk.k > 1 { scenario.share_above } else { scenario.share_at_max };
+            let [max, mean, rows] = [scenario.max, scenario.mean, rows].map(percent);
+            writeln!(f, "  {name:<12}{max:>9}{mean:>9}  {rows:>15}   {meaning}")
+        };
+        line("prosecutor", &risk.prosecutor, "knows that the person is in the release")?;
+        line("journalist", &risk.journalist, "knows only that the person is in the source")?;
+        let (marketer, unique) = (percent(risk.marketer), risk.unique_rows);
+        writeln!(
+            f,
+            "  {:<12}{:>9}{marketer:>9}  {:>15}   links everybody; this share is linked rightly",
+            "marketer", "", ""
+        )?;
+        writeln!(f, "  rows alone in their class: {unique}")
+    }
+}
+
+fn query_error(f: &mut fmt::Formatter<'_>, queries: &QueryError) -> fmt::Result {
+    let QueryError { options, sanity_bound, mean, median, percentile_95, max } = queries;
+    writeln!(f, "\nRelative error of {} random count queries (0% is an exact answer)", options.count)?;
+    let [mean, median, percentile_95, max] = [mean, median, percentile_95, max].map(|&error| percent(error));
+    writeln!(f, "  mean {mean}, median {median}, 95 of 100 within {percentile_95}, worst {max}")?;
+    let selectivity = percent(options.selectivity);
+    writeln!(
+        f,
+        "  seed {}, selecting about {selectivity}; true counts below {sanity_bound} count as that",
+        options.seed
+    )
+}
+
+fn decimal(value: f64) -> String {
+    format!("{value:.4}")
+}
+
+/// Two digits after the point below ten percent, where they matter.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent == 0.0 || (99.95..=100.0).contains(&percent) {
+        format!("{percent:.0}%")
+    } else if percent < 10.0 {
+        format!("{percent:.2}%")
+    } else {
+        format!("{percent:.1}%")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_table::HierarchySpec;
+
+    use crate::testing::Release;
+
+    #[test]
+    fn a_summary_to_read() {
+        let rows = ["21,f,flu", "22,f,cold", "23,m,flu", "24,m,flu", "67,m,cold"];
+        let rows = rows.map(|row| row.split(',').collect::<Vec<_>>());
+        let specs = [HierarchySpec::Widths(vec![10.0]), HierarchySpec::None];
+        let mut release = Release::new(&["age", "sex", "disease"], &rows, &specs, &[1, 0], &[4]);
+        release.k = 2;
+        let text = release.measures().to_string();
+        println!("{text}");
+        assert!(text.contains("Rows: 5 in, 4 out, 1 suppressed (20.0%)"), "{text}");
+        assert!(text.contains("        2        2  ########################################\n"), "{text}");
+        assert!(text.contains("  age            1 of 2"), "{text}");
+        assert!(text.contains("  prosecutor      50.0%    50.0%               0%"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 120 && !line.ends_with(' ')), "{text}");
+    }
+}

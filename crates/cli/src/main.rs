@@ -40,7 +40,8 @@ fn main() -> ExitCode {
 /// A panic's message may carry a value from the private table, so only its place is told.
 fn hide_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map_or_else(|| "an unknown place".to_owned(), |at| format!("{}:{}", at.file(), at.line()));
+        let place =
+            panic.location().map_or_else(|| "an unknown place".to_owned(), |at| format!("{}:{}", at.file(), at.line()));
         eprintln!("error: internal error at {place} (this is a bug in hedgerow; nothing was published)");
     }));
 }

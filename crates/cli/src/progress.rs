@@ -33,7 +33,11 @@ impl Progress for Bars {
             Some(total) => ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()),
             None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
         };
-        let template = if total.is_some() { "{msg:>20} {wide_bar} {percent:>3}% {eta:>5}" } else { "{msg:>20} {spinner} {elapsed}" };
+        let template = if total.is_some() {
+            "{msg:>20} {wide_bar} {percent:>3}% {eta:>5}"
+        } else {
+            "{msg:>20} {spinner} {elapsed}"
+        };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }

@@ -80,7 +80,10 @@ pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: 
         (judge.achieved(&set, &vec![true; set.len()]), sizes)
     });
     let claims = rules.iter().zip(&achieved).flat_map(|(rule, achieved)| {
-        rule.require.iter().zip(achieved).map(|(model, achieved)| claim(model, &rule.know, rule.protect.as_ref(), achieved))
+        rule.require
+            .iter()
+            .zip(achieved)
+            .map(|(model, achieved)| claim(model, &rule.know, rule.protect.as_ref(), achieved))
     });
     Ok(Checked { claims: claims.collect(), classes, rows: table.rows as u64 })
 }
@@ -90,7 +93,11 @@ pub fn claim(model: &Model, know: &[String], protect: Option<&String>, achieved:
     Claim {
         model: model.name().to_owned(),
         required: model.required(),
-        achieved: achieved.measures.iter().map(|measure| (measure.name.to_owned(), rounded(measure))).collect::<Map<_, _>>(),
+        achieved: achieved
+            .measures
+            .iter()
+            .map(|measure| (measure.name.to_owned(), rounded(measure)))
+            .collect::<Map<_, _>>(),
         know: know.to_vec(),
         protect: protect.filter(|_| model.needs_protect()).cloned(),
         holds: achieved.holds,

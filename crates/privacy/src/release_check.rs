@@ -30,7 +30,8 @@ impl ReleaseCheck {
 pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progress) -> Result<Table, TableError> {
     let path = directory.join(&resource.path);
     let place = path.display().to_string();
-    let leaves_directory = Path::new(&resource.path).components().any(|part| !matches!(part, std::path::Component::Normal(_)));
+    let leaves_directory =
+        Path::new(&resource.path).components().any(|part| !matches!(part, std::path::Component::Normal(_)));
     if leaves_directory {
         let hint = "a release holds its tables in its own directory; do not trust this one";
         return Err(TableError::input(place, "the manifest names a table outside of the release", hint));
@@ -38,7 +39,8 @@ pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progr
     let mut kinds = HashMap::new();
     for field in &resource.schema.fields {
         let kind = field.table_kind().ok_or_else(|| {
-            let problem = format!("field `{}` has the type `{}`, which this version does not know", field.name, field.kind);
+            let problem =
+                format!("field `{}` has the type `{}`, which this version does not know", field.name, field.kind);
             InputError::new(place.clone(), problem, "expected integer, number, date or string")
         })?;
         kinds.insert(field.name.clone(), kind);
@@ -159,7 +161,12 @@ fn against_manifest(manifest: &Manifest, checked: &Checked) -> Vec<String> {
     }
     for (claimed, found) in promise.guarantees.iter().zip(&checked.claims) {
         if !claimed.holds || !same_numbers(&claimed.achieved, &found.achieved) {
-            contradictions.push(format!("the manifest claims {} for {}, the table shows {}", told(claimed), claimed.model, told(found)));
+            contradictions.push(format!(
+                "the manifest claims {} for {}, the table shows {}",
+                told(claimed),
+                claimed.model,
+                told(found)
+            ));
         }
     }
     contradictions

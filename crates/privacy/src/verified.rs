@@ -39,9 +39,14 @@ impl Staged {
         let shown = destination.display().to_string();
         if let Ok(found) = fs::symlink_metadata(destination) {
             let is_release = destination.join(manifest::FILE_NAME).is_file();
-            let is_empty = found.is_dir() && fs::read_dir(destination).is_ok_and(|mut entries| entries.next().is_none());
+            let is_empty =
+                found.is_dir() && fs::read_dir(destination).is_ok_and(|mut entries| entries.next().is_none());
             if !overwrite {
-                return Err(TableError::input(shown, "exists already", "name another directory with -o, or add --force to replace it"));
+                return Err(TableError::input(
+                    shown,
+                    "exists already",
+                    "name another directory with -o, or add --force to replace it",
+                ));
             }
             if !found.is_dir() || !(is_release || is_empty) {
                 let hint = "--force replaces only a release or an empty directory; name another with -o";
@@ -49,7 +54,11 @@ impl Staged {
             }
         }
         let Some(name) = destination.file_name() else {
-            return Err(TableError::input(shown, "not a name for a directory", "name a new directory, such as `-o release`"));
+            return Err(TableError::input(
+                shown,
+                "not a name for a directory",
+                "name a new directory, such as `-o release`",
+            ));
         };
         let parent = match destination.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,

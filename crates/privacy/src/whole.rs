@@ -33,7 +33,8 @@ impl Whole {
             rank.push(cumulative.len() as u32);
             if count > 0 {
                 cumulative.push(cumulative.last().unwrap_or(&0) + count);
-                cumulative_sums.push(cumulative_sums[cumulative_sums.len() - 1] + u128::from(cumulative[cumulative.len() - 1]));
+                cumulative_sums
+                    .push(cumulative_sums[cumulative_sums.len() - 1] + u128::from(cumulative[cumulative.len() - 1]));
             }
         }
         let nodes = tree.map_or_else(Vec::new, |tree| {

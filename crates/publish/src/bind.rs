@@ -106,10 +106,11 @@ impl<'a> Bound<'a> {
     pub fn new(policy: &'a Policy, table: &'a Table) -> Result<Bound<'a>, PublishError> {
         for attribute in &policy.attributes {
             if !table.header.contains(&attribute.name) {
-                let hint = match hedgerow_policy::words::nearest(&attribute.name, table.header.iter().map(String::as_str)) {
-                    Some(name) => format!("did you mean `{name}`?"),
-                    None => format!("the columns are: {}", table.header.join(", ")),
-                };
+                let hint =
+                    match hedgerow_policy::words::nearest(&attribute.name, table.header.iter().map(String::as_str)) {
+                        Some(name) => format!("did you mean `{name}`?"),
+                        None => format!("the columns are: {}", table.header.join(", ")),
+                    };
                 let problem = format!("{} has no column `{}`", policy.source.path.display(), attribute.name);
                 return Err(InputError::new(attribute.place.clone(), problem, hint).into());
             }
@@ -186,7 +187,8 @@ impl<'a> Bound<'a> {
             let protect = rule.protect.as_ref().map(position);
             let domain = protect.map(|index| &self.judged[index].domain);
             let guarantees = rule.require.iter();
-            let guarantees = guarantees.map(|model| models::guarantee(model, model.limited_codes(domain), tree.as_ref()));
+            let guarantees =
+                guarantees.map(|model| models::guarantee(model, model.limited_codes(domain), tree.as_ref()));
             Rule {
                 know: rule.know.iter().map(position).collect(),
                 protect,

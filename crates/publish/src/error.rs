@@ -58,7 +58,11 @@ impl fmt::Display for Unsatisfiable {
         if self.proven {
             writeln!(f, "no release can meet the policy: none of {nodes} combinations of levels holds")?;
         } else {
-            writeln!(f, "no release was found: none of {} judged combinations of levels holds, of {nodes}", self.judged)?;
+            writeln!(
+                f,
+                "no release was found: none of {} judged combinations of levels holds, of {nodes}",
+                self.judged
+            )?;
         }
         for reason in &self.reasons {
             writeln!(f, "  {reason}")?;

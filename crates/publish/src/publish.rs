@@ -12,7 +12,9 @@ use hedgerow_privacy::{Distance, Judge, Model};
 use hedgerow_table::frequency::FrequencySet;
 use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::release::manifest::{Claim, Field, Manifest, Promise, Resource, Rows};
-use hedgerow_table::{Codes, Column, Cover, Domain, HierarchySpec, InputError, Label, Progress, TableError, with_words};
+use hedgerow_table::{
+    Codes, Column, Cover, Domain, HierarchySpec, InputError, Label, Progress, TableError, with_words,
+};
 use rand::SeedableRng;
 use rand::rngs::{StdRng, SysRng};
 use serde_json::{Map, Value, json};
@@ -98,11 +100,13 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
 
     let writing = Instant::now();
     options.progress.stage("writing", Some(table.rows as u64 - found.suppressed));
-    let rows = Rows { source: table.rows as u64, out: table.rows as u64 - found.suppressed, suppressed: found.suppressed };
+    let rows =
+        Rows { source: table.rows as u64, out: table.rows as u64 - found.suppressed, suppressed: found.suppressed };
     let (verified, checked) = write(&bound, found, rows, &losses, staged, options)?;
     let release = verified.place()?;
     let levels = bound.quasi.iter().zip(&found.levels);
-    let levels = levels.map(|(quasi, &level)| (quasi.attribute.name.clone(), level as usize, quasi.hierarchy.top())).collect();
+    let levels =
+        levels.map(|(quasi, &level)| (quasi.attribute.name.clone(), level as usize, quasi.hierarchy.top())).collect();
     Ok(Published {
         release,
         rows,
@@ -225,7 +229,8 @@ fn write(
             .map_err(|error| PublishError::Internal(format!("the system gives no random numbers: {error}")))?,
     };
     let columns = released_columns(bound, found);
-    let fields = columns.iter().map(|column| Field::new(column.name, column.kind, role_name(bound, column.name))).collect();
+    let fields =
+        columns.iter().map(|column| Field::new(column.name, column.kind, role_name(bound, column.name))).collect();
     let shuffled = Shuffled::new(bound.table.rows, found.kept_rows.as_deref(), &mut rng);
     let resource = match options.format {
         TableFormat::Csv => Resource::csv("data", fields),
@@ -241,12 +246,16 @@ fn write(
     options.progress.stage("checking", None);
     let described = |checked: &Checked| manifest(bound, &resource, checked, rows, losses);
     let mut kept = None;
-    let verified = staged.verify(&resource, |released| named_rules(bound, released), |checked, released| {
-        kept = Some(checked.clone());
-        let mut manifest = described(checked);
-        manifest.hedgerow.hierarchies = hierarchies(bound, released);
-        manifest
-    })?;
+    let verified = staged.verify(
+        &resource,
+        |released| named_rules(bound, released),
+        |checked, released| {
+            kept = Some(checked.clone());
+            let mut manifest = described(checked);
+            manifest.hedgerow.hierarchies = hierarchies(bound, released);
+            manifest
+        },
+    )?;
     let checked = kept.ok_or_else(|| PublishError::Internal("the release was not described".to_owned()))?;
     Ok((verified, checked))
 }
@@ -260,7 +269,9 @@ fn released_columns<'a>(bound: &'a Bound<'_>, found: &Found) -> Vec<ReleasedColu
     let table = bound.table;
     let ordered = table.header.iter().filter_map(|name| table.column(name));
     ordered
-        .filter(|column| bound.policy.attribute(&column.name).is_some_and(|attribute| attribute.role != Role::Identifier))
+        .filter(|column| {
+            bound.policy.attribute(&column.name).is_some_and(|attribute| attribute.role != Role::Identifier)
+        })
         .map(|column| {
             let quasi = bound.quasi.iter().position(|quasi| quasi.column.name == column.name);
             let codes = 0..column.domain.cardinality() as u32;
@@ -316,10 +327,8 @@ fn public(quasi: &Quasi<'_>, label: &Label, released: &[u32]) -> Label {
 fn named_rules(bound: &Bound<'_>, released: &hedgerow_table::Table) -> Vec<hedgerow_privacy::check::NamedRule> {
     let paths = hierarchies(bound, released);
     let domain = |name: &String| -> Option<&Domain> { released.column(name).map(|column: &Column| &column.domain) };
-    let trees: HashMap<_, _> = paths
-        .iter()
-        .filter_map(|(name, paths)| Some((name.clone(), tree_from_paths(domain(name)?, paths)?)))
-        .collect();
+    let trees: HashMap<_, _> =
+        paths.iter().filter_map(|(name, paths)| Some((name.clone(), tree_from_paths(domain(name)?, paths)?))).collect();
     bound.named_rules(&trees)
 }
 
@@ -331,7 +340,13 @@ fn hierarchies(bound: &Bound<'_>, released: &hedgerow_table::Table) -> Map<Strin
     names.filter_map(|name| Some((name.clone(), bound.paths(name, released.column(name)?)?))).collect()
 }
 
-fn manifest(bound: &Bound<'_>, resource: &Resource, checked: &Checked, rows: Rows, losses: &Map<String, Value>) -> Manifest {
+fn manifest(
+    bound: &Bound<'_>,
+    resource: &Resource,
+    checked: &Checked,
+    rows: Rows,
+    losses: &Map<String, Value>,
+) -> Manifest {
     let codebook = ["attribute", "label", "low", "high", "leaf"];
     let codebook = codebook.map(|name| Field::new(name, hedgerow_table::Kind::Category, None)).to_vec();
     let guarantees: Vec<Claim> = checked.claims.clone();

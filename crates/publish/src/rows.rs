@@ -56,7 +56,9 @@ impl Shuffled {
         let drawn: Vec<(Vec<u32>, Vec<u32>)> = chunk_rngs
             .into_par_iter()
             .enumerate()
-            .map(|(chunk, rng)| draw_buckets(chunk * CHUNK_ROWS..rows.min((chunk + 1) * CHUNK_ROWS), kept, buckets, rng))
+            .map(|(chunk, rng)| {
+                draw_buckets(chunk * CHUNK_ROWS..rows.min((chunk + 1) * CHUNK_ROWS), kept, buckets, rng)
+            })
             .collect();
         let bucket_rngs: Vec<StdRng> = (0..buckets).map(|_| StdRng::from_rng(rng)).collect();
         let gather = |(bucket, mut rng): (usize, StdRng)| {
@@ -70,7 +72,12 @@ impl Shuffled {
 }
 
 /// The kept rows of a range sorted by the bucket each drew, and where every bucket starts.
-fn draw_buckets(range: std::ops::Range<usize>, kept: Option<&[bool]>, buckets: usize, mut rng: StdRng) -> (Vec<u32>, Vec<u32>) {
+fn draw_buckets(
+    range: std::ops::Range<usize>,
+    kept: Option<&[bool]>,
+    buckets: usize,
+    mut rng: StdRng,
+) -> (Vec<u32>, Vec<u32>) {
     let rows: Vec<u32> = range.filter(|&row| kept.is_none_or(|kept| kept[row])).map(|row| row as u32).collect();
     let draws: Vec<u32> = rows.iter().map(|_| rng.random_range(0..buckets as u32)).collect();
     let mut starts = vec![0u32; buckets + 1];
@@ -122,7 +129,12 @@ impl Fields {
 }
 
 /// Writes the rows as CSV: commas, line feeds, a header.
-pub fn write_csv(path: &Path, columns: &[ReleasedColumn<'_>], rows: &Shuffled, progress: &dyn Progress) -> Result<(), TableError> {
+pub fn write_csv(
+    path: &Path,
+    columns: &[ReleasedColumn<'_>],
+    rows: &Shuffled,
+    progress: &dyn Progress,
+) -> Result<(), TableError> {
     let failed = |error| TableError::io(path, error);
     let mut out = File::create_new(path).map_err(failed)?;
     let header: Vec<_> = columns.iter().map(|column| quoted(column.name)).collect();
@@ -162,11 +174,19 @@ fn format_rows(columns: &[ReleasedColumn<'_>], fields: &[Fields], rows: &[u32]) 
 }
 
 /// Writes the rows as Parquet: numbers and dates as such where they were not generalised, all else as text.
-pub fn write_parquet(path: &Path, columns: &[ReleasedColumn<'_>], rows: &Shuffled, progress: &dyn Progress) -> Result<(), TableError> {
+pub fn write_parquet(
+    path: &Path,
+    columns: &[ReleasedColumn<'_>],
+    rows: &Shuffled,
+    progress: &dyn Progress,
+) -> Result<(), TableError> {
     let failed = |error: parquet::errors::ParquetError| TableError::io(path, std::io::Error::other(error));
     let file = File::create_new(path).map_err(|error| TableError::io(path, error))?;
     let level = ZstdLevel::try_new(3).map_err(failed)?;
-    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).set_created_by("hedgerow".to_owned()).build();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(level))
+        .set_created_by("hedgerow".to_owned())
+        .build();
     let mut writer: Option<ArrowWriter<BufWriter<File>>> = None;
     let mut out = Some(BufWriter::new(file));
     for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {

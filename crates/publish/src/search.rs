@@ -148,7 +148,19 @@ impl<'a, const W: usize> Search<'a, W> {
         let sets = Sets::new(layout, problem.hierarchies, base);
         let quasi = (0..problem.hierarchies.len()).collect();
         let pruning = Pruning::sound_for(problem.judge);
-        Search { problem, lattice, layout, quasi, pruning, sets, best: None, explain, started, judged: 0, learned: Vec::new() }
+        Search {
+            problem,
+            lattice,
+            layout,
+            quasi,
+            pruning,
+            sets,
+            best: None,
+            explain,
+            started,
+            judged: 0,
+            learned: Vec::new(),
+        }
     }
 
     fn run(mut self) -> Outcome {
@@ -248,7 +260,8 @@ impl<'a, const W: usize> Search<'a, W> {
             .map(|(levels, source)| {
                 let counted = self.sets.count(&source, levels);
                 let verdict = self.problem.judge.judge(&counted.set);
-                let judged = Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted, verdict) };
+                let judged =
+                    Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted, verdict) };
                 (counted, judged)
             })
             .collect();
@@ -381,8 +394,11 @@ impl<'a, const W: usize> Search<'a, W> {
             // Coarser nodes cost at least as much, also rounded, and take more steps.
             (cost <= bound).then(|| (Reverse((cost >> 20) as u64), Reverse(steps), number as u32))
         };
-        let mut order: Vec<_> =
-            (0..nodes).into_par_iter().map_init(Levels::new, |levels, number| keyed(number, levels)).flatten_iter().collect();
+        let mut order: Vec<_> = (0..nodes)
+            .into_par_iter()
+            .map_init(Levels::new, |levels, number| keyed(number, levels))
+            .flatten_iter()
+            .collect();
         order.par_sort_unstable();
         order.into_iter().map(|(_, _, number)| number).collect()
     }
@@ -399,7 +415,9 @@ impl<'a, const W: usize> Search<'a, W> {
                     if higher != lower && levels[higher] < self.lattice.tops()[higher] {
                         levels[higher] += 1;
                     }
-                    if self.worth_judging(&levels, AtLeast::default()) == Worth::Judging && !neighbours.contains(&levels) {
+                    if self.worth_judging(&levels, AtLeast::default()) == Worth::Judging
+                        && !neighbours.contains(&levels)
+                    {
                         neighbours.push(levels);
                     }
                 }
@@ -422,7 +440,8 @@ impl<'a, const W: usize> Search<'a, W> {
         let source = self.sets.source(&best.levels);
         let counted = self.sets.count(&source, &best.levels);
         let kept = self.problem.judge.judge(&counted.set).kept.expect("the best node was judged to hold");
-        let kept_rows = (best.suppressed > 0).then(|| self.sets.rows_kept(&counted, &kept, self.problem.columns, self.problem.rows));
+        let kept_rows = (best.suppressed > 0)
+            .then(|| self.sets.rows_kept(&counted, &kept, self.problem.columns, self.problem.rows));
         Found { levels: best.levels, cost: best.cost, suppressed: best.suppressed, kept_rows }
     }
 }

@@ -36,7 +36,9 @@ impl<'a, const W: usize> Sets<'a, W> {
             .iter()
             .map(|hierarchy| {
                 let levels = hierarchy.levels().len();
-                let onwards = |from| (0..levels).map(|to| if to < from { Vec::new() } else { hierarchy.between(from, to) }).collect();
+                let onwards = |from| {
+                    (0..levels).map(|to| if to < from { Vec::new() } else { hierarchy.between(from, to) }).collect()
+                };
                 (0..levels).map(onwards).collect()
             })
             .collect();
@@ -64,8 +66,8 @@ impl<'a, const W: usize> Sets<'a, W> {
             return source.clone();
         }
         let steps = source.levels.iter().zip(levels).enumerate().filter(|(_, (from, to))| from != to);
-        let changes =
-            steps.map(|(attribute, (&from, &to))| (attribute, self.maps[attribute][from as usize][to as usize].as_slice()));
+        let changes = steps
+            .map(|(attribute, (&from, &to))| (attribute, self.maps[attribute][from as usize][to as usize].as_slice()));
         let recoding = Recoding::new(self.layout, changes);
         Counted { levels: levels.to_vec(), set: Arc::new(source.set.roll_up(&recoding)) }
     }
@@ -86,7 +88,8 @@ impl<'a, const W: usize> Sets<'a, W> {
     /// Which rows of the table belong to the kept entries of a counted node.
     pub(crate) fn rows_kept(&self, counted: &Counted<W>, kept: &[bool], columns: &[&Codes], rows: usize) -> Vec<bool> {
         let changes = counted.levels.iter().enumerate().filter(|(_, level)| **level > 0);
-        let changes = changes.map(|(attribute, &level)| (attribute, self.maps[attribute][0][level as usize].as_slice()));
+        let changes =
+            changes.map(|(attribute, &level)| (attribute, self.maps[attribute][0][level as usize].as_slice()));
         let recoding = Recoding::<W>::new(self.layout, changes);
         let left_out: HashSet<[u64; W], FixedState> =
             counted.set.keys().iter().zip(kept).filter(|(_, kept)| !**kept).map(|(key, _)| *key).collect();

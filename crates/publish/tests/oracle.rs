@@ -70,8 +70,17 @@ fn check_case(seed: u64) {
     let levels: Vec<usize> = found.levels.iter().map(|&level| level as usize).collect();
     let kept = oracle.kept(&levels).unwrap_or_else(|| panic!("{levels:?} does not hold, {}", context()));
     let at_found = oracle.loss(&levels, &kept);
-    assert!((at_found - best.unwrap()).abs() < 1e-9, "{levels:?} loses {at_found}, the least is {best:?}, {}", context());
-    assert!((loss.loss(found.cost) - at_found).abs() < 1e-9, "told {}, is {at_found}, {}", loss.loss(found.cost), context());
+    assert!(
+        (at_found - best.unwrap()).abs() < 1e-9,
+        "{levels:?} loses {at_found}, the least is {best:?}, {}",
+        context()
+    );
+    assert!(
+        (loss.loss(found.cost) - at_found).abs() < 1e-9,
+        "told {}, is {at_found}, {}",
+        loss.loss(found.cost),
+        context()
+    );
     let kept_by_search = found.kept_rows.clone().unwrap_or_else(|| vec![true; table.rows]);
     assert_eq!(kept_by_search, kept, "rows kept at {levels:?}, {}", context());
     assert_eq!(found.suppressed, kept.iter().filter(|kept| !**kept).count() as u64, "{}", context());
@@ -119,7 +128,11 @@ fn random_case(seed: u64) -> Case {
             hierarchy
         } else {
             let numbers = texts.iter().all(|text| text.is_empty() || text.parse::<i64>().is_ok());
-            if numbers { ", hierarchy = { widths = [2, 4] }".to_owned() } else { ", hierarchy = { mask = 2 }".to_owned() }
+            if numbers {
+                ", hierarchy = { widths = [2, 4] }".to_owned()
+            } else {
+                ", hierarchy = { mask = 2 }".to_owned()
+            }
         };
         attributes.push_str(&format!("{name} = {{ role = \"{role}\"{hierarchy} }}\n"));
         columns.push(texts);
@@ -152,7 +165,8 @@ fn random_case(seed: u64) -> Case {
     let text = format!(
         "[source]\npath = \"table.csv\"\n[attributes]\n{attributes}{rules}[publish]\nsuppression = {suppression}\nloss = \"{loss}\"\n"
     );
-    let policy = Policy::parse(&text, Path::new("policy.toml")).unwrap_or_else(|errors| panic!("seed {seed}\n{text}\n{errors}"));
+    let policy =
+        Policy::parse(&text, Path::new("policy.toml")).unwrap_or_else(|errors| panic!("seed {seed}\n{text}\n{errors}"));
     let header: Vec<&str> = names.iter().map(String::as_str).collect();
     let rows: Vec<Vec<&str>> =
         (0..rows).map(|row| columns.iter().map(|column| column[row].as_str()).collect()).collect();
@@ -172,13 +186,15 @@ fn random_column(rng: &mut StdRng, rows: usize) -> (Vec<String>, String) {
         0 => (|value| (value * 3 - 4).to_string(), ", hierarchy = { widths = [2, 6, 12] }"),
         1 => (|value| (value * 7).to_string(), ", hierarchy = { breaks = [[7, 20, 60], [20]] }"),
         2 => (|value| format!("a{:02}", value * 5), ", hierarchy = { mask = 3 }"),
-        3 => (|value| format!("20{:02}-{:02}-01", value % 20, value % 12 + 1), ", hierarchy = { dates = [\"quarter\", \"year\"] }"),
+        3 => (
+            |value| format!("20{:02}-{:02}-01", value % 20, value % 12 + 1),
+            ", hierarchy = { dates = [\"quarter\", \"year\"] }",
+        ),
         4 => (|value| format!("{}.5", value), ", hierarchy = { widths = [0.5, 2.5] }"),
         _ => (|value| format!("v{value}"), ""),
     };
-    let texts = (0..rows)
-        .map(|_| if missing && rng.random_bool(0.15) { String::new() } else { shown(draw(rng)) })
-        .collect();
+    let texts =
+        (0..rows).map(|_| if missing && rng.random_bool(0.15) { String::new() } else { shown(draw(rng)) }).collect();
     (texts, hierarchy.to_owned())
 }
 
@@ -229,7 +245,8 @@ impl<'a> Oracle<'a> {
 
     fn nodes(&self) -> Vec<Vec<usize>> {
         self.hierarchies.iter().fold(vec![Vec::new()], |nodes, hierarchy| {
-            let extended = |node: Vec<usize>| (0..=hierarchy.top()).map(move |level| [node.clone(), vec![level]].concat());
+            let extended =
+                |node: Vec<usize>| (0..=hierarchy.top()).map(move |level| [node.clone(), vec![level]].concat());
             nodes.into_iter().flat_map(extended).collect()
         })
     }
@@ -315,11 +332,14 @@ impl<'a> Oracle<'a> {
             Model::TCloseness { t, distance } => {
                 let name = protect.unwrap();
                 let all: Vec<usize> = (0..self.case.table.rows).collect();
-                [&all[..], released].iter().all(|whole| self.distance(*distance, name, rows, whole) <= t.as_f64() + SLACK)
+                [&all[..], released]
+                    .iter()
+                    .all(|whole| self.distance(*distance, name, rows, whole) <= t.as_f64() + SLACK)
             }
             Model::AlphaKAnonymity { alpha, k, values } => {
                 let limited = |value: &String| values.as_ref().is_none_or(|values| values.contains(value));
-                let most = counts.iter().filter(|(value, _)| limited(value)).map(|(_, &count)| count).max().unwrap_or(0);
+                let most =
+                    counts.iter().filter(|(value, _)| limited(value)).map(|(_, &count)| count).max().unwrap_or(0);
                 rows.len() as u64 >= *k && most as f64 / n <= alpha.as_f64() + SLACK
             }
         }
@@ -364,8 +384,10 @@ impl<'a> Oracle<'a> {
                     }
                     let nodes: BTreeSet<u32> = children.keys().map(|(node, _)| *node).collect();
                     for node in nodes {
-                        let extras = children.iter().filter(|((parent, _), _)| *parent == node).map(|(_, extra)| *extra);
-                        let (plus, minus) = extras.fold((0.0, 0.0), |(a, b), x: f64| (a + x.max(0.0), b + (-x).max(0.0)));
+                        let extras =
+                            children.iter().filter(|((parent, _), _)| *parent == node).map(|(_, extra)| *extra);
+                        let (plus, minus) =
+                            extras.fold((0.0, 0.0), |(a, b), x: f64| (a + x.max(0.0), b + (-x).max(0.0)));
                         sum += level as f64 / height as f64 * f64::min(plus, minus);
                     }
                 }
@@ -416,9 +438,18 @@ impl<'a> Oracle<'a> {
             Loss::Granularity => (covered / leaves - 1.0 / leaves) / (1.0 - 1.0 / leaves).max(1e-300),
             _ if level == hierarchy.top() => 1.0,
             _ if level == 0 || Some(code as u32) == column.domain.missing_code() => 0.0,
-            _ if column.domain.kind() == Kind::Category => if covered == 1.0 { 0.0 } else { covered / leaves },
+            _ if column.domain.kind() == Kind::Category => {
+                if covered == 1.0 {
+                    0.0
+                } else {
+                    covered / leaves
+                }
+            }
             _ => {
-                let ends = (column.domain.number(0).unwrap(), column.domain.number(column.domain.present() as u32 - 1).unwrap());
+                let ends = (
+                    column.domain.number(0).unwrap(),
+                    column.domain.number(column.domain.present() as u32 - 1).unwrap(),
+                );
                 let at = |point: &Point| match point {
                     Point::Integer(value) => *value as f64,
                     Point::Float(value) => *value,

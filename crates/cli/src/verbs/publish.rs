@@ -14,7 +14,9 @@ use crate::progress::Bars;
 
 pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure> {
     if arguments.seed.is_some() {
-        eprintln!("warning: with --seed the order of rows can be repeated: this release is for tests and must not be published");
+        eprintln!(
+            "warning: with --seed the order of rows can be repeated: this release is for tests and must not be published"
+        );
     }
     let policy = Policy::load(&arguments.policy)?;
     let bars = Bars::new(talk);
@@ -38,7 +40,9 @@ pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure>
     let published = published?;
     warn(talk, &published.warnings);
     if !published.proven && !talk.quiet {
-        eprintln!("warning: the search stopped at its limit: the release keeps every rule, but may not be the one with the least loss");
+        eprintln!(
+            "warning: the search stopped at its limit: the release keeps every rule, but may not be the one with the least loss"
+        );
     }
     if talk.json {
         print_json(&to_json(&published, arguments.explain))?;
@@ -49,7 +53,8 @@ pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure>
 }
 
 fn to_json(published: &Published, explain: bool) -> Value {
-    let levels: Map<String, Value> = published.levels.iter().map(|(name, level, _)| (name.clone(), json!(level))).collect();
+    let levels: Map<String, Value> =
+        published.levels.iter().map(|(name, level, _)| (name.clone(), json!(level))).collect();
     let mut object = json!({
         "release": published.release.display().to_string(),
         "rows": published.rows,
@@ -69,7 +74,8 @@ fn to_json(published: &Published, explain: bool) -> Value {
     }
     if explain {
         let told = explained(&published.explain);
-        object["explain"] = told.into_iter().map(|(name, _, count)| (name.to_owned(), json!(count))).collect::<Map<_, _>>().into();
+        object["explain"] =
+            told.into_iter().map(|(name, _, count)| (name.to_owned(), json!(count))).collect::<Map<_, _>>().into();
     }
     object
 }

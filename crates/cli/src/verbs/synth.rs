@@ -19,7 +19,8 @@ pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
             out.flush()?;
         }
         Some(directory) => {
-            hedgerow_synth::write_example(directory, census.rows, census.seed).map_err(|error| failed(directory, error))?;
+            hedgerow_synth::write_example(directory, census.rows, census.seed)
+                .map_err(|error| failed(directory, error))?;
             if !talk.quiet && !talk.json {
                 print(&format!("wrote {0}/census.csv with hierarchies and {0}/policy.toml\n", directory.display()))?;
             }

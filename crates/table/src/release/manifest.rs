@@ -159,12 +159,20 @@ impl Manifest {
             Ok(found) => found.len(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let hint = format!("name a directory that `hedgerow publish` wrote; it holds a file {FILE_NAME}");
-                return Err(TableError::input(path.display().to_string(), "no release here: the file is missing", hint));
+                return Err(TableError::input(
+                    path.display().to_string(),
+                    "no release here: the file is missing",
+                    hint,
+                ));
             }
             Err(error) => return Err(TableError::io(&path, error)),
         };
         if size > BYTES_MAX {
-            return Err(TableError::input(path.display().to_string(), "too large for a manifest", "is this the right file?"));
+            return Err(TableError::input(
+                path.display().to_string(),
+                "too large for a manifest",
+                "is this the right file?",
+            ));
         }
         let text = std::fs::read(&path).map_err(|error| TableError::io(&path, error))?;
         serde_json::from_slice(&text).map_err(|error| {

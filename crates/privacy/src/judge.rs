@@ -160,27 +160,22 @@ impl Judge {
         cores_only: bool,
     ) -> Vec<bool> {
         let mut failed = vec![false; classes.rows.len()];
-        let mut fail = |holds: &dyn Fn(Class<'_>) -> bool| {
-            for (index, failed) in failed.iter_mut().enumerate() {
-                *failed |= classes.rows[index] > 0 && !holds(classes.class(index));
-            }
-        };
         if cores_only {
             let core = rule.guarantees.iter().map(|guarantee| guarantee.core()).fold(
                 Absorbing { rows: 0, distinct: 0 },
                 |all, core| Absorbing { rows: all.rows.max(core.rows), distinct: all.distinct.max(core.distinct) },
             );
-            fail(&|class| core.holds(class));
+            fail(classes, &mut failed, |class| core.holds(class));
             return failed;
         }
         let released = self.released(set, rule, kept);
         for guarantee in &rule.guarantees {
             if guarantee.compares_with_whole() {
                 if let Some(source) = &rule.source {
-                    fail(&|class| guarantee.holds(class, source));
+                    fail(classes, &mut failed, |class| guarantee.holds(class, source));
                 }
             }
-            fail(&|class| guarantee.holds(class, &released));
+            fail(classes, &mut failed, |class| guarantee.holds(class, &released));
         }
         failed
     }
@@ -274,6 +269,12 @@ impl Judge {
                 rule.guarantees.iter().map(|guarantee| achieve(guarantee.as_ref())).collect()
             })
             .collect()
+    }
+}
+
+fn fail(classes: &ClassTable, failed: &mut [bool], holds: impl Fn(Class<'_>) -> bool) {
+    for (index, failed) in failed.iter_mut().enumerate() {
+        *failed |= classes.rows[index] > 0 && !holds(classes.class(index));
     }
 }
 

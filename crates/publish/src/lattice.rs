@@ -74,11 +74,6 @@ pub fn is_finer_or_equal(fine: &[u8], coarse: &[u8]) -> bool {
     fine.iter().zip(coarse).all(|(fine, coarse)| fine <= coarse)
 }
 
-/// The coarsest node that is finer than or equal to both.
-pub fn meet(one: &[u8], other: &[u8]) -> Levels {
-    one.iter().zip(other).map(|(one, other)| *one.min(other)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

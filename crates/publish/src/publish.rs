@@ -199,7 +199,7 @@ fn all_losses(
         .zip(&found.levels)
         .map(|(quasi, &level)| {
             let level = &quasi.hierarchy.levels()[level as usize];
-            Codes::from_iter(level.labels.len(), quasi.column.codes.iter().map(|code| level.map[code as usize]))
+            quasi.column.codes.mapped(&level.map, level.labels.len())
         })
         .collect();
     let columns: Vec<&Codes> =

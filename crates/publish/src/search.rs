@@ -18,18 +18,23 @@ use hedgerow_table::frequency::{FrequencySet, Layout};
 use hedgerow_table::{Codes, Hierarchy, Progress, with_words};
 use rayon::prelude::*;
 
-use crate::lattice::{Lattice, Levels, is_finer_or_equal, meet};
+use crate::lattice::{Lattice, Levels, is_finer_or_equal};
 use crate::loss::{Cost, LossModel};
 use crate::pruning::{AtLeast, Pruning};
 use crate::sets::{Counted, Sets};
+use known::Known;
 
 mod candidates;
+mod known;
 
 /// Nodes judged at once.
 const BATCH: usize = 8;
 
 /// How far ahead a batch looks for nodes that do not lie below one another.
 const LOOKAHEAD: usize = 64;
+
+/// How many steps a climb takes before it judges.
+const STRIDE: usize = 2;
 
 /// The largest lattice whose nodes are all weighed in memory; beyond it the search is local and proves nothing.
 pub const NODES_MAX: u64 = 1 << 26;
@@ -253,47 +258,23 @@ impl<'a, const W: usize> Search<'a, W> {
 
     /// Judges nodes, remembers the best, and returns what each teaches.
     fn judge_all(&mut self, nodes: &[Levels]) -> Vec<Judged> {
-        let sources: Vec<Counted<W>> = nodes.iter().map(|levels| self.stepping_stone(levels)).collect();
-        let results: Vec<(Counted<W>, Judged)> = nodes
+        let all: Vec<Judged> = nodes
             .par_iter()
-            .zip(sources.into_par_iter())
-            .map(|(levels, source)| {
-                let counted = self.sets.count(&source, levels);
+            .map(|levels| {
+                let counted = self.sets.count(levels);
                 let verdict = self.problem.judge.judge(&counted.set);
-                let judged =
-                    Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted, verdict) };
-                (counted, judged)
+                Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted, verdict) }
             })
             .collect();
         self.judged += nodes.len() as u64;
         self.problem.progress.advance(nodes.len() as u64);
-        let mut all = Vec::with_capacity(results.len());
-        for (counted, judged) in results {
-            self.sets.keep(counted);
-            if let Some(holding) = &judged.holding {
-                self.explain.judged_holding += 1;
-                if self.best.as_ref().is_none_or(|best| holding < best) {
-                    self.best = Some(holding.clone());
-                }
+        for holding in all.iter().filter_map(|judged| judged.holding.as_ref()) {
+            self.explain.judged_holding += 1;
+            if self.best.as_ref().is_none_or(|best| holding < best) {
+                self.best = Some(holding.clone());
             }
-            all.push(judged);
         }
         all
-    }
-
-    /// The set to count a node from. Nodes worth judging lie around the incumbent, so what a node shares with it is
-    /// counted once and kept: many nodes share the same.
-    fn stepping_stone(&mut self, levels: &[u8]) -> Counted<W> {
-        let source = self.sets.source(levels);
-        let Some(best) = &self.best else { return source };
-        let shared = meet(&best.levels, levels);
-        if source.set.len() < 512 || shared == levels || is_finer_or_equal(&shared, &source.levels) {
-            return source;
-        }
-        let nearer = self.sets.source(&shared);
-        let counted = self.sets.count(&nearer, &shared);
-        self.sets.keep(counted.clone());
-        if counted.set.len() < source.set.len() { counted } else { source }
     }
 
     fn holding(&self, counted: &Counted<W>, verdict: Verdict) -> Option<Holding> {
@@ -306,7 +287,7 @@ impl<'a, const W: usize> Search<'a, W> {
     /// Whether a node can still be better than the best, given what must be left out.
     fn worth_judging(&self, levels: &[u8], at_least: AtLeast) -> Worth {
         let rows = at_least.rows();
-        if rows > self.problem.judge.allowed() || rows >= self.problem.rows as u64 {
+        if rows >= self.failing_from() {
             return Worth::Fails;
         }
         let Some(best) = &self.best else { return Worth::Judging };
@@ -326,16 +307,12 @@ impl<'a, const W: usize> Search<'a, W> {
         let order = self.order_of_proof(nodes);
         self.explain.pruned_by_loss += nodes - order.len() as u64;
         self.problem.progress.stage("proving", Some(order.len() as u64));
-        let mut at_least = vec![AtLeast::default(); nodes as usize];
-        let judged_first: HashSet<u32> = self
-            .learned
-            .iter()
-            .map(|(levels, learned)| {
-                let number = self.lattice.number(levels);
-                at_least[number as usize] = *learned;
-                number as u32
-            })
-            .collect();
+        let mut known = Known::new(self.lattice.clone(), self.failing_from(), nodes);
+        let mut judged_first: HashSet<u32> = HashSet::new();
+        for (levels, learned) in std::mem::take(&mut self.learned) {
+            judged_first.insert(self.lattice.number(&levels) as u32);
+            known.learn(&levels, learned);
+        }
         let mut waiting: Vec<(u32, Levels)> = Vec::new();
         let mut next = 0;
         while next < order.len() || !waiting.is_empty() {
@@ -357,15 +334,13 @@ impl<'a, const W: usize> Search<'a, W> {
                     }
                     None => break,
                 };
-                let above = self.lattice.coarser(u64::from(number), &levels);
-                let inherited = above.map(|coarser| at_least[coarser as usize]).max().unwrap_or_default();
-                at_least[number as usize] = inherited.max(at_least[number as usize]);
+                let at_least = known.inherit(number, &levels);
                 // A node below one that is about to be judged waits for what that one teaches; so do those below it.
                 if batch.iter().chain(&postponed).any(|(_, coarse)| is_finer_or_equal(&levels, coarse)) {
                     postponed.push((number, levels));
                     continue;
                 }
-                match self.worth_judging(&levels, at_least[number as usize]) {
+                match self.worth_judging(&levels, at_least) {
                     _ if judged_first.contains(&number) => {}
                     Worth::Judging => batch.push((number, levels)),
                     Worth::Fails => self.explain.pruned_by_guarantee += 1,
@@ -375,13 +350,63 @@ impl<'a, const W: usize> Search<'a, W> {
             }
             waiting = postponed;
             waiting.extend(ahead);
-            let nodes: Vec<Levels> = batch.iter().map(|(_, levels)| levels.clone()).collect();
-            for ((number, _), judged) in batch.iter().zip(self.judge_all(&nodes)) {
-                let known = &mut at_least[*number as usize];
-                *known = judged.at_least.max(*known);
+            self.climb(&mut known, &batch);
+            batch.retain(|(number, _)| {
+                let fails = known.fails(*number);
+                self.explain.pruned_by_guarantee += u64::from(fails);
+                !fails
+            });
+            let nodes: Vec<Levels> = batch.into_iter().map(|(_, levels)| levels).collect();
+            for (levels, judged) in nodes.iter().zip(self.judge_all(&nodes)) {
+                known.learn(levels, judged.at_least);
             }
         }
         true
+    }
+
+    /// Most nodes worth judging fail, and so do nodes far above them, which are cheaper to count and exclude more. From
+    /// every node of the batch this climbs by the steps that merge least, two at a time, as long as what it reaches fails.
+    fn climb(&mut self, known: &mut Known, batch: &[(u32, Levels)]) {
+        let mut climbers: Vec<Levels> = batch.iter().map(|(_, levels)| levels.clone()).collect();
+        while !climbers.is_empty() && !self.out_of_budget() {
+            let mut reached: Vec<Levels> = Vec::with_capacity(climbers.len());
+            for levels in &mut climbers {
+                for _ in 0..STRIDE {
+                    self.raise_least(levels);
+                }
+                if !known.decided(self.lattice.number(levels) as u32) && !reached.contains(levels) {
+                    reached.push(levels.clone());
+                }
+            }
+            let judged = self.judge_all(&reached);
+            climbers.clear();
+            for (levels, judged) in reached.into_iter().zip(judged) {
+                known.learn(&levels, judged.at_least);
+                if judged.holding.is_some() && self.holding_is_monotone() {
+                    known.learn_monotone_holding(&levels);
+                }
+                if judged.holding.is_none() && known.fails(self.lattice.number(&levels) as u32) {
+                    climbers.push(levels);
+                }
+            }
+        }
+    }
+
+    /// Raises the attribute whose next level merges the fewest labels.
+    fn raise_least(&self, levels: &mut Levels) {
+        let merged = |attribute: usize| {
+            let of = &self.problem.hierarchies[attribute].levels()[levels[attribute] as usize..];
+            of[0].labels.len() as f64 / of[1].labels.len() as f64
+        };
+        let raisable = (0..levels.len()).filter(|&attribute| levels[attribute] < self.lattice.tops()[attribute]);
+        if let Some(attribute) = raisable.min_by(|&a, &b| merged(a).total_cmp(&merged(b))) {
+            levels[attribute] += 1;
+        }
+    }
+
+    /// From how many left-out rows on a node fails.
+    fn failing_from(&self) -> u64 {
+        (self.problem.judge.allowed() + 1).min(self.problem.rows as u64)
     }
 
     /// The nodes that may be better than the incumbent, every node after all coarser ones.
@@ -437,8 +462,7 @@ impl<'a, const W: usize> Search<'a, W> {
 
     /// Which rows stay on the best levels.
     fn found(&mut self, best: Holding) -> Found {
-        let source = self.sets.source(&best.levels);
-        let counted = self.sets.count(&source, &best.levels);
+        let counted = self.sets.count(&best.levels);
         let kept = self.problem.judge.judge(&counted.set).kept.expect("the best node was judged to hold");
         let kept_rows = (best.suppressed > 0)
             .then(|| self.sets.rows_kept(&counted, &kept, self.problem.columns, self.problem.rows));

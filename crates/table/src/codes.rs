@@ -74,6 +74,18 @@ impl Codes {
         }
     }
 
+    /// Every code replaced by its image under a map into `cardinality` codes.
+    pub fn mapped(&self, map: &[u32], cardinality: usize) -> Codes {
+        with_codes!(self, codes => {
+            let images = codes.iter().map(|&code| map[code as usize]);
+            match Codes::with_capacity(cardinality, 0) {
+                Codes::U8(_) => Codes::U8(images.map(|image| image as u8).collect()),
+                Codes::U16(_) => Codes::U16(images.map(|image| image as u16).collect()),
+                Codes::U32(_) => Codes::U32(images.collect()),
+            }
+        })
+    }
+
     /// How many rows carry each code.
     pub fn counts(&self, cardinality: usize) -> Vec<u64> {
         let mut counts = vec![0u64; cardinality];

@@ -189,7 +189,7 @@ impl<const W: usize> FrequencySet<W> {
 
     /// Which entries agree on the bits of `mask`.
     pub fn classes(&self, mask: &[u64; W]) -> Classes {
-        let mut tally = Tally::<W>::new();
+        let mut tally = Tally::<W>::new(self.len());
         let of_entry = self
             .keys
             .iter()
@@ -221,7 +221,7 @@ pub struct Classes {
 
 /// An open-addressing hash table from keys to counts. Entries lie densely in order of first appearance.
 struct Tally<const W: usize> {
-    /// Position in `keys` plus one; zero is free. A power of two, at most half full.
+    /// Position in `keys` plus one; zero is free. A power of two, at most two thirds full.
     slots: Vec<u32>,
     shift: u32,
     keys: Vec<[u64; W]>,
@@ -229,10 +229,11 @@ struct Tally<const W: usize> {
 }
 
 impl<const W: usize> Tally<W> {
-    const SLOT_BITS_MIN: u32 = 9;
+    const SLOT_BITS_MIN: u32 = 8;
 
-    fn new() -> Self {
-        let bits = Self::SLOT_BITS_MIN;
+    /// For at most `entries` keys, of which usually far fewer differ.
+    fn new(entries: usize) -> Self {
+        let bits = (entries / 4).next_power_of_two().ilog2().max(Self::SLOT_BITS_MIN);
         Tally { slots: vec![0; 1 << bits], shift: 64 - bits, keys: Vec::new(), counts: Vec::new() }
     }
 
@@ -259,15 +260,15 @@ impl<const W: usize> Tally<W> {
         self.keys.push(*key);
         self.counts.push(count);
         self.slots[slot] = self.keys.len() as u32;
-        if self.keys.len() * 2 > self.slots.len() {
+        if self.keys.len() * 3 > self.slots.len() * 2 {
             self.grow();
         }
         self.keys.len() as u32 - 1
     }
 
     fn grow(&mut self) {
-        self.shift -= 2;
-        let last = self.slots.len() * 4 - 1;
+        self.shift -= 1;
+        let last = self.slots.len() * 2 - 1;
         self.slots = vec![0; last + 1];
         for (position, key) in self.keys.iter().enumerate() {
             let mut slot = (hash(key) >> self.shift) as usize;
@@ -294,7 +295,7 @@ fn hash<const W: usize>(key: &[u64; W]) -> u64 {
 
 fn tally_chunks<const W: usize>(len: usize, fill: impl Fn(Range<usize>, &mut Tally<W>) + Sync) -> FrequencySet<W> {
     let tally_range = |range: Range<usize>| {
-        let mut tally = Tally::<W>::new();
+        let mut tally = Tally::<W>::new(range.len());
         fill(range, &mut tally);
         tally.into_set()
     };
@@ -311,7 +312,7 @@ fn tally_chunks<const W: usize>(len: usize, fill: impl Fn(Range<usize>, &mut Tal
 fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let total: usize = parts.iter().map(FrequencySet::len).sum();
     if total <= 2 * CHUNK {
-        let mut tally = Tally::<W>::new();
+        let mut tally = Tally::<W>::new(total);
         for part in &parts {
             for (key, &count) in part.keys.iter().zip(&part.counts) {
                 tally.add(key, count);
@@ -325,7 +326,7 @@ fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let merged: Vec<FrequencySet<W>> = (0..partitions)
         .into_par_iter()
         .map(|partition| {
-            let mut tally = Tally::<W>::new();
+            let mut tally = Tally::<W>::new(total / partitions);
             for (part, starts) in &sorted {
                 let range = starts[partition]..starts[partition + 1];
                 for (key, &count) in part.keys[range.clone()].iter().zip(&part.counts[range]) {

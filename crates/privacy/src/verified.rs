@@ -89,12 +89,7 @@ impl Staged {
         rules: impl FnOnce(&Table) -> Vec<NamedRule>,
         describe: impl FnOnce(&Checked, &Table) -> Manifest,
     ) -> Result<Verified, VerifyError> {
-        // The disk may take its time with the table while it is being checked.
         let path = self.directory.join(&resource.path);
-        let syncing = {
-            let path = path.clone();
-            std::thread::spawn(move || sync(&path))
-        };
         let table = read_released(&self.directory, resource, &NoProgress)?;
         let checked = check_table(&table, &quasi_of(resource), &rules(&table), &path.display().to_string())?;
         if let Some(broken) = checked.claims.iter().find(|claim| !claim.holds) {
@@ -102,10 +97,6 @@ impl Staged {
         }
         let manifest = self.directory.join(manifest::FILE_NAME);
         fs::write(&manifest, describe(&checked, &table).to_json()).map_err(|error| TableError::io(&manifest, error))?;
-        match syncing.join() {
-            Ok(result) => result.map_err(|error| TableError::io(&path, error))?,
-            Err(_) => return Err(TableError::Internal("the thread that syncs the table failed".to_owned()).into()),
-        }
         Ok(Verified { staged: self })
     }
 }

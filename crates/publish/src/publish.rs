@@ -237,10 +237,10 @@ fn write(
         TableFormat::Parquet => Resource::parquet("data", fields),
     };
     let path = staged.path().join(&resource.path);
-    match options.format {
+    let flushing = match options.format {
         TableFormat::Csv => write_csv(&path, &columns, &shuffled, options.progress)?,
         TableFormat::Parquet => write_parquet(&path, &columns, &shuffled, options.progress)?,
-    }
+    };
     drop(shuffled);
     write_codebook(bound, found, &staged.path().join("codebook.csv"))?;
     options.progress.stage("checking", None);
@@ -256,6 +256,7 @@ fn write(
             manifest
         },
     )?;
+    flushing.wait(&path)?;
     let checked = kept.ok_or_else(|| PublishError::Internal("the release was not described".to_owned()))?;
     Ok((verified, checked))
 }

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use arrow_array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use hedgerow_table::release::quoting::quoted;
@@ -24,7 +25,7 @@ const CHUNK_ROWS: usize = 1 << 16;
 const BUCKET_ROWS: usize = 1 << 13;
 
 /// Buckets formatted at once before they are written.
-const BUCKETS_AT_ONCE: usize = 64;
+const BUCKETS_AT_ONCE: usize = 32;
 
 /// One released column: for every code of its domain the text that stands for it.
 #[derive(Debug)]
@@ -103,42 +104,78 @@ fn shuffle(rows: &mut [u32], rng: &mut impl Rng) {
     }
 }
 
+/// Bytes copied at once: most fields are shorter, and a copy of known length costs less than one of any length.
+const STRIDE: usize = 16;
+
 /// All texts of a column in one piece of memory, each followed by the byte that ends its field.
 struct Fields {
+    /// Padded by a stride, so that a whole one can be read from every start.
     bytes: Vec<u8>,
-    ends: Vec<usize>,
+    starts: Vec<usize>,
+    longest: usize,
 }
 
 impl Fields {
     fn new(texts: &[String], end: u8, only: bool) -> Fields {
-        let mut fields = Fields { bytes: Vec::new(), ends: vec![0] };
+        let mut fields = Fields { bytes: Vec::new(), starts: vec![0], longest: 0 };
         for text in texts {
             // A record of one empty field would be a blank line.
             let field = if only && text.is_empty() { "\"\"".into() } else { quoted(text) };
             fields.bytes.extend_from_slice(field.as_bytes());
             fields.bytes.push(end);
-            fields.ends.push(fields.bytes.len());
+            fields.starts.push(fields.bytes.len());
+            fields.longest = fields.longest.max(field.len() + 1);
         }
+        fields.bytes.resize(fields.bytes.len() + STRIDE, 0);
         fields
     }
 
+    /// Writes a field at a place that has room for the longest and a stride more; returns where it ends.
     #[inline]
-    fn get(&self, code: usize) -> &[u8] {
-        &self.bytes[self.ends[code]..self.ends[code + 1]]
+    fn put(&self, code: usize, text: &mut [u8], at: usize) -> usize {
+        let (start, end) = (self.starts[code], self.starts[code + 1]);
+        text[at..at + STRIDE].copy_from_slice(&self.bytes[start..start + STRIDE]);
+        if end - start > STRIDE {
+            text[at..at + end - start].copy_from_slice(&self.bytes[start..end]);
+        }
+        at + end - start
     }
 }
 
-/// Writes the rows as CSV: commas, line feeds, a header.
+/// The disk at work on what was written; to be waited for before the release is placed.
+#[derive(Debug)]
+pub struct Flushing(JoinHandle<std::io::Result<()>>);
+
+impl Flushing {
+    pub fn wait(self, path: &Path) -> Result<(), TableError> {
+        match self.0.join() {
+            Ok(result) => result.map_err(|error| TableError::io(path, error)),
+            Err(_) => Err(TableError::Internal("the thread that writes the table failed".to_owned())),
+        }
+    }
+}
+
+/// Writes the rows as CSV: commas, line feeds, a header. All rows are in the file when this returns; the disk may still be
+/// at work.
 pub fn write_csv(
     path: &Path,
     columns: &[ReleasedColumn<'_>],
     rows: &Shuffled,
     progress: &dyn Progress,
-) -> Result<(), TableError> {
+) -> Result<Flushing, TableError> {
     let failed = |error| TableError::io(path, error);
     let mut out = File::create_new(path).map_err(failed)?;
     let header: Vec<_> = columns.iter().map(|column| quoted(column.name)).collect();
     out.write_all(format!("{}\n", header.join(",")).as_bytes()).map_err(failed)?;
+    // The disk starts on the first rows while the last ones are formatted and checked.
+    let (written, to_flush) = std::sync::mpsc::sync_channel::<()>(1);
+    let flushed = out.try_clone().map_err(failed)?;
+    let flushing = Flushing(std::thread::spawn(move || {
+        for () in to_flush {
+            flushed.sync_data()?;
+        }
+        flushed.sync_all()
+    }));
     let last = columns.len() - 1;
     let fields: Vec<Fields> = columns
         .iter()
@@ -150,9 +187,11 @@ pub fn write_csv(
         for text in texts {
             out.write_all(&text).map_err(failed)?;
         }
+        // Full only while the disk is busy, or gone after it failed, which waiting for it will tell.
+        let _ = written.try_send(());
         progress.advance(buckets.iter().map(|bucket| bucket.len() as u64).sum());
     }
-    Ok(())
+    Ok(flushing)
 }
 
 fn format_rows(columns: &[ReleasedColumn<'_>], fields: &[Fields], rows: &[u32]) -> Vec<u8> {
@@ -164,12 +203,18 @@ fn format_rows(columns: &[ReleasedColumn<'_>], fields: &[Fields], rows: &[u32]) 
             *place = u32::from(source[row as usize]);
         });
     }
-    let mut text = Vec::with_capacity(rows.len() * width * 8);
+    let longest: usize = fields.iter().map(|fields| fields.longest).sum();
+    let mut text = Vec::new();
+    let mut at = 0;
     for record in codes.chunks_exact(width) {
+        if text.len() < at + longest + STRIDE {
+            text.resize((at + longest + STRIDE) * 2, 0);
+        }
         for (field, &code) in fields.iter().zip(record) {
-            text.extend_from_slice(field.get(code as usize));
+            at = field.put(code as usize, &mut text, at);
         }
     }
+    text.truncate(at);
     text
 }
 
@@ -179,7 +224,7 @@ pub fn write_parquet(
     columns: &[ReleasedColumn<'_>],
     rows: &Shuffled,
     progress: &dyn Progress,
-) -> Result<(), TableError> {
+) -> Result<Flushing, TableError> {
     let failed = |error: parquet::errors::ParquetError| TableError::io(path, std::io::Error::other(error));
     let file = File::create_new(path).map_err(|error| TableError::io(path, error))?;
     let level = ZstdLevel::try_new(3).map_err(failed)?;
@@ -203,7 +248,11 @@ pub fn write_parquet(
         progress.advance(rows.len() as u64);
     }
     match writer {
-        Some(writer) => writer.close().map(|_| ()).map_err(failed),
+        Some(writer) => {
+            let out = writer.into_inner().map_err(failed)?;
+            let file = out.into_inner().map_err(|error| TableError::io(path, error.into_error()))?;
+            Ok(Flushing(std::thread::spawn(move || file.sync_all())))
+        }
         None => Err(TableError::Internal("a release without rows is no release".to_owned())),
     }
 }

@@ -258,12 +258,12 @@ impl<'a, const W: usize> Search<'a, W> {
 
     /// Judges nodes, remembers the best, and returns what each teaches.
     fn judge_all(&mut self, nodes: &[Levels]) -> Vec<Judged> {
-        let all: Vec<Judged> = nodes
+        let counted = self.sets.count_all(nodes);
+        let all: Vec<Judged> = counted
             .par_iter()
-            .map(|levels| {
-                let counted = self.sets.count(levels);
+            .map(|counted| {
                 let verdict = self.problem.judge.judge(&counted.set);
-                Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted, verdict) }
+                Judged { at_least: self.pruning.after(&verdict), holding: self.holding(counted, verdict) }
             })
             .collect();
         self.judged += nodes.len() as u64;
@@ -462,7 +462,7 @@ impl<'a, const W: usize> Search<'a, W> {
 
     /// Which rows stay on the best levels.
     fn found(&mut self, best: Holding) -> Found {
-        let counted = self.sets.count(&best.levels);
+        let counted = self.sets.count_all(std::slice::from_ref(&best.levels)).remove(0);
         let kept = self.problem.judge.judge(&counted.set).kept.expect("the best node was judged to hold");
         let kept_rows = (best.suppressed > 0)
             .then(|| self.sets.rows_kept(&counted, &kept, self.problem.columns, self.problem.rows));

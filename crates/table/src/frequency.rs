@@ -4,9 +4,10 @@
 //! to the rows (LeFevre, DeWitt, Ramakrishnan: *Incognito*, 2005, section 3). A row is packed into `W` 64-bit words,
 //! one bit field per attribute, wide enough for the finest level, so that a key keeps its layout on every level.
 //!
-//! Cost: one hash probe per entry. Inputs beyond [`CHUNK`] are tallied in chunks that fit the cache, then merged in
-//! partitions by hash, each of which fits the cache too; both steps use all cores and neither depends on their number.
+//! Cost: one hash probe per entry. Inputs beyond [`CHUNK`] are tallied in chunks that fit the cache and merged by sorting;
+//! both steps use all cores and neither depends on their number.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -60,7 +61,7 @@ impl Field {
     }
 }
 
-/// The bit fields of all attributes, in the order of their cardinalities given.
+/// The bit fields of all attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     fields: Vec<Field>,
@@ -70,16 +71,20 @@ pub struct Layout {
 impl Layout {
     /// `None` when the attributes together need more than [`WORDS_MAX`] words.
     pub fn new(cardinalities: &[usize]) -> Option<Layout> {
-        let mut fields = Vec::with_capacity(cardinalities.len());
+        // Attributes with few values go to the high bits: in the order of keys, rows that agree on them lie together, and
+        // what a roll-up merges is mostly found within one chunk.
+        let mut order: Vec<usize> = (0..cardinalities.len()).collect();
+        order.sort_by_key(|&attribute| Reverse(cardinalities[attribute]));
+        let mut fields = vec![Field { word: 0, shift: 0, mask: 0 }; cardinalities.len()];
         let (mut word, mut used) = (0usize, 0u32);
-        for &cardinality in cardinalities {
-            let bits = usize::BITS - cardinality.saturating_sub(1).leading_zeros();
+        for attribute in order {
+            let bits = usize::BITS - cardinalities[attribute].saturating_sub(1).leading_zeros();
             let bits = bits.max(1);
             if used + bits > 64 {
                 word += 1;
                 used = 0;
             }
-            fields.push(Field { word, shift: used, mask: u64::MAX >> (64 - bits) });
+            fields[attribute] = Field { word, shift: used, mask: u64::MAX >> (64 - bits) };
             used += bits;
         }
         (word < WORDS_MAX).then_some(Layout { fields, words: word + 1 })
@@ -308,7 +313,8 @@ fn tally_chunks<const W: usize>(len: usize, fill: impl Fn(Range<usize>, &mut Tal
     merge(parts)
 }
 
-/// Adds up sets that may share keys.
+/// Adds up sets that may share keys. A large result is in the order of its keys, so that its own roll-ups find what they
+/// merge close together.
 fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let total: usize = parts.iter().map(FrequencySet::len).sum();
     if total <= 2 * CHUNK {
@@ -320,53 +326,22 @@ fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
         }
         return tally.into_set();
     }
-    let partitions = (total / CHUNK * 2).next_power_of_two();
-    let sorted: Vec<(FrequencySet<W>, Vec<usize>)> =
-        parts.into_par_iter().map(|part| by_partition(part, partitions)).collect();
-    let merged: Vec<FrequencySet<W>> = (0..partitions)
-        .into_par_iter()
-        .map(|partition| {
-            let mut tally = Tally::<W>::new(total / partitions);
-            for (part, starts) in &sorted {
-                let range = starts[partition]..starts[partition + 1];
-                for (key, &count) in part.keys[range.clone()].iter().zip(&part.counts[range]) {
-                    tally.add(key, count);
-                }
+    let mut entries: Vec<([u64; W], u32)> = Vec::with_capacity(total);
+    for part in parts {
+        entries.extend(part.keys.into_iter().zip(part.counts));
+    }
+    entries.par_sort_unstable_by(|a, b| a.0.iter().rev().cmp(b.0.iter().rev()));
+    let mut whole = FrequencySet { keys: Vec::with_capacity(total), counts: Vec::with_capacity(total) };
+    for (key, count) in entries {
+        match whole.counts.last_mut() {
+            Some(last) if whole.keys[whole.keys.len() - 1] == key => *last += count,
+            _ => {
+                whole.keys.push(key);
+                whole.counts.push(count);
             }
-            tally.into_set()
-        })
-        .collect();
-    drop(sorted);
-    let distinct = merged.iter().map(FrequencySet::len).sum();
-    let mut whole = FrequencySet { keys: Vec::with_capacity(distinct), counts: Vec::with_capacity(distinct) };
-    for part in merged {
-        whole.keys.extend_from_slice(&part.keys);
-        whole.counts.extend_from_slice(&part.counts);
+        }
     }
     whole
-}
-
-/// Orders a set's entries by the partition of their key; also where each partition starts.
-fn by_partition<const W: usize>(part: FrequencySet<W>, partitions: usize) -> (FrequencySet<W>, Vec<usize>) {
-    // The low bits choose the partition, the high bits the slot inside it.
-    let partition_of = |key: &[u64; W]| hash(key) as usize & (partitions - 1);
-    let mut starts = vec![0usize; partitions + 1];
-    for key in &part.keys {
-        starts[partition_of(key) + 1] += 1;
-    }
-    for partition in 0..partitions {
-        starts[partition + 1] += starts[partition];
-    }
-    let mut next = starts.clone();
-    let mut keys = vec![[0u64; W]; part.len()];
-    let mut counts = vec![0u32; part.len()];
-    for (key, &count) in part.keys.iter().zip(&part.counts) {
-        let place = &mut next[partition_of(key)];
-        keys[*place] = *key;
-        counts[*place] = count;
-        *place += 1;
-    }
-    (FrequencySet { keys, counts }, starts)
 }
 
 #[cfg(test)]

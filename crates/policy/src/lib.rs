@@ -25,6 +25,7 @@ mod hierarchy;
 mod model;
 mod number;
 mod position;
+pub mod propose;
 mod publish;
 mod reader;
 mod rule;

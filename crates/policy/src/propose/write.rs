@@ -1,0 +1,325 @@
+//! The proposal as text: short, aligned, with the reason for every guess beside it.
+
+use std::fmt::Write as _;
+
+use hedgerow_table::Kind;
+use hedgerow_table::hierarchy::Bound;
+
+use super::hierarchies::Way;
+use super::rules::{Protection, class_size, protection};
+use super::{ProposeOptions, Proposed};
+use crate::Role;
+
+/// Attributes beyond these limits stay out of the policy, and thereby out of the release: a policy is read by people,
+/// and refused beyond a mebibyte.
+const ATTRIBUTES_MAX: usize = 4_000;
+const BYTES_MAX: usize = 700 << 10;
+const NAME_BYTES_MAX: usize = 1_000;
+/// Names longer than this are not aligned.
+const ALIGNED_MAX: usize = 28;
+/// Comments begin no farther right than this, but for lines that are longer themselves.
+const COMMENT_COLUMN_MAX: usize = 78;
+const LINE_MAX: usize = 128;
+/// A search that judges more combinations of levels, times rules, than this gets a time limit.
+const JUDGEMENTS_AT_EASE: f64 = 5e6;
+
+const HEAD: &str = "\
+# A draft for someone who knows the data: check every role first, then the hierarchies.
+#   identifier   never released
+#   quasi        others may know it: generalised
+#   sensitive    others must not learn it: protected by a rule
+#   plain        released as it is
+# A column that is not listed is not released.
+
+";
+
+pub(super) fn policy(columns: &[Proposed<'_>], rows: u64, source: &str, options: &ProposeOptions) -> String {
+    let mut text = String::from(HEAD);
+    source_section(&mut text, source, options);
+    let written = attributes_section(&mut text, columns);
+    let k = class_size(rows, options.k);
+    rules_section(&mut text, &written, rows, k);
+    publish_section(&mut text, &written);
+    groups_section(&mut text, &written);
+    alternatives(&mut text, &written, k);
+    text
+}
+
+fn source_section(text: &mut String, source: &str, options: &ProposeOptions) {
+    let _ = writeln!(text, "[source]\npath = {}", quoted(source));
+    if let Some(format) = options.format {
+        let _ = writeln!(text, "format = {}", quoted(format.name()));
+    }
+    for (key, character) in [("delimiter", options.delimiter), ("quote", options.quote)] {
+        if let Some(character) = character {
+            let _ = writeln!(text, "{key} = {}", quoted(&char::from(character).to_string()));
+        }
+    }
+    if options.nulls != [""] {
+        let mut nulls: Vec<&str> = options.nulls.iter().map(String::as_str).collect();
+        nulls.sort_unstable();
+        nulls.dedup();
+        let nulls: Vec<String> = nulls.into_iter().map(quoted).collect();
+        let _ = writeln!(text, "null = [{}]  # what stands for a missing value", nulls.join(", "));
+    }
+}
+
+/// Writes the attributes and returns those that are in the policy.
+fn attributes_section<'c, 't>(text: &mut String, columns: &'c [Proposed<'t>]) -> Vec<&'c Proposed<'t>> {
+    let keys: Vec<String> = columns.iter().map(|column| key(&column.facts.column.name)).collect();
+    let lengths = keys.iter().map(|key| key.chars().count());
+    let width = lengths.filter(|length| *length <= ALIGNED_MAX).max().unwrap_or(0);
+    // Without a quasi attribute the policy is none, so one is written however full the policy is.
+    let needed = columns.iter().position(|column| column.guess.role == Some(Role::Quasi));
+    let (mut lines, mut written, mut bytes) = (Vec::new(), Vec::new(), text.len());
+    for (index, (column, key)) in columns.iter().zip(&keys).enumerate() {
+        let full =
+            lines.len() >= ATTRIBUTES_MAX || bytes > BYTES_MAX || column.facts.column.name.len() > NAME_BYTES_MAX;
+        if full && Some(index) != needed {
+            continue;
+        }
+        let (line, comment) = (attribute_line(column, key, width), attribute_comment(column));
+        bytes += line.len() + comment.len();
+        lines.push((line, comment));
+        if column.guess.role.is_some() {
+            written.push(column);
+        }
+    }
+    text.push_str("\n[attributes]\n");
+    write_aligned(text, &lines);
+    let omitted = columns.len() - lines.len();
+    if omitted > 0 {
+        let _ = writeln!(text, "# {omitted} more columns are not listed: too many, or too long a name");
+    }
+    written
+}
+
+fn attribute_line(column: &Proposed<'_>, key: &str, width: usize) -> String {
+    let role = effective_role(column);
+    let left_out = if role.is_none() { "# " } else { "" };
+    let mut line = format!("{left_out}{key:width$} = {{ role = \"{}\"", role.unwrap_or(Role::Sensitive).name());
+    let kind = match (role, &column.plan) {
+        (Some(Role::Identifier) | None, _) => None,
+        (_, Some(plan)) if column.facts.distinct > 0 => Some(plan.kind),
+        (_, Some(_)) => None,
+        (_, None) => Some(column.facts.kind()),
+    };
+    // A category found as such needs no declaration; numbers that are codes do.
+    if let Some(kind) = kind.filter(|kind| *kind != Kind::Category || column.facts.kind() != Kind::Category) {
+        let _ = write!(line, ", type = \"{}\"", kind.name());
+    }
+    if let Some(way) = column.plan.as_ref().map(|plan| &plan.way).filter(|way| **way != Way::None) {
+        let written = way_in_toml(way, column.file.as_deref());
+        let _ = write!(line, ", hierarchy = {written}");
+    }
+    line.push_str(" }");
+    line
+}
+
+fn attribute_comment(column: &Proposed<'_>) -> String {
+    let role = effective_role(column);
+    let reason = match (role, column.guess.role) {
+        (Some(Role::Plain), Some(Role::Sensitive)) => "the same in every row: whoever is in the data has it",
+        _ => &column.guess.reason,
+    };
+    let left_out = if role.is_none() { "left out: " } else { "" };
+    match column.plan.as_ref().map(|plan| plan.about).filter(|about| !about.is_empty()) {
+        Some(about) => format!("{left_out}{reason}; {about}"),
+        None => format!("{left_out}{reason}"),
+    }
+}
+
+/// Comments in one column where lines leave room, and above a line where they do not.
+fn write_aligned(text: &mut String, lines: &[(String, String)]) {
+    let length = |line: &str| line.lines().last().unwrap_or_default().chars().count();
+    let column = lines.iter().map(|(line, _)| length(line)).filter(|length| *length <= COMMENT_COLUMN_MAX).max();
+    let column = column.unwrap_or(0);
+    for (line, comment) in lines {
+        let length = length(line);
+        // Aligned, else right after the line, else above it.
+        let mut columns = [length.max(column) + 2, length + 2].into_iter();
+        match columns.find(|begins| !line.contains('\n') && begins + comment.chars().count() + 2 <= LINE_MAX) {
+            Some(begins) => {
+                let _ = writeln!(text, "{line}{}# {comment}", " ".repeat(begins - length));
+            }
+            None => {
+                let _ = writeln!(text, "# {comment}:\n{line}");
+            }
+        }
+    }
+}
+
+/// A sensitive attribute in which all rows agree cannot be protected.
+fn effective_role(column: &Proposed<'_>) -> Option<Role> {
+    match column.guess.role {
+        Some(Role::Sensitive) if protection(&column.facts).is_none() => Some(Role::Plain),
+        role => role,
+    }
+}
+
+fn way_in_toml(way: &Way, file: Option<&str>) -> String {
+    match way {
+        Way::None => String::new(),
+        Way::Widths(widths) => {
+            let widths: Vec<String> = widths.iter().map(|width| number(Bound::Float(*width))).collect();
+            format!("{{ widths = [{}] }}", widths.join(", "))
+        }
+        Way::Breaks(levels) => {
+            let level = |cuts: &Vec<Bound>| {
+                let cuts: Vec<String> = cuts.iter().map(|cut| number(*cut)).collect();
+                format!("[{}]", cuts.join(", "))
+            };
+            let levels: Vec<String> = levels.iter().map(level).collect();
+            let flat = levels.join(", ");
+            if flat.len() <= 50 {
+                format!("{{ breaks = [{flat}] }}")
+            } else {
+                format!("{{ breaks = [\n    {},\n] }}", levels.join(",\n    "))
+            }
+        }
+        Way::Mask(characters) => format!("{{ mask = {characters} }}"),
+        Way::Dates(units) => {
+            let units: Vec<String> = units.iter().map(|unit| quoted(unit.name())).collect();
+            format!("{{ dates = [{}] }}", units.join(", "))
+        }
+        Way::File { .. } => quoted(file.unwrap_or_default()),
+    }
+}
+
+/// For the printed profile.
+pub(super) fn way_in_words(way: &Way) -> String {
+    match way {
+        Way::None => "value, *".to_owned(),
+        Way::Widths(widths) => {
+            let widths: Vec<String> = widths.iter().map(|width| number(Bound::Float(*width))).collect();
+            format!("widths {}", widths.join(", "))
+        }
+        Way::Breaks(levels) => {
+            let sizes: Vec<String> = levels.iter().map(|cuts| (cuts.len() + 1).to_string()).collect();
+            format!("quantiles in {} intervals", sizes.join(", "))
+        }
+        Way::Mask(characters) => format!("mask {characters}"),
+        Way::Dates(units) => units.iter().map(|unit| unit.name()).collect::<Vec<_>>().join(", "),
+        Way::File { levels, .. } => format!("file, {levels} levels below *"),
+    }
+}
+
+/// A number as TOML has it: whole ones without a point, unless they are too large to be integers there.
+fn number(bound: Bound) -> String {
+    match bound {
+        Bound::Integer(value) => value.to_string(),
+        Bound::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => format!("{}", value as i64),
+        Bound::Float(value) if (1e-5..1e15).contains(&value.abs()) => value.to_string(),
+        Bound::Float(value) => format!("{value:e}"),
+        Bound::Date(date) => date.to_string(),
+    }
+}
+
+fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: u64, k: u64) {
+    let meaning = match rows {
+        0 => "the table has no rows: nothing can be published yet".to_owned(),
+        1 => "one row cannot hide among others: do not publish it".to_owned(),
+        _ => format!("nobody can be told from at least {} others by what others know", k - 1),
+    };
+    let _ = writeln!(text, "\n[[rule]]  # {meaning}\nrequire = {{ model = \"k-anonymity\", k = {k} }}");
+    for column in columns.iter().filter(|column| effective_role(column) == Some(Role::Sensitive)) {
+        let Some(protection) = protection(&column.facts) else { continue };
+        let name = quoted(&column.facts.column.name);
+        let (meaning, model) = match protection {
+            Protection::Distinct { l } => (
+                format!("at least {l} values remain possible for everyone"),
+                format!("{{ model = \"distinct-l-diversity\", l = {l} }}"),
+            ),
+            Protection::RareAtMostHalf { values } => {
+                let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+                let model = format!(
+                    "{{ model = \"alpha-k-anonymity\", alpha = 0.5, k = {k}, values = [{}] }}",
+                    values.join(", ")
+                );
+                ("nobody has a rare value with a chance above one half".to_owned(), model)
+            }
+        };
+        let _ = writeln!(text, "\n[[rule]]  # {meaning}\nprotect = {name}\nrequire = {model}");
+    }
+}
+
+fn publish_section(text: &mut String, columns: &[&Proposed<'_>]) {
+    text.push_str("\n[publish]\nmethod = \"full-domain\"\n");
+    text.push_str("suppression = 0.02  # up to 2 % of the rows may be left out rather than all others made coarser\n");
+    text.push_str(
+        "loss = \"ncp\"        # what the search minimises: the mean share of its range that a cell spreads over\n",
+    );
+    let plans = columns.iter().filter_map(|column| column.plan.as_ref());
+    let nodes: f64 = plans.map(|plan| plan.levels() as f64 + 2.0).product();
+    let rules = 1 + columns.iter().filter(|column| effective_role(column) == Some(Role::Sensitive)).count();
+    if nodes * rules as f64 > JUDGEMENTS_AT_EASE {
+        let _ = writeln!(
+            text,
+            "max-seconds = 60    # {nodes:.0e} combinations of levels: then the best one found, not proven to be the best"
+        );
+    }
+}
+
+/// Which files a person should look at first.
+fn groups_section(text: &mut String, columns: &[&Proposed<'_>]) {
+    let grouped = columns.iter().filter(|column| column.plan.as_ref().is_some_and(|plan| plan.by_frequency));
+    let grouped: Vec<&str> = grouped.filter_map(|column| column.file.as_deref()).collect();
+    if !grouped.is_empty() {
+        text.push_str("\n# These files join values that are rare, not alike: regroup them by meaning where you can.\n");
+        let _ = writeln!(text, "#   {}", grouped.join("\n#   "));
+    }
+}
+
+fn alternatives(text: &mut String, columns: &[&Proposed<'_>], k: u64) {
+    let sensitive = columns.iter().find(|column| effective_role(column) == Some(Role::Sensitive));
+    text.push_str("\n# Alternatives, to be used in place of the above or besides it:\n");
+    if let Some(column) = sensitive {
+        let name = quoted(&column.facts.column.name);
+        let _ = writeln!(text, "# [[rule]]\n# protect = {name}");
+        let alpha = format!("alpha-k-anonymity\", alpha = 0.5, k = {k}");
+        for (model, meaning) in [
+            ("t-closeness\", t = 0.3", "every class is distributed almost like the whole table"),
+            ("entropy-l-diversity\", l = 2", "as uncertain as among l equally likely values"),
+            ("frequency-l-diversity\", l = 2", "no value exceeds 1/l of a class"),
+            ("recursive-l-diversity\", c = 3, l = 2", "the commonest value stays below c times the others"),
+            (alpha.as_str(), "classes of k rows, no value above the share alpha"),
+        ] {
+            let require = format!("# require = {{ model = \"{model} }}");
+            let _ = writeln!(text, "{require:<66} # {meaning}");
+        }
+    }
+    text.push_str(
+        "# loss = \"granularity\"     # mean share of a hierarchy's leaves under a cell\n\
+         # loss = \"precision\"       # mean height in the hierarchies\n\
+         # loss = \"discernibility\"  # sum of squared class sizes\n\
+         # loss = \"average-class\"   # mean class size over k\n",
+    );
+}
+
+/// A name as a TOML key.
+fn key(name: &str) -> String {
+    let bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    if bare { name.to_owned() } else { quoted(name) }
+}
+
+/// A TOML text on one line.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            // Control characters, and separators that an editor might take for line ends.
+            c if c.is_control() || ('\u{2028}'..='\u{2029}').contains(&c) => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -91,11 +91,13 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
     let searching = Instant::now();
     let judge = bound.judge()?;
     let loss_model = |loss| LossModel::new(loss, &bound.loss_attributes(), table.rows as u64, bound.k());
-    let outcome = find(&bound, &judge, &loss_model(policy.publish.loss), options);
+    let told = LOSSES.map(|(loss, _)| loss_model(loss));
+    let outcome = find(&bound, &judge, &loss_model(policy.publish.loss), &told, options);
     let Some(found) = &outcome.best else {
         return Err(Box::new(why_not(&bound, &judge, &outcome)).into());
     };
-    let losses = all_losses(&bound, &judge, found, loss_model);
+    let losses: Map<String, Value> =
+        LOSSES.iter().zip(&found.told).map(|((_, name), loss)| ((*name).to_owned(), json!(loss))).collect();
     let search_time = searching.elapsed();
 
     let writing = Instant::now();
@@ -123,7 +125,13 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
     })
 }
 
-fn find(bound: &Bound<'_>, judge: &Judge, loss: &LossModel, options: &PublishOptions<'_>) -> Outcome {
+fn find(
+    bound: &Bound<'_>,
+    judge: &Judge,
+    loss: &LossModel,
+    told: &[LossModel],
+    options: &PublishOptions<'_>,
+) -> Outcome {
     let publish = &bound.policy.publish;
     let seconds = options.seconds_max.or(publish.max_seconds);
     search(FullDomain {
@@ -132,6 +140,7 @@ fn find(bound: &Bound<'_>, judge: &Judge, loss: &LossModel, options: &PublishOpt
         hierarchies: &bound.hierarchies(),
         judge,
         loss,
+        told,
         budget: Budget {
             nodes_max: options.nodes_max.or(publish.max_nodes),
             time_max: seconds.map(Duration::from_secs_f64),
@@ -182,37 +191,6 @@ fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable
 
 fn pairs(map: &Map<String, Value>) -> String {
     map.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
-}
-
-/// The loss in every measure.
-fn all_losses(
-    bound: &Bound<'_>,
-    judge: &Judge,
-    found: &Found,
-    loss_model: impl Fn(Loss) -> LossModel,
-) -> Map<String, Value> {
-    let quasi: Vec<usize> = (0..bound.quasi.len()).collect();
-    let columns = bound.judged_codes();
-    let generalised: Vec<Codes> = bound
-        .quasi
-        .iter()
-        .zip(&found.levels)
-        .map(|(quasi, &level)| {
-            let level = &quasi.hierarchy.levels()[level as usize];
-            quasi.column.codes.mapped(&level.map, level.labels.len())
-        })
-        .collect();
-    let columns: Vec<&Codes> =
-        columns.into_iter().enumerate().map(|(index, codes)| generalised.get(index).unwrap_or(codes)).collect();
-    with_words!(judge.layout().words(), W => {
-        let set = FrequencySet::<W>::of_rows(judge.layout(), &columns, bound.table.rows);
-        let kept = judge.judge(&set).kept.unwrap_or_else(|| vec![true; set.len()]);
-        let told = |(loss, name): (Loss, &str)| {
-            let model = loss_model(loss);
-            (name.to_owned(), json!(model.loss(model.cost(judge.layout(), &quasi, &found.levels, &set, &kept))))
-        };
-        LOSSES.into_iter().map(told).collect()
-    })
 }
 
 fn write(

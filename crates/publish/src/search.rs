@@ -48,6 +48,8 @@ pub struct FullDomain<'a> {
     pub hierarchies: &'a [&'a Hierarchy],
     pub judge: &'a Judge,
     pub loss: &'a LossModel,
+    /// Other measures to tell of the best node.
+    pub told: &'a [LossModel],
     pub budget: Budget,
     /// Also count every node that holds.
     pub candidates: bool,
@@ -67,6 +69,8 @@ pub struct Found {
     pub levels: Levels,
     pub cost: Cost,
     pub suppressed: u64,
+    /// The loss in the measures that were to be told.
+    pub told: Vec<f64>,
     /// Which rows of the table stay; absent when all do.
     pub kept_rows: Option<Vec<bool>>,
 }
@@ -466,7 +470,10 @@ impl<'a, const W: usize> Search<'a, W> {
         let kept = self.problem.judge.judge(&counted.set).kept.expect("the best node was judged to hold");
         let kept_rows = (best.suppressed > 0)
             .then(|| self.sets.rows_kept(&counted, &kept, self.problem.columns, self.problem.rows));
-        Found { levels: best.levels, cost: best.cost, suppressed: best.suppressed, kept_rows }
+        let told =
+            |model: &LossModel| model.loss(model.cost(self.layout, &self.quasi, &counted.levels, &counted.set, &kept));
+        let told = self.problem.told.iter().map(told).collect();
+        Found { levels: best.levels, cost: best.cost, suppressed: best.suppressed, told, kept_rows }
     }
 }
 

@@ -4,10 +4,11 @@
 //! to the rows (LeFevre, DeWitt, Ramakrishnan: *Incognito*, 2005, section 3). A row is packed into `W` 64-bit words,
 //! one bit field per attribute, wide enough for the finest level, so that a key keeps its layout on every level.
 //!
-//! Cost: one hash probe per entry. Inputs beyond [`CHUNK`] are tallied in chunks that fit the cache and merged by sorting;
-//! both steps use all cores and neither depends on their number.
+//! Cost: one hash probe per entry. Inputs beyond [`CHUNK`] are tallied in chunks that fit the cache, and merged in
+//! partitions by key that fit it too; both steps use all cores and neither depends on their number.
 
-use std::cmp::Reverse;
+use std::borrow::Cow;
+use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -16,6 +17,9 @@ use crate::{Codes, with_codes};
 
 /// Entries tallied at once: keys, counts and slots of this many entries stay within a second-level cache.
 const CHUNK: usize = 1 << 15;
+
+/// Keys looked at to tell whether a chunk has many equal ones.
+const SAMPLE: usize = 1 << 11;
 
 /// The widest key, in 64-bit words.
 pub const WORDS_MAX: usize = 16;
@@ -153,21 +157,19 @@ impl<const W: usize> FrequencySet<W> {
     /// Counts the rows of a table. `columns` are in the layout's order; there are fewer than 2³² rows.
     pub fn of_rows(layout: &Layout, columns: &[&Codes], rows: usize) -> Self {
         assert!(layout.words() <= W && rows <= u32::MAX as usize);
-        tally_chunks(rows, |range, tally| {
+        tally_chunks(rows, |range| {
             let mut keys = vec![[0u64; W]; range.len()];
+            let counts = vec![1; range.len()];
             pack(layout, columns, range, &mut keys);
-            for key in &keys {
-                tally.add(key, 1);
-            }
+            (keys, Cow::Owned(counts))
         })
     }
 
     /// The same rows on coarser levels.
     pub fn roll_up(&self, recoding: &Recoding<W>) -> Self {
-        tally_chunks(self.len(), |range, tally| {
-            for (key, &count) in self.keys[range.clone()].iter().zip(&self.counts[range]) {
-                tally.add(&recoding.apply(key), count);
-            }
+        tally_chunks(self.len(), |range| {
+            let keys = self.keys[range.clone()].iter().map(|key| recoding.apply(key)).collect();
+            (keys, Cow::Borrowed(&self.counts[range]))
         })
     }
 
@@ -298,23 +300,37 @@ fn hash<const W: usize>(key: &[u64; W]) -> u64 {
     })
 }
 
-fn tally_chunks<const W: usize>(len: usize, fill: impl Fn(Range<usize>, &mut Tally<W>) + Sync) -> FrequencySet<W> {
-    let tally_range = |range: Range<usize>| {
-        let mut tally = Tally::<W>::new(range.len());
-        fill(range, &mut tally);
-        tally.into_set()
-    };
+/// Counts keys that `chunk` delivers for ranges of `0..len`.
+fn tally_chunks<'a, const W: usize>(
+    len: usize,
+    chunk: impl Fn(Range<usize>) -> (Vec<[u64; W]>, Cow<'a, [u32]>) + Sync,
+) -> FrequencySet<W> {
     if len <= CHUNK {
-        return tally_range(0..len);
+        let (keys, counts) = chunk(0..len);
+        return tally_all(&keys, &counts);
     }
-    let starts: Vec<usize> = (0..len).step_by(CHUNK).collect();
-    let parts: Vec<FrequencySet<W>> =
-        starts.into_par_iter().map(|start| tally_range(start..(start + CHUNK).min(len))).collect();
-    merge(parts)
+    let tally_range = |start: usize| {
+        let (keys, counts) = chunk(start..(start + CHUNK).min(len));
+        let sample = keys.len().min(SAMPLE);
+        // Where hardly any keys are equal, tallying twice would only cost: the merge does it all.
+        if tally_all(&keys[..sample], &counts[..sample]).len() * 8 > sample * 7 {
+            return FrequencySet { keys, counts: counts.into_owned() };
+        }
+        tally_all(&keys, &counts)
+    };
+    merge((0..len).step_by(CHUNK).collect::<Vec<_>>().into_par_iter().map(tally_range).collect())
 }
 
-/// Adds up sets that may share keys. A large result is in the order of its keys, so that its own roll-ups find what they
-/// merge close together.
+fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32]) -> FrequencySet<W> {
+    let mut tally = Tally::new(keys.len());
+    for (key, &count) in keys.iter().zip(counts) {
+        tally.add(key, count);
+    }
+    tally.into_set()
+}
+
+/// Adds up parts whose keys may recur, within a part too. A large result has keys that lie close in
+/// their order close together, so that its own roll-ups find what they merge within few chunks.
 fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let total: usize = parts.iter().map(FrequencySet::len).sum();
     if total <= 2 * CHUNK {
@@ -326,22 +342,69 @@ fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
         }
         return tally.into_set();
     }
-    let mut entries: Vec<([u64; W], u32)> = Vec::with_capacity(total);
-    for part in parts {
-        entries.extend(part.keys.into_iter().zip(part.counts));
-    }
-    entries.par_sort_unstable_by(|a, b| a.0.iter().rev().cmp(b.0.iter().rev()));
-    let mut whole = FrequencySet { keys: Vec::with_capacity(total), counts: Vec::with_capacity(total) };
-    for (key, count) in entries {
-        match whole.counts.last_mut() {
-            Some(last) if whole.keys[whole.keys.len() - 1] == key => *last += count,
-            _ => {
-                whole.keys.push(key);
-                whole.counts.push(count);
+    let splitters = splitters(&parts, total);
+    let partitions = splitters.len() + 1;
+    let split: Vec<(FrequencySet<W>, Vec<usize>)> =
+        parts.into_par_iter().map(|part| by_partition(part, &splitters)).collect();
+    let tally_partition = |partition: usize| {
+        let mut tally = Tally::<W>::new(total / partitions);
+        for (part, starts) in &split {
+            let range = starts[partition]..starts[partition + 1];
+            for (key, &count) in part.keys[range.clone()].iter().zip(&part.counts[range]) {
+                tally.add(key, count);
             }
         }
+        tally.into_set()
+    };
+    let merged: Vec<FrequencySet<W>> = (0..partitions).into_par_iter().map(tally_partition).collect();
+    drop(split);
+    let distinct = merged.iter().map(FrequencySet::len).sum();
+    let mut whole = FrequencySet { keys: Vec::with_capacity(distinct), counts: Vec::with_capacity(distinct) };
+    for part in merged {
+        whole.keys.extend_from_slice(&part.keys);
+        whole.counts.extend_from_slice(&part.counts);
     }
     whole
+}
+
+/// Keys that cut all parts into partitions of about half a chunk, from a sample.
+fn splitters<const W: usize>(parts: &[FrequencySet<W>], total: usize) -> Vec<[u64; W]> {
+    const PER_PARTITION: usize = 16;
+    let partitions = (total / CHUNK * 2).max(2);
+    let step = (total / (partitions * PER_PARTITION)).max(1);
+    let mut sample: Vec<[u64; W]> = parts.iter().flat_map(|part| part.keys.iter().step_by(step).copied()).collect();
+    sample.sort_unstable_by(in_order);
+    let mut splitters: Vec<[u64; W]> = sample.chunks(PER_PARTITION).skip(1).map(|chunk| chunk[0]).collect();
+    splitters.dedup();
+    splitters
+}
+
+/// High bits first.
+fn in_order<const W: usize>(one: &[u64; W], other: &[u64; W]) -> Ordering {
+    one.iter().rev().cmp(other.iter().rev())
+}
+
+/// Orders entries by the partition of their key; also where each partition starts.
+fn by_partition<const W: usize>(part: FrequencySet<W>, splitters: &[[u64; W]]) -> (FrequencySet<W>, Vec<usize>) {
+    let partition_of = |key: &[u64; W]| splitters.partition_point(|splitter| in_order(splitter, key).is_le()) as u32;
+    let partition: Vec<u32> = part.keys.iter().map(partition_of).collect();
+    let mut starts = vec![0usize; splitters.len() + 2];
+    for &partition in &partition {
+        starts[partition as usize + 1] += 1;
+    }
+    for partition in 0..=splitters.len() {
+        starts[partition + 1] += starts[partition];
+    }
+    let mut next = starts.clone();
+    let mut keys = vec![[0u64; W]; part.keys.len()];
+    let mut counts = vec![0u32; part.keys.len()];
+    for ((key, &count), &partition) in part.keys.iter().zip(&part.counts).zip(&partition) {
+        let place = &mut next[partition as usize];
+        keys[*place] = *key;
+        counts[*place] = count;
+        *place += 1;
+    }
+    (FrequencySet { keys, counts }, starts)
 }
 
 #[cfg(test)]

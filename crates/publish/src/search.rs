@@ -235,19 +235,16 @@ impl<'a, const W: usize> Search<'a, W> {
         judged
     }
 
-    /// From the table itself to the top, one step at a time: the step that merges most labels for the least loss.
+    /// From the table itself to the top, one step at a time: the step that merges most rows for the least loss.
     fn path_upwards(&self) -> Vec<Levels> {
         let mut levels = self.lattice.bottom();
         let mut path = vec![levels.clone()];
-        let labels = |attribute: usize, level: u8| {
-            self.problem.hierarchies[attribute].levels()[level as usize].labels.len() as f64
-        };
         while let Some((_, attribute)) = (0..levels.len())
             .filter(|&attribute| levels[attribute] < self.lattice.tops()[attribute])
             .map(|attribute| {
                 let mut coarser = levels.clone();
                 coarser[attribute] += 1;
-                let merged = (labels(attribute, levels[attribute]) / labels(attribute, coarser[attribute])).ln();
+                let merged = self.sets.merged(attribute, levels[attribute], coarser[attribute]);
                 let (before, after) = (self.problem.loss.lower_bound(&levels), self.problem.loss.lower_bound(&coarser));
                 let loss = self.problem.loss.loss(after - before);
                 (merged / (loss + 1e-6), attribute)
@@ -396,12 +393,9 @@ impl<'a, const W: usize> Search<'a, W> {
         }
     }
 
-    /// Raises the attribute whose next level merges the fewest labels.
+    /// Raises the attribute whose next level merges the fewest rows.
     fn raise_least(&self, levels: &mut Levels) {
-        let merged = |attribute: usize| {
-            let of = &self.problem.hierarchies[attribute].levels()[levels[attribute] as usize..];
-            of[0].labels.len() as f64 / of[1].labels.len() as f64
-        };
+        let merged = |attribute: usize| self.sets.merged(attribute, levels[attribute], levels[attribute] + 1);
         let raisable = (0..levels.len()).filter(|&attribute| levels[attribute] < self.lattice.tops()[attribute]);
         if let Some(attribute) = raisable.min_by(|&a, &b| merged(a).total_cmp(&merged(b))) {
             levels[attribute] += 1;

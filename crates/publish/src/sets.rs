@@ -1,12 +1,11 @@
 //! Frequency sets that were already rolled up, so that a node is counted from the smallest finer one at hand.
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 use hedgerow_table::frequency::{FrequencySet, Layout, Recoding, pack};
-use hedgerow_table::{Codes, Hierarchy};
+use hedgerow_table::{Codes, Hierarchy, Level};
 use rayon::prelude::*;
 
 use crate::lattice::{Levels, is_finer_or_equal};
@@ -22,8 +21,8 @@ pub(crate) struct Counted<const W: usize> {
 #[derive(Debug)]
 pub(crate) struct Sets<'a, const W: usize> {
     maps: Maps<'a>,
-    /// Attributes by how many values they have, most first.
-    order: Vec<usize>,
+    /// Per quasi attribute and level, the entropy of its labels among the distinct rows, in nats.
+    entropies: Vec<Vec<f64>>,
     base: Counted<W>,
     /// With when each was last used.
     held: Vec<(u64, Counted<W>)>,
@@ -42,6 +41,9 @@ struct Maps<'a> {
 /// A set this small is counted from directly: a further stepping stone would cost as much as it saves.
 const SMALL: usize = 1 << 8;
 
+/// A stone that does not at least halve the rows, or nearly, is not worth counting.
+const WORTH_A_STONE: f64 = 0.6;
+
 /// Looking for the smallest set at hand must stay cheap beside counting.
 const HELD_MAX: usize = 1 << 10;
 
@@ -56,15 +58,34 @@ impl<'a, const W: usize> Sets<'a, W> {
                 (0..levels).map(|from| (0..levels).map(|to| between(from, to)).collect()).collect()
             })
             .collect();
-        let mut order: Vec<usize> = (0..hierarchies.len()).collect();
-        order.sort_by_key(|&attribute| Reverse(hierarchies[attribute].levels()[0].labels.len()));
+        let entropies = hierarchies.iter().enumerate().map(|(attribute, hierarchy)| {
+            let mut counts = vec![0u64; hierarchy.levels()[0].map.len()];
+            let field = layout.field(attribute);
+            base.keys().iter().for_each(|key| counts[field.get(key) as usize] += 1);
+            hierarchy.levels().iter().map(|level| entropy(&counts, level)).collect()
+        });
+        let entropies = entropies.collect();
         let entries_max = (base.len() * 4).max(1 << 17);
         let base = Counted { levels: vec![0; hierarchies.len()], set: Arc::new(base) };
-        Sets { maps: Maps { layout, labels }, order, base, held: Vec::new(), entries_held: 0, entries_max, clock: 0 }
+        Sets {
+            maps: Maps { layout, labels },
+            entropies,
+            base,
+            held: Vec::new(),
+            entries_held: 0,
+            entries_max,
+            clock: 0,
+        }
     }
 
-    /// Counts nodes, each from the smallest finer set at hand. On the way there, one attribute after the other is raised
-    /// in a fixed order and the sets in between are kept: nodes that agree on the first attributes share them.
+    /// How much of an attribute's information is given up between two levels: e to this power is about the factor by
+    /// which distinct rows become fewer.
+    pub(crate) fn merged(&self, attribute: usize, from: u8, to: u8) -> f64 {
+        self.entropies[attribute][from as usize] - self.entropies[attribute][to as usize]
+    }
+
+    /// Counts nodes, each from the smallest finer set at hand. On the way there, the attributes that merge most are raised
+    /// one by one and the sets in between are kept: nodes that agree on these attributes share them.
     pub(crate) fn count_all(&mut self, nodes: &[Levels]) -> Vec<Counted<W>> {
         let mut sources: Vec<Counted<W>> = nodes.iter().map(|levels| self.smallest_finer(levels)).collect();
         loop {
@@ -106,10 +127,12 @@ impl<'a, const W: usize> Sets<'a, W> {
         if source.set.len() <= SMALL {
             return None;
         }
-        let attribute = *self.order.iter().find(|&&attribute| source.levels[attribute] != levels[attribute])?;
+        let raised = (0..levels.len()).filter(|&attribute| source.levels[attribute] != levels[attribute]);
+        let merged = |attribute: usize| self.merged(attribute, source.levels[attribute], levels[attribute]);
+        let attribute = raised.max_by(|&a, &b| merged(a).total_cmp(&merged(b)))?;
         let mut stone = source.levels.clone();
         stone[attribute] = levels[attribute];
-        (stone != levels).then_some(stone)
+        (stone != levels && merged(attribute) >= WORTH_A_STONE).then_some(stone)
     }
 
     fn smallest_finer(&mut self, levels: &[u8]) -> Counted<W> {
@@ -173,4 +196,15 @@ impl Maps<'_> {
         let map = |attribute: usize, from: u8, to: u8| self.labels[attribute][from as usize][to as usize].as_slice();
         Recoding::new(self.layout, steps.map(|(attribute, (&from, &to))| (attribute, map(attribute, from, to))))
     }
+}
+
+/// Of the labels of a level, where values occur this often.
+fn entropy(counts: &[u64], level: &Level) -> f64 {
+    let mut labels = vec![0u64; level.labels.len()];
+    for (&label, &count) in level.map.iter().zip(counts) {
+        labels[label as usize] += count;
+    }
+    let total = counts.iter().sum::<u64>() as f64;
+    let shares = labels.into_iter().filter(|&count| count > 0).map(|count| count as f64 / total);
+    shares.map(|share| -share * share.ln()).sum()
 }

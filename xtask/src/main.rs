@@ -1,8 +1,9 @@
 //! The habits of the house as commands: `tidy` reads the repository and says what is out of place, `map` brings the code
-//! map up to date, `test` runs everything that must pass before a change is accepted.
+//! map up to date, `test` runs everything that must pass before a change is accepted, `bench` measures speed.
 
 use std::process::ExitCode;
 
+mod bench;
 mod markdown;
 mod repo;
 mod test;
@@ -13,6 +14,7 @@ usage: cargo xtask COMMAND
 
   tidy   hold the documents against the code: rooms, code map, dependencies, papers, text hygiene
   map    add missing files to the code map in ARCHITECTURE.md and take out those that are gone
+  bench  measure the command's speed, each figure beside another of the same run
   test   format, clippy, tidy, all tests, the example run; stops at the first failure
 ";
 
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy::run(),
         ["map"] => tidy::rewrite_map(),
+        ["bench"] => bench::run(),
         ["test"] => test::run(),
         ["help" | "-h" | "--help"] => {
             print!("{USAGE}");

@@ -1,0 +1,145 @@
+//! `cargo xtask bench`: how fast the command is, each figure beside another one of the same run, since machines differ and are
+//! noisy. Prints what it compares. DuckDB stands beside the search when Python has it (`pip install duckdb`).
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use serde_json::Value;
+
+/// Rows of the table that the search is held against `GROUP BY` on.
+const ROWS: u64 = 3_000_000;
+
+/// Times each figure is taken; the smallest counts.
+const REPEATS: usize = 3;
+
+pub(crate) fn run() -> Result<(), String> {
+    let built = Command::new("cargo").args(["build", "--release", "--package", "hedgerow-cli"]).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return Err("the command could not be built".to_owned());
+    }
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
+    let bench = Bench { command: Path::new(&target).join("release/hedgerow"), folder: folder()? };
+    let outcome = bench.all();
+    let removed = std::fs::remove_dir_all(&bench.folder);
+    outcome.and(removed.map_err(|error| format!("{}: {error}", bench.folder.display())))
+}
+
+fn folder() -> Result<PathBuf, String> {
+    let folder = std::env::temp_dir().join(format!("hedgerow-bench-{}", std::process::id()));
+    std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+struct Bench {
+    command: PathBuf,
+    folder: PathBuf,
+}
+
+/// One publication: seconds of the whole process and of its parts.
+#[derive(Clone, Copy)]
+struct Times {
+    whole: f64,
+    read: f64,
+    search: f64,
+    write: f64,
+}
+
+impl Bench {
+    fn all(&self) -> Result<(), String> {
+        println!("every figure is the best of {REPEATS}, in seconds\n");
+        println!("{:44} {:>8} {:>8} {:>8} {:>8}", "publish", "whole", "read", "search", "write");
+        let adult = Path::new("examples/adult/policy.toml");
+        self.publish("Adult, k = 5, 2 %", adult, &[])?;
+        let census = self.census(ROWS)?;
+        let both = self.publish("census, 3 million rows", &census, &[])?;
+        let one = self.publish("census, 3 million rows, one thread", &census, &["--threads", "1"])?;
+        let million = self.publish("census, 1 million rows", &self.census(1_000_000)?, &[])?;
+        let ten = self.publish("census, 10 million rows", &self.census(10_000_000)?, &[])?;
+        println!();
+        println!(
+            "all cores over one thread: whole {:.2} times, search {:.2} times",
+            one.whole / both.whole,
+            one.search / both.search
+        );
+        println!(
+            "10 million rows over 1 million: whole {:.2} times, search {:.2} times",
+            ten.whole / million.whole,
+            ten.search / million.search
+        );
+        match self.group_by(&census) {
+            Some(group_by) => println!(
+                "one DuckDB GROUP BY over the same eight columns, in memory: {group_by:.3}; the search takes {:.2} of them",
+                both.search / group_by
+            ),
+            None => println!("no comparison with DuckDB: `python3 -c 'import duckdb'` fails"),
+        }
+        Ok(())
+    }
+
+    fn census(&self, rows: u64) -> Result<PathBuf, String> {
+        let directory = self.folder.join(format!("census-{rows}"));
+        let made = Command::new(&self.command)
+            .args(["synth", "census", "--quiet", "--rows", &rows.to_string(), "--seed", "1", "-o"])
+            .arg(&directory)
+            .status();
+        if !made.is_ok_and(|status| status.success()) {
+            return Err("the synthetic census could not be made".to_owned());
+        }
+        Ok(directory.join("policy.toml"))
+    }
+
+    fn publish(&self, name: &str, policy: &Path, more: &[&str]) -> Result<Times, String> {
+        let mut best: Option<Times> = None;
+        for _ in 0..REPEATS {
+            let release = self.folder.join("release");
+            let started = Instant::now();
+            let output = Command::new(&self.command)
+                .args(["publish", "--json", "--quiet"])
+                .args(more)
+                .arg(policy)
+                .arg("-o")
+                .arg(&release)
+                .output()
+                .map_err(|error| error.to_string())?;
+            let whole = started.elapsed().as_secs_f64();
+            if !output.status.success() {
+                return Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr)));
+            }
+            std::fs::remove_dir_all(&release).map_err(|error| error.to_string())?;
+            let told: Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+            let seconds = |part: &str| told["seconds"][part].as_f64().unwrap_or(f64::NAN);
+            let times = Times { whole, read: seconds("read"), search: seconds("search"), write: seconds("write") };
+            if best.is_none_or(|best| times.whole < best.whole) {
+                best = Some(times);
+            }
+        }
+        let best = best.ok_or("nothing was measured")?;
+        println!("{name:44} {:8.3} {:8.3} {:8.3} {:8.3}", best.whole, best.read, best.search, best.write);
+        Ok(best)
+    }
+
+    /// Seconds for one `GROUP BY` over the quasi attributes, from a table in memory, best of [`REPEATS`].
+    fn group_by(&self, policy: &Path) -> Option<f64> {
+        let script = "
+import sys, time, duckdb
+db = duckdb.connect()
+db.execute(f\"create table t as select * from read_csv('{sys.argv[1]}')\")
+columns = 'age, sex, education, birthplace, occupation, race, workclass, \"marital-status\"'
+best = 1e9
+for _ in range(int(sys.argv[2])):
+    start = time.perf_counter()
+    db.execute(f'select count(*) from (select {columns}, count(*) from t group by all)').fetchall()
+    best = min(best, time.perf_counter() - start)
+print(best)
+";
+        let output = Command::new("python3")
+            .args(["-c", script])
+            .arg(policy.with_file_name("census.csv"))
+            .arg(REPEATS.to_string())
+            .stderr(Stdio::null())
+            .output()
+            .ok()?;
+        String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+    }
+}

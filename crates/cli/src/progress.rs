@@ -1,7 +1,7 @@
 //! Progress bars for anything longer than a second, on a terminal and nowhere else.
 
 use std::io::IsTerminal;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hedgerow_table::Progress;
@@ -46,10 +46,9 @@ impl Progress for Bars {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        if let Ok(mut current) = self.bar.lock() {
-            if let Some(previous) = current.replace(bar) {
-                previous.finish_and_clear();
-            }
+        let mut current = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(previous) = current.replace(bar) {
+            previous.finish_and_clear();
         }
     }
 
@@ -57,23 +56,20 @@ impl Progress for Bars {
         if !self.drawn {
             return;
         }
-        if let Ok(current) = self.bar.lock() {
-            let Some(bar) = current.as_ref() else { return };
-            if bar.is_hidden() && self.started.elapsed() > QUIET_FOR {
-                bar.set_draw_target(ProgressDrawTarget::stderr());
-                bar.enable_steady_tick(Duration::from_millis(200));
-            }
-            bar.inc(amount);
+        let current = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(bar) = current.as_ref() else { return };
+        if bar.is_hidden() && self.started.elapsed() > QUIET_FOR {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(Duration::from_millis(200));
         }
+        bar.inc(amount);
     }
 }
 
 impl Drop for Bars {
     fn drop(&mut self) {
-        if let Ok(mut current) = self.bar.lock() {
-            if let Some(bar) = current.take() {
-                bar.finish_and_clear();
-            }
+        if let Some(bar) = self.bar.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            bar.finish_and_clear();
         }
     }
 }

@@ -170,10 +170,8 @@ impl Judge {
         }
         let released = self.released(set, rule, kept);
         for guarantee in &rule.guarantees {
-            if guarantee.compares_with_whole() {
-                if let Some(source) = &rule.source {
-                    fail(classes, &mut failed, |class| guarantee.holds(class, source));
-                }
+            if let Some(source) = rule.source.as_ref().filter(|_| guarantee.compares_with_whole()) {
+                fail(classes, &mut failed, |class| guarantee.holds(class, source));
             }
             fail(classes, &mut failed, |class| guarantee.holds(class, &released));
         }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use hedgerow_table::release::manifest::{self, Manifest, Resource};
-use hedgerow_table::{NoProgress, Table, TableError};
+use hedgerow_table::{Progress, Table, TableError};
 
 use crate::check::{Checked, NamedRule, check_table};
 use crate::release_check::{quasi_of, read_released};
@@ -88,9 +88,10 @@ impl Staged {
         resource: &Resource,
         rules: impl FnOnce(&Table) -> Vec<NamedRule>,
         describe: impl FnOnce(&Checked, &Table) -> Manifest,
+        progress: &dyn Progress,
     ) -> Result<Verified, VerifyError> {
         let path = self.directory.join(&resource.path);
-        let table = read_released(&self.directory, resource, &NoProgress)?;
+        let table = read_released(&self.directory, resource, progress)?;
         let checked = check_table(&table, &quasi_of(resource), &rules(&table), &path.display().to_string())?;
         if let Some(broken) = checked.claims.iter().find(|claim| !claim.holds) {
             return Err(VerifyError::Breach(broken.model.clone()));

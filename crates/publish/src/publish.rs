@@ -13,7 +13,7 @@ use hedgerow_table::frequency::FrequencySet;
 use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::release::manifest::{Claim, Field, Manifest, Promise, Resource, Rows};
 use hedgerow_table::{
-    Codes, Column, Cover, Domain, HierarchySpec, InputError, Label, Progress, TableError, with_words,
+    Codes, Column, Cover, Domain, HierarchySpec, InputError, Label, Progress, Table, TableError, with_words,
 };
 use rand::SeedableRng;
 use rand::rngs::{StdRng, SysRng};
@@ -221,19 +221,14 @@ fn write(
     };
     drop(shuffled);
     write_codebook(bound, found, &staged.path().join("codebook.csv"))?;
-    options.progress.stage("checking", None);
-    let described = |checked: &Checked| manifest(bound, &resource, checked, rows, losses);
     let mut kept = None;
-    let verified = staged.verify(
-        &resource,
-        |released| named_rules(bound, released),
-        |checked, released| {
-            kept = Some(checked.clone());
-            let mut manifest = described(checked);
-            manifest.hedgerow.hierarchies = hierarchies(bound, released);
-            manifest
-        },
-    )?;
+    let describe = |checked: &Checked, released: &Table| {
+        kept = Some(checked.clone());
+        let mut manifest = manifest(bound, &resource, checked, rows, losses);
+        manifest.hedgerow.hierarchies = hierarchies(bound, released);
+        manifest
+    };
+    let verified = staged.verify(&resource, |released| named_rules(bound, released), describe, options.progress)?;
     flushing.wait(&path)?;
     let checked = kept.ok_or_else(|| PublishError::Internal("the release was not described".to_owned()))?;
     Ok((verified, checked))
@@ -303,7 +298,7 @@ fn public(quasi: &Quasi<'_>, label: &Label, released: &[u32]) -> Label {
     Label { cover, ..label.clone() }
 }
 
-fn named_rules(bound: &Bound<'_>, released: &hedgerow_table::Table) -> Vec<hedgerow_privacy::check::NamedRule> {
+fn named_rules(bound: &Bound<'_>, released: &Table) -> Vec<hedgerow_privacy::check::NamedRule> {
     let paths = hierarchies(bound, released);
     let domain = |name: &String| -> Option<&Domain> { released.column(name).map(|column: &Column| &column.domain) };
     let trees: HashMap<_, _> =
@@ -312,7 +307,7 @@ fn named_rules(bound: &Bound<'_>, released: &hedgerow_table::Table) -> Vec<hedge
 }
 
 /// The hierarchies that a reader needs to recompute a guarantee.
-fn hierarchies(bound: &Bound<'_>, released: &hedgerow_table::Table) -> Map<String, Value> {
+fn hierarchies(bound: &Bound<'_>, released: &Table) -> Map<String, Value> {
     let by_hierarchy = |model: &Model| matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
     let rules = bound.policy.rules.iter().filter(|rule| rule.require.iter().any(by_hierarchy));
     let names = rules.filter_map(|rule| rule.protect.as_ref());

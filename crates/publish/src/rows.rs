@@ -194,6 +194,7 @@ pub fn write_csv(
     Ok(flushing)
 }
 
+#[allow(clippy::useless_conversion)] // One of the three widths is 32 bits already.
 fn format_rows(columns: &[ReleasedColumn<'_>], fields: &[Fields], rows: &[u32]) -> Vec<u8> {
     // Column by column first: a bucket's rows lie all over the table, but in one narrow column at a time.
     let width = columns.len();

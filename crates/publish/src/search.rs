@@ -415,7 +415,7 @@ impl<'a, const W: usize> Search<'a, W> {
             let cost = self.problem.loss.lower_bound(levels);
             let steps: u32 = levels.iter().map(|&level| u32::from(level)).sum();
             // Coarser nodes cost at least as much, also rounded, and take more steps.
-            (cost <= bound).then(|| (Reverse((cost >> 20) as u64), Reverse(steps), number as u32))
+            (cost <= bound).then_some((Reverse((cost >> 20) as u64), Reverse(steps), number as u32))
         };
         let mut order: Vec<_> = (0..nodes)
             .into_par_iter()

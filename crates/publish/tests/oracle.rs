@@ -88,7 +88,7 @@ fn check_case(seed: u64) {
     if policy.publish.loss != Loss::AverageClass && policy.publish.loss != Loss::Discernibility {
         // The answer does not depend on how the work is divided.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        if seed % 50 == 0 {
+        if seed.is_multiple_of(50) {
             let columns = bound.judged_codes();
             let hierarchies = bound.hierarchies();
             let alone = pool.install(|| {
@@ -417,9 +417,9 @@ impl<'a> Oracle<'a> {
             }
             cellwise => {
                 let mut sum = 0.0;
-                for row in 0..kept.len() {
+                for (row, &kept) in kept.iter().enumerate() {
                     for (index, name) in self.quasi.iter().enumerate() {
-                        sum += if kept[row] { self.cell_loss(cellwise, index, levels[index], name, row) } else { 1.0 };
+                        sum += if kept { self.cell_loss(cellwise, index, levels[index], name, row) } else { 1.0 };
                     }
                 }
                 sum / n / self.quasi.len() as f64

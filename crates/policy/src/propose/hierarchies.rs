@@ -100,7 +100,9 @@ fn texts(facts: &Facts<'_>, concept: Concept) -> Plan {
     {
         return Plan::new(file, kind, "neighbours joined");
     }
-    if facts.distinct <= FEW && !star {
+    // A code's characters say which values belong together, also when there are few.
+    let coded = concept == Concept::Code && facts.distinct > 2 && facts.length_min >= 3;
+    if facts.distinct <= FEW && !star && !coded {
         return Plan::new(Way::None, kind, "");
     }
     if let Some(file) = dates::written_out(facts) {

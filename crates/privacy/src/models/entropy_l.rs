@@ -76,7 +76,7 @@ fn sum_n_ln_n(values: &[(u32, u32)]) -> f64 {
 fn add_factors(exponents: &mut BTreeMap<u64, i128>, mut number: u64, times: i128) {
     let mut divisor = 2;
     while divisor * divisor <= number && divisor < 1 << 20 {
-        while number % divisor == 0 {
+        while number.is_multiple_of(divisor) {
             *exponents.entry(divisor).or_default() += times;
             number /= divisor;
         }

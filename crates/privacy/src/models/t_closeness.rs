@@ -211,7 +211,7 @@ mod tests {
             }
             by_order /= (occurring.len() as f64 - 1.0).max(1.0);
             let mut by_tree = 0.0;
-            let mut extras = vec![0.0; 3];
+            let mut extras = [0.0; 3];
             for node in 0..3 {
                 let children = (0..m).filter(|&i| below[i] == node).map(|i| p[i] - q[i]);
                 let (plus, minus) = children.fold((0.0, 0.0), |(a, b), x: f64| (a + x.max(0.0), b + (-x).max(0.0)));

@@ -259,3 +259,48 @@ impl<'a> Bound<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(attributes: &str) -> Policy {
+        let text = format!(
+            "[source]\npath = \"people.csv\"\n[attributes]\n{attributes}\n[[rule]]\nrequire = {{ model = \"k-anonymity\", k = 3 }}\n"
+        );
+        Policy::parse(&text, Path::new("policy.toml")).unwrap()
+    }
+
+    fn people(wards: &[&str]) -> Table {
+        let rows: Vec<Vec<&str>> = wards.iter().map(|ward| vec!["40", ward]).collect();
+        Table::from_texts(&["age", "ward"], &rows)
+    }
+
+    #[test]
+    fn a_plain_attribute_that_nearly_identifies_people_is_warned_about() {
+        let policy = policy("age = { role = \"quasi\" }\nward = { role = \"plain\" }");
+        let unique = people(&["a", "b", "c", "d", "e", "f"]);
+        let warnings = Bound::new(&policy, &unique).unwrap().warnings;
+        assert_eq!(warnings.len(), 1);
+        assert_eq!(warnings[0].place, "policy.toml:5:1: attributes.ward");
+        assert!(warnings[0].problem.contains("6 of 6 rows"), "{}", warnings[0].problem);
+        let shared = people(&["a", "a", "a", "b", "b", "b"]);
+        assert!(Bound::new(&policy, &shared).unwrap().warnings.is_empty());
+    }
+
+    #[test]
+    fn a_column_that_the_policy_does_not_name_is_told_of() {
+        let policy = policy("age = { role = \"quasi\" }");
+        let warnings = Bound::new(&policy, &people(&["a"])).unwrap().warnings;
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].problem.contains("not released: `ward`"), "{}", warnings[0].problem);
+    }
+
+    #[test]
+    fn an_attribute_that_the_data_lacks_is_refused_with_the_nearest_column() {
+        let policy = policy("age = { role = \"quasi\" }\nwrad = { role = \"plain\" }");
+        let error = Bound::new(&policy, &people(&["a"])).unwrap_err().to_string();
+        assert!(error.starts_with("policy.toml:5:1: attributes.wrad: people.csv has no column `wrad`"), "{error}");
+        assert!(error.ends_with("hint: did you mean `ward`?"), "{error}");
+    }
+}

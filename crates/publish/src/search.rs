@@ -39,6 +39,9 @@ const STRIDE: usize = 2;
 /// The largest lattice whose nodes are all weighed in memory; beyond it the search is local and proves nothing.
 pub const NODES_MAX: u64 = 1 << 26;
 
+/// From this many nodes on, a better incumbent is sought before the proof.
+const NODES_LARGE: u64 = 1 << 17;
+
 /// What is searched. The first attributes of the judge's layout are the quasi attributes, in the hierarchies' order; the
 /// others are known or protected as they are.
 #[derive(Clone, Copy)]
@@ -175,8 +178,11 @@ impl<'a, const W: usize> Search<'a, W> {
     fn run(mut self) -> Outcome {
         self.problem.progress.stage("searching", None);
         self.find_incumbent();
-        self.explain.judged_first = self.judged;
         let numbered = self.lattice.nodes().is_some_and(|nodes| nodes <= NODES_MAX);
+        if self.lattice.nodes().is_none_or(|nodes| nodes >= NODES_LARGE) {
+            self.improve_locally();
+        }
+        self.explain.judged_first = self.judged;
         // Losses of whole classes have no bound to prune by, but without suppression they grow with every step.
         let by_chains = !self.problem.loss.is_sum_over_cells() && self.problem.judge.allowed() == 0;
         let (proven, mut candidates) = match self.lattice.nodes() {
@@ -185,7 +191,7 @@ impl<'a, const W: usize> Search<'a, W> {
                 (candidates.is_some(), candidates)
             }
             Some(nodes) if numbered => (self.prove(nodes), None),
-            _ => (self.improve_locally(), None),
+            _ => (false, None),
         };
         self.explain.judged_proof = self.judged - self.explain.judged_first;
         if self.problem.candidates && numbered && candidates.is_none() {
@@ -426,9 +432,9 @@ impl<'a, const W: usize> Search<'a, W> {
         order.into_iter().map(|(_, _, number)| number).collect()
     }
 
-    /// For lattices too large to number: moves to the best neighbour (one attribute lower, and at most one other higher)
-    /// until there is none. Proves nothing.
-    fn improve_locally(&mut self) -> bool {
+    /// Moves to the best neighbour (one attribute lower, and at most one other higher) until there is none. Proves nothing,
+    /// but a good incumbent is what shortens a long proof.
+    fn improve_locally(&mut self) {
         while let (Some(best), false) = (self.best.clone(), self.out_of_budget()) {
             let mut neighbours: Vec<Levels> = Vec::new();
             for lower in (0..best.levels.len()).filter(|&attribute| best.levels[attribute] > 0) {
@@ -447,15 +453,14 @@ impl<'a, const W: usize> Search<'a, W> {
             }
             for batch in neighbours.chunks(BATCH) {
                 if self.out_of_budget() {
-                    return false;
+                    return;
                 }
-                self.judge_all(batch);
+                self.judge_first(batch);
             }
             if self.best.as_ref() == Some(&best) {
-                return false;
+                return;
             }
         }
-        false
     }
 
     /// Which rows stay on the best levels.

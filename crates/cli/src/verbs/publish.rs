@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::search::Explain;
+use hedgerow_publish::search::{Explain, NODES_MAX};
 use hedgerow_publish::{PublishOptions, Published, TableFormat, publish};
 use serde_json::{Map, Value, json};
 
@@ -40,9 +40,12 @@ pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure>
     let published = published?;
     warn(talk, &published.warnings);
     if !published.proven && !talk.quiet {
-        eprintln!(
-            "warning: the search stopped at its limit: the release keeps every rule, but may not be the one with the least loss"
-        );
+        let why = match published.explain.nodes {
+            Some(nodes) if nodes <= NODES_MAX => "the search stopped at its limit".to_owned(),
+            Some(nodes) => format!("{nodes} combinations of levels are too many to search them all"),
+            None => "the combinations of levels are too many to search them all".to_owned(),
+        };
+        eprintln!("warning: {why}: the release keeps every rule, but may not be the one with the least loss");
     }
     if talk.json {
         print_json(&to_json(&published, arguments.explain))?;

@@ -4,22 +4,17 @@
 //! to the rows (LeFevre, DeWitt, Ramakrishnan: *Incognito*, 2005, section 3). A row is packed into `W` 64-bit words,
 //! one bit field per attribute, wide enough for the finest level, so that a key keeps its layout on every level.
 //!
-//! Cost: one hash probe per entry. Inputs beyond [`CHUNK`] are tallied in chunks that fit the cache, and merged in
+//! Cost: one hash probe per entry. Large inputs are tallied in chunks that fit the cache, and merged in
 //! partitions by key that fit it too; both steps use all cores and neither depends on their number.
 
 use std::borrow::Cow;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::{Codes, with_codes};
+use tally::{Tally, tally_chunks};
 
-/// Entries tallied at once: keys, counts and slots of this many entries stay within a second-level cache.
-const CHUNK: usize = 1 << 15;
-
-/// Keys looked at to tell whether a chunk has many equal ones.
-const SAMPLE: usize = 1 << 11;
+mod tally;
 
 /// The widest key, in 64-bit words.
 pub const WORDS_MAX: usize = 16;
@@ -224,187 +219,6 @@ pub struct Classes {
     pub of_entry: Vec<u32>,
     /// Rows in each class.
     pub sizes: Vec<u32>,
-}
-
-/// An open-addressing hash table from keys to counts. Entries lie densely in order of first appearance.
-struct Tally<const W: usize> {
-    /// Position in `keys` plus one; zero is free. A power of two, at most two thirds full.
-    slots: Vec<u32>,
-    shift: u32,
-    keys: Vec<[u64; W]>,
-    counts: Vec<u32>,
-}
-
-impl<const W: usize> Tally<W> {
-    const SLOT_BITS_MIN: u32 = 8;
-
-    /// For at most `entries` keys, of which usually far fewer differ.
-    fn new(entries: usize) -> Self {
-        let bits = (entries / 4).next_power_of_two().ilog2().max(Self::SLOT_BITS_MIN);
-        Tally { slots: vec![0; 1 << bits], shift: 64 - bits, keys: Vec::new(), counts: Vec::new() }
-    }
-
-    /// Adds rows to a key and returns its position.
-    #[inline]
-    fn add(&mut self, key: &[u64; W], count: u32) -> u32 {
-        let last = self.slots.len() - 1;
-        let mut slot = (hash(key) >> self.shift) as usize;
-        loop {
-            let entry = self.slots[slot & last];
-            if entry == 0 {
-                return self.insert(slot & last, key, count);
-            }
-            let position = entry as usize - 1;
-            if self.keys[position] == *key {
-                self.counts[position] += count;
-                return position as u32;
-            }
-            slot += 1;
-        }
-    }
-
-    fn insert(&mut self, slot: usize, key: &[u64; W], count: u32) -> u32 {
-        self.keys.push(*key);
-        self.counts.push(count);
-        self.slots[slot] = self.keys.len() as u32;
-        if self.keys.len() * 3 > self.slots.len() * 2 {
-            self.grow();
-        }
-        self.keys.len() as u32 - 1
-    }
-
-    fn grow(&mut self) {
-        self.shift -= 1;
-        let last = self.slots.len() * 2 - 1;
-        self.slots = vec![0; last + 1];
-        for (position, key) in self.keys.iter().enumerate() {
-            let mut slot = (hash(key) >> self.shift) as usize;
-            while self.slots[slot & last] != 0 {
-                slot += 1;
-            }
-            self.slots[slot & last] = position as u32 + 1;
-        }
-    }
-
-    fn into_set(self) -> FrequencySet<W> {
-        FrequencySet { keys: self.keys, counts: self.counts }
-    }
-}
-
-/// Folded multiplication: the high bits depend on all bits of the key, whatever its fields are.
-#[inline]
-fn hash<const W: usize>(key: &[u64; W]) -> u64 {
-    key.iter().fold(0x9e37_79b9_7f4a_7c15, |state: u64, &word| {
-        let product = u128::from(state ^ word).wrapping_mul(0xa076_1d64_78bd_642f_e703_7ed1_a0b4_28db);
-        (product >> 64) as u64 ^ product as u64
-    })
-}
-
-/// Counts keys that `chunk` delivers for ranges of `0..len`.
-fn tally_chunks<'a, const W: usize>(
-    len: usize,
-    chunk: impl Fn(Range<usize>) -> (Vec<[u64; W]>, Cow<'a, [u32]>) + Sync,
-) -> FrequencySet<W> {
-    if len <= CHUNK {
-        let (keys, counts) = chunk(0..len);
-        return tally_all(&keys, &counts);
-    }
-    let tally_range = |start: usize| {
-        let (keys, counts) = chunk(start..(start + CHUNK).min(len));
-        let sample = keys.len().min(SAMPLE);
-        // Where hardly any keys are equal, tallying twice would only cost: the merge does it all.
-        if tally_all(&keys[..sample], &counts[..sample]).len() * 8 > sample * 7 {
-            return FrequencySet { keys, counts: counts.into_owned() };
-        }
-        tally_all(&keys, &counts)
-    };
-    merge((0..len).step_by(CHUNK).collect::<Vec<_>>().into_par_iter().map(tally_range).collect())
-}
-
-fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32]) -> FrequencySet<W> {
-    let mut tally = Tally::new(keys.len());
-    for (key, &count) in keys.iter().zip(counts) {
-        tally.add(key, count);
-    }
-    tally.into_set()
-}
-
-/// Adds up parts whose keys may recur, within a part too. A large result has keys that lie close in
-/// their order close together, so that its own roll-ups find what they merge within few chunks.
-fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
-    let total: usize = parts.iter().map(FrequencySet::len).sum();
-    if total <= 2 * CHUNK {
-        let mut tally = Tally::<W>::new(total);
-        for part in &parts {
-            for (key, &count) in part.keys.iter().zip(&part.counts) {
-                tally.add(key, count);
-            }
-        }
-        return tally.into_set();
-    }
-    let splitters = splitters(&parts, total);
-    let partitions = splitters.len() + 1;
-    let split: Vec<(FrequencySet<W>, Vec<usize>)> =
-        parts.into_par_iter().map(|part| by_partition(part, &splitters)).collect();
-    let tally_partition = |partition: usize| {
-        let mut tally = Tally::<W>::new(total / partitions);
-        for (part, starts) in &split {
-            let range = starts[partition]..starts[partition + 1];
-            for (key, &count) in part.keys[range.clone()].iter().zip(&part.counts[range]) {
-                tally.add(key, count);
-            }
-        }
-        tally.into_set()
-    };
-    let merged: Vec<FrequencySet<W>> = (0..partitions).into_par_iter().map(tally_partition).collect();
-    drop(split);
-    let distinct = merged.iter().map(FrequencySet::len).sum();
-    let mut whole = FrequencySet { keys: Vec::with_capacity(distinct), counts: Vec::with_capacity(distinct) };
-    for part in merged {
-        whole.keys.extend_from_slice(&part.keys);
-        whole.counts.extend_from_slice(&part.counts);
-    }
-    whole
-}
-
-/// Keys that cut all parts into partitions of about half a chunk, from a sample.
-fn splitters<const W: usize>(parts: &[FrequencySet<W>], total: usize) -> Vec<[u64; W]> {
-    const PER_PARTITION: usize = 16;
-    let partitions = (total / CHUNK * 2).max(2);
-    let step = (total / (partitions * PER_PARTITION)).max(1);
-    let mut sample: Vec<[u64; W]> = parts.iter().flat_map(|part| part.keys.iter().step_by(step).copied()).collect();
-    sample.sort_unstable_by(in_order);
-    let mut splitters: Vec<[u64; W]> = sample.chunks(PER_PARTITION).skip(1).map(|chunk| chunk[0]).collect();
-    splitters.dedup();
-    splitters
-}
-
-/// High bits first.
-fn in_order<const W: usize>(one: &[u64; W], other: &[u64; W]) -> Ordering {
-    one.iter().rev().cmp(other.iter().rev())
-}
-
-/// Orders entries by the partition of their key; also where each partition starts.
-fn by_partition<const W: usize>(part: FrequencySet<W>, splitters: &[[u64; W]]) -> (FrequencySet<W>, Vec<usize>) {
-    let partition_of = |key: &[u64; W]| splitters.partition_point(|splitter| in_order(splitter, key).is_le()) as u32;
-    let partition: Vec<u32> = part.keys.iter().map(partition_of).collect();
-    let mut starts = vec![0usize; splitters.len() + 2];
-    for &partition in &partition {
-        starts[partition as usize + 1] += 1;
-    }
-    for partition in 0..=splitters.len() {
-        starts[partition + 1] += starts[partition];
-    }
-    let mut next = starts.clone();
-    let mut keys = vec![[0u64; W]; part.keys.len()];
-    let mut counts = vec![0u32; part.keys.len()];
-    for ((key, &count), &partition) in part.keys.iter().zip(&part.counts).zip(&partition) {
-        let place = &mut next[partition as usize];
-        keys[*place] = *key;
-        counts[*place] = count;
-        *place += 1;
-    }
-    (FrequencySet { keys, counts }, starts)
 }
 
 #[cfg(test)]

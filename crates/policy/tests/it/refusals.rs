@@ -1,9 +1,7 @@
 //! Refusals of form: keys, types, what is missing, and the TOML syntax. One change to a good policy each, with the exact
 //! place of the complaint and what its hint must offer.
 
-mod good;
-
-use good::{GOOD, line_refused, parse, refused};
+use crate::good::{GOOD, line_refused, parse, refused};
 
 #[test]
 fn the_good_policy_is_good() {

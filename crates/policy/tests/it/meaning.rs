@@ -1,9 +1,7 @@
 //! Refusals of meaning: ranges, rules that protect nothing, hierarchies that contradict themselves, what this version
 //! cannot do yet. One change to a good policy each, with the exact place of the complaint and what its hint must offer.
 
-mod good;
-
-use good::{GOOD, changed, line_refused, parse};
+use crate::good::{GOOD, changed, line_refused, parse};
 
 #[track_caller]
 fn requirement_refused(require: &str, place: &str, problem: &str, hint: &str) {
@@ -216,7 +214,7 @@ fn roles_and_types() {
         "\"capital.gain\"",
     );
     let none = GOOD.replace("\"quasi\"", "\"sensitive\"");
-    good::refused(&none, "3:2: attributes", "no attribute has the role `quasi`", "role `quasi`");
+    crate::good::refused(&none, "3:2: attributes", "no attribute has the role `quasi`", "role `quasi`");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The full-domain search against brute force: random small tables under random policies, every node of the lattice
 //! judged row by row from the definitions, in other data structures and other arithmetic than the search uses.
 //!
-//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish --test oracle` replays that case alone.
+//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish oracle` replays that case alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,0 +1,8 @@
+//! The policy file from outside: what it may say, what is refused, and how the refusal reads.
+
+mod good;
+mod meaning;
+mod mutation;
+mod reading;
+mod refusals;
+mod rendering;

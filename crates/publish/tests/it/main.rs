@@ -1,0 +1,3 @@
+//! The searches from outside.
+
+mod oracle;

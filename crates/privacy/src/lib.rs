@@ -3,6 +3,7 @@
 pub mod check;
 pub mod guarantee;
 pub mod judge;
+mod leftovers;
 pub mod model;
 pub mod models;
 pub mod release_check;

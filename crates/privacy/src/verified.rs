@@ -8,6 +8,7 @@ use hedgerow_table::release::manifest::{self, Manifest, Resource};
 use hedgerow_table::{Progress, Table, TableError};
 
 use crate::check::{Checked, NamedRule, check_table};
+use crate::leftovers;
 use crate::release_check::{quasi_of, read_released};
 
 /// A release under construction, in a directory of its own beside the destination. Removed when dropped.
@@ -15,6 +16,8 @@ use crate::release_check::{quasi_of, read_released};
 pub struct Staged {
     directory: PathBuf,
     destination: PathBuf,
+    /// Where a release that is replaced waits until the new one is in place.
+    aside: PathBuf,
     overwrite: bool,
 }
 
@@ -37,28 +40,9 @@ impl Staged {
     /// Refuses a destination that exists, unless it may be overwritten and is a release (or empty).
     pub fn beside(destination: &Path, overwrite: bool) -> Result<Staged, TableError> {
         let shown = destination.display().to_string();
-        if let Ok(found) = fs::symlink_metadata(destination) {
-            let is_release = destination.join(manifest::FILE_NAME).is_file();
-            let is_empty =
-                found.is_dir() && fs::read_dir(destination).is_ok_and(|mut entries| entries.next().is_none());
-            if !overwrite {
-                return Err(TableError::input(
-                    shown,
-                    "exists already",
-                    "name another directory with -o, or add --force to replace it",
-                ));
-            }
-            if !found.is_dir() || !(is_release || is_empty) {
-                let hint = "--force replaces only a release or an empty directory; name another with -o";
-                return Err(TableError::input(shown, "exists and is not a release", hint));
-            }
-        }
         let Some(name) = destination.file_name() else {
-            return Err(TableError::input(
-                shown,
-                "not a name for a directory",
-                "name a new directory, such as `-o release`",
-            ));
+            let hint = "name a new directory, such as `-o release`";
+            return Err(TableError::input(format!("`{shown}`"), "not a name for a directory", hint));
         };
         let parent = match destination.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -68,12 +52,15 @@ impl Staged {
             let problem = format!("the directory {} does not exist", parent.display());
             return Err(TableError::input(shown, problem, "create it first, or name another with -o"));
         }
-        let directory = parent.join(format!(".{}.partial-{}", name.to_string_lossy(), std::process::id()));
+        leftovers::clear(parent, name);
+        refuse_existing(destination, overwrite)?;
+        let directory = parent.join(leftovers::name(name, leftovers::PARTIAL));
         if directory.exists() {
             fs::remove_dir_all(&directory).map_err(|error| TableError::io(&directory, error))?;
         }
         fs::create_dir(&directory).map_err(|error| TableError::io(&directory, error))?;
-        Ok(Staged { directory, destination: destination.to_path_buf(), overwrite })
+        let aside = parent.join(leftovers::name(name, leftovers::REPLACED));
+        Ok(Staged { directory, destination: destination.to_path_buf(), aside, overwrite })
     }
 
     /// Where the release is being built.
@@ -102,6 +89,22 @@ impl Staged {
     }
 }
 
+fn refuse_existing(destination: &Path, overwrite: bool) -> Result<(), TableError> {
+    let shown = destination.display().to_string();
+    let Ok(found) = fs::symlink_metadata(destination) else { return Ok(()) };
+    if !overwrite {
+        let hint = "name another directory with -o, or add --force to replace a release";
+        return Err(TableError::input(shown, "exists already", hint));
+    }
+    let is_release = destination.join(manifest::FILE_NAME).is_file();
+    let is_empty = || fs::read_dir(destination).is_ok_and(|mut entries| entries.next().is_none());
+    if !found.is_dir() || !(is_release || is_empty()) {
+        let hint = "--force replaces only a release or an empty directory; name another with -o";
+        return Err(TableError::input(shown, "exists and is not a release", hint));
+    }
+    Ok(())
+}
+
 impl Drop for Staged {
     fn drop(&mut self) {
         // Already moved into place, or never to be: either way nothing half-made stays behind.
@@ -124,19 +127,19 @@ impl Verified {
         sync(&staged.directory).map_err(failed(&staged.directory))?;
         let destination = &staged.destination;
         // What is replaced moves aside first: a directory cannot be renamed onto one that holds files.
-        let aside = staged.directory.with_extension("replaced");
+        let aside = &staged.aside;
         let replacing = staged.overwrite && destination.exists();
         if replacing {
-            fs::rename(destination, &aside).map_err(failed(destination))?;
+            fs::rename(destination, aside).map_err(failed(destination))?;
         }
         if let Err(error) = fs::rename(&staged.directory, destination) {
             if replacing {
-                let _ = fs::rename(&aside, destination);
+                let _ = fs::rename(aside, destination);
             }
             return Err(failed(destination)(error));
         }
         if replacing {
-            fs::remove_dir_all(&aside).map_err(failed(&aside))?;
+            fs::remove_dir_all(aside).map_err(failed(aside))?;
         }
         if let Some(parent) = destination.parent() {
             // Best effort: some file systems do not let a directory be opened for syncing.

@@ -3,6 +3,7 @@
 //! It says nothing that the released tables do not show, but for the counts that the contract names: no seed, path, host
 //! or time.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -157,7 +158,7 @@ impl Manifest {
         let path = directory.join(FILE_NAME);
         let size = match std::fs::metadata(&path) {
             Ok(found) => found.len(),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 let hint = format!("name a directory that `hedgerow publish` wrote; it holds a file {FILE_NAME}");
                 return Err(TableError::input(
                     path.display().to_string(),

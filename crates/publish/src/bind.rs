@@ -72,6 +72,18 @@ fn format(declared: hedgerow_policy::Format) -> Format {
     }
 }
 
+/// A release writes a missing value as an empty cell, so an empty text that is not missing would become missing in it.
+fn refuse_empty_texts(policy: &Policy, table: &Table) -> Result<(), InputError> {
+    for attribute in &policy.attributes {
+        if table.column(&attribute.name).is_some_and(|column| column.domain.code_of("").is_some()) {
+            let problem = format!("`{}`: the data holds empty cells that do not count as missing", attribute.name);
+            let hint = "list the empty text \"\" in `null` of the source";
+            return Err(InputError::new(attribute.place.clone(), problem, hint));
+        }
+    }
+    Ok(())
+}
+
 /// A mask works on characters: what it is declared for is a code, such as a ZIP code, also when it is all digits.
 fn declared_kind(attribute: &Attribute) -> Option<Kind> {
     let masked = matches!(attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
@@ -119,6 +131,7 @@ impl<'a> Bound<'a> {
             let lost = || PublishError::Internal(format!("internal error: the column `{name}` was not read"));
             table.column(name).ok_or_else(lost)
         };
+        refuse_empty_texts(policy, table)?;
         let build = |attribute: &Attribute, column: &Column| {
             let none = (HierarchySpec::None, attribute.place.clone());
             let (spec, place) = attribute.hierarchy.as_ref().unwrap_or(&none);

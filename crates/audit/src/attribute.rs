@@ -6,9 +6,9 @@
 
 use hashbrown::HashMap;
 use hedgerow_table::release::codebook::Codebook;
-use hedgerow_table::{Column, Hierarchy, Level, Table, TableError};
+use hedgerow_table::{Column, Cover, Hierarchy, Level, Table, TableError};
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Shape};
 use crate::measure::QuasiSource;
 
 /// The longest label an error repeats, in characters.
@@ -46,6 +46,7 @@ impl<'a> Attribute<'a> {
         let (source, released) = both_columns(name, source, released)?;
         let texts: Vec<String> = (0..released.domain.cardinality() as u32).map(|c| released.domain.text(c)).collect();
         let mut cells = Vec::with_capacity(texts.len());
+        let mut listed = Vec::with_capacity(texts.len());
         for text in &texts {
             let Some(cover) = codebook.cover(name, text) else {
                 let problem =
@@ -54,12 +55,14 @@ impl<'a> Attribute<'a> {
                 return Err(TableError::input("codebook.csv", problem, hint));
             };
             cells.push(Cell::new(cover, &source.domain));
+            listed.push(matches!(cover, Cover::Leaves(_)));
         }
         if quasi.hierarchy.levels()[0].map.len() != source.domain.cardinality() {
             return Err(TableError::Internal(format!("the hierarchy of `{name}` is bound to another column")));
         }
-        let (level, labels) = find_level(name, &texts, &cells, quasi.hierarchy)?;
+        let (level, labels) = find_level(name, &texts, &cells, &listed, quasi.hierarchy)?;
         let found = &quasi.hierarchy.levels()[level];
+        widen(&mut cells, found, &labels);
         let mut released_code = vec![texts.len() as u32; found.labels.len()];
         for (code, &label) in labels.iter().enumerate() {
             released_code[label as usize] = code as u32;
@@ -134,6 +137,7 @@ fn find_level(
     name: &str,
     texts: &[String],
     cells: &[Cell],
+    listed: &[bool],
     hierarchy: &Hierarchy,
 ) -> Result<(usize, Vec<u32>), TableError> {
     let mut known = vec![false; texts.len()];
@@ -147,7 +151,7 @@ fn find_level(
         }
         let Some(labels) = labels.into_iter().collect::<Option<Vec<u32>>>() else { continue };
         same_text = true;
-        if stand_for(level, &labels, cells) {
+        if stand_for(level, &labels, cells, listed) {
             return Ok((number, labels));
         }
     }
@@ -161,16 +165,34 @@ fn find_level(
     Err(TableError::input(place, problem, OTHER_SOURCE))
 }
 
-/// Whether each cell holds exactly the values that the level puts under its label, and at least one.
-fn stand_for(level: &Level, labels: &[u32], cells: &[Cell]) -> bool {
+/// Whether each cell holds exactly the values that the level puts under its label, and at least one. Where leaves are
+/// `listed`, a codebook may leave out those that only suppressed rows had: naming them would betray these rows.
+fn stand_for(level: &Level, labels: &[u32], cells: &[Cell], listed: &[bool]) -> bool {
+    let sizes = sizes(level);
+    labels.iter().zip(cells).zip(listed).all(|((&label, cell), &listed)| {
+        let (size, held) = (sizes[label as usize], cell.codes.len());
+        held > 0 && (held == size || listed) && cell.codes.iter().all(|&code| level.map[code as usize] == label)
+    })
+}
+
+/// Gives each cell back the values that the codebook was silent about: a row with one of them would carry the label too.
+fn widen(cells: &mut [Cell], level: &Level, labels: &[u32]) {
+    let sizes = sizes(level);
+    for (cell, &label) in cells.iter_mut().zip(labels) {
+        if cell.codes.len() < sizes[label as usize] {
+            let under = |code: &u32| level.map[*code as usize] == label;
+            *cell = Cell { codes: (0..level.map.len() as u32).filter(under).collect(), shape: Shape::Listed };
+        }
+    }
+}
+
+/// How many values lie under each label.
+fn sizes(level: &Level) -> Vec<usize> {
     let mut sizes = vec![0usize; level.labels.len()];
     for &label in &level.map {
         sizes[label as usize] += 1;
     }
-    labels.iter().zip(cells).all(|(&label, cell)| {
-        let size = sizes[label as usize];
-        size > 0 && cell.codes.len() == size && cell.codes.iter().all(|&code| level.map[code as usize] == label)
-    })
+    sizes
 }
 
 fn shown(label: &str) -> String {

@@ -1,14 +1,14 @@
 //! Granularity, ARX's *Loss* with the arithmetic mean (after Iyengar: *Transforming data to satisfy privacy constraints*,
 //! 2002): per attribute, the share of the hierarchy's leaves under each cell, summed over the rows and brought from its
 //! range `n/|dom| … n` to `0 … 1`. Suppressed rows count 1, |dom| is all leaves of the hierarchy, whether or not they
-//! occur. A hierarchy of a single leaf has nothing to lose and counts 0.
+//! occur. A hierarchy of a single leaf has no such range: its cells count 0, and its suppressed rows 1 as everywhere.
 
 use crate::attribute::Attribute;
 
 pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64) -> f64 {
     let leaves = attribute.hierarchy.leaves();
     if leaves <= 1 {
-        return 0.0;
+        return suppressed as f64 / rows as f64;
     }
     // Counted in leaves, all sums are whole numbers until the one division.
     let counts = attribute.counts.iter().zip(&attribute.leaves);

@@ -19,6 +19,7 @@ pub(crate) struct Arguments {
 
 /// How the command talks.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Common options")]
 pub(crate) struct Talk {
     /// Print one JSON object on standard output, and nothing else there
     #[arg(long, global = true)]
@@ -41,9 +42,9 @@ pub(crate) struct Talk {
 pub(crate) enum Verb {
     /// Profile a data file and write a commented policy to start from
     Init(Init),
-    /// Make a release from a policy: search, write, verify
+    /// Make a release from a policy: search for the least loss, write, verify
     Publish(Publish),
-    /// Recompute every guarantee from a release, or hold any table against a policy
+    /// Recompute every guarantee of a release from its files, or hold any table against a policy
     Check(Check),
     /// Tell what a release lost and what risk is left
     Measure(Measure),
@@ -69,7 +70,7 @@ pub(crate) struct Init {
 pub(crate) struct Publish {
     /// The policy, a TOML file
     pub(crate) policy: PathBuf,
-    /// The directory to make; it must not exist
+    /// The directory to make; it must not exist yet
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// Replace a release that is there already
@@ -78,10 +79,10 @@ pub(crate) struct Publish {
     /// How to write the released table
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-    /// Also count every combination of levels that holds
+    /// Also count all combinations of levels that keep every rule (slower)
     #[arg(long)]
     pub(crate) candidates: bool,
-    /// Tell how the search went: combinations of levels in all, judged, left out and why
+    /// Tell how the search went: how many combinations of levels there are, were judged, were ruled out and why
     #[arg(long)]
     pub(crate) explain: bool,
     /// Stop after judging this many combinations of levels, with the best found
@@ -105,7 +106,7 @@ pub(crate) enum Format {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Check {
-    /// A release directory; or, with --policy, a table
+    /// A release directory; or, with --policy, a table file
     #[arg(group = "what", value_name = "DIR|TABLE")]
     pub(crate) target: PathBuf,
     /// Hold TABLE against the rules of this policy
@@ -118,13 +119,13 @@ pub(crate) struct Measure {
     /// The release directory
     #[arg(value_name = "DIR")]
     pub(crate) release: PathBuf,
-    /// The policy it was made from
+    /// The policy that the release was made from; its source is read for comparison
     #[arg(long)]
     pub(crate) policy: PathBuf,
-    /// How many random count queries to ask of both tables
+    /// How many random count queries to ask of both the source and the release
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) queries: usize,
-    /// Ask the same random queries again
+    /// Where the random queries come from: the same number gives the same queries
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -156,6 +157,7 @@ pub(crate) struct Census {
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
+    /// The shell to complete for
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

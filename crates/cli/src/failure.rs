@@ -1,5 +1,6 @@
 //! How a command fails: what is said on standard error, and with which exit code.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use hedgerow_policy::PolicyErrors;
@@ -10,6 +11,11 @@ pub(crate) const BREACH: u8 = 4;
 const UNSATISFIABLE: u8 = 3;
 const USAGE: u8 = 2;
 const FAILED: u8 = 1;
+
+/// A line on standard error. Unlike `eprintln!` it does not panic when nobody listens there any more.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
 
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -36,7 +42,7 @@ impl Failure {
             Failure::Output(error) => (format!("error: standard output: {error}"), FAILED),
             Failure::Panicked => return ExitCode::from(FAILED),
         };
-        eprintln!("{message}");
+        say(&message);
         ExitCode::from(code)
     }
 }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Arguments, Verb};
-use failure::Failure;
+use failure::{Failure, say};
 
 fn main() -> ExitCode {
     hide_panics();
@@ -42,6 +42,6 @@ fn hide_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place =
             panic.location().map_or_else(|| "an unknown place".to_owned(), |at| format!("{}:{}", at.file(), at.line()));
-        eprintln!("error: internal error at {place} (this is a bug in hedgerow; nothing was published)");
+        say(&format!("error: internal error at {place} (this is a bug in hedgerow; nothing was published)"));
     }));
 }

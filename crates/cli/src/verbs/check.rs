@@ -45,9 +45,13 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             claims_text(&found.checked.claims)
         );
         for contradiction in &found.contradictions {
-            text.push_str(&format!("  WRONG  {contradiction}\n"));
+            text.push_str(&format!("  WRONG   {contradiction}\n"));
         }
-        text.push_str(if found.holds() { "every guarantee holds\n" } else { "do not publish this: see above\n" });
+        text.push_str(if found.holds() {
+            "every guarantee holds\n"
+        } else {
+            "this must not be published: see above\n"
+        });
         print(&text)?;
     }
     Ok(if found.holds() { ExitCode::SUCCESS } else { ExitCode::from(BREACH) })

@@ -4,10 +4,9 @@ use std::process::ExitCode;
 
 use hedgerow_audit::{Measured, QuasiSource, QueryOptions, measure};
 use hedgerow_policy::{Policy, Role};
-use hedgerow_privacy::release_check::read_released;
+use hedgerow_privacy::release_check::{read_codebook, read_released};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_table::TableError;
-use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::release::manifest::Manifest;
 
 use super::{print, print_json};
@@ -25,7 +24,7 @@ pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure>
         return Err(TableError::input(directory.display().to_string(), "the release has no table `data`", hint).into());
     };
     let released = read_released(directory, resource, &bars)?;
-    let codebook = Codebook::read(&directory.join("codebook.csv"))?;
+    let codebook = read_codebook(directory)?;
     let source = read_source(&policy, &bars)?;
     let bound = Bound::new(&policy, &source)?;
     let quasi = bound.quasi.iter();

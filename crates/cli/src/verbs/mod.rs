@@ -14,7 +14,7 @@ use hedgerow_table::release::manifest::Claim;
 use serde_json::{Map, Value, json};
 
 use crate::args::Talk;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 
 /// Results go out whole, in one piece.
 fn print(text: &str) -> Result<(), Failure> {
@@ -34,7 +34,7 @@ fn warn(talk: &Talk, warnings: &[InputError]) {
         return;
     }
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        say(&format!("warning: {warning}"));
     }
 }
 
@@ -48,7 +48,7 @@ fn claims_text(claims: &[Claim]) -> String {
     for claim in claims {
         let protect = claim.protect.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
         text.push_str(&format!(
-            "  {} {}{protect} ({}): reached {}, for who knows {}\n",
+            "  {}  {}{protect}: asked {}, reached {}; the attacker knows {}\n",
             if claim.holds { "holds " } else { "BROKEN" },
             claim.model,
             pairs(&claim.required),

@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 
 use super::{claims_json, claims_text, print, print_json, short, warn};
 use crate::args::{Format, Publish, Talk};
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::progress::Bars;
 
 pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure> {
     if arguments.seed.is_some() {
-        eprintln!(
-            "warning: with --seed the order of rows can be repeated: this release is for tests and must not be published"
+        say(
+            "warning: with --seed the order of rows can be repeated: this release is for tests and must not be published",
         );
     }
     let policy = Policy::load(&arguments.policy)?;
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure>
             Some(nodes) => format!("{nodes} combinations of levels are too many to search them all"),
             None => "the combinations of levels are too many to search them all".to_owned(),
         };
-        eprintln!("warning: {why}: the release keeps every rule, but may not be the one with the least loss");
+        say(&format!("warning: {why}: the release keeps every rule, but another may lose less"));
     }
     if talk.json {
         print_json(&to_json(&published, arguments.explain))?;
@@ -86,11 +86,12 @@ fn to_json(published: &Published, explain: bool) -> Value {
 fn to_text(published: &Published, loss: &str, explain: bool, verbose: bool) -> String {
     let rows = published.rows;
     let classes = published.checked.classes;
-    let levels = published.levels.iter().map(|(name, level, top)| format!("{name} {level}/{top}")).collect::<Vec<_>>();
+    let levels =
+        published.levels.iter().map(|(name, level, top)| format!("{name} {level} of {top}")).collect::<Vec<_>>();
     let proof = if published.proven { "the least possible" } else { "not proven to be the least" };
     let value = published.losses.get(loss).and_then(Value::as_f64).unwrap_or(f64::NAN);
     let mut text = format!(
-        "release  {}\nrows     {} in, {} out, {} left out\nclasses  {} of {} to {} rows, {} on average\nlevels   {}\nloss     {loss} {}, {proof}\n",
+        "release  {}\nrows     {} read, {} released, {} left out\nclasses  {} of {} to {} rows, {} on average\nlevels   {}\nloss     {loss} {}, {proof}\n",
         published.release.display(),
         rows.source,
         rows.out,
@@ -103,7 +104,8 @@ fn to_text(published: &Published, loss: &str, explain: bool, verbose: bool) -> S
         short(value),
     );
     if let Some(candidates) = published.candidates {
-        text.push_str(&format!("holding  {candidates} combinations of levels\n"));
+        let nodes = published.explain.nodes.map_or_else(|| "more than 2^64".to_owned(), |nodes| nodes.to_string());
+        text.push_str(&format!("holding  {candidates} of {nodes} combinations of levels keep every rule\n"));
     }
     text.push_str("guarantees, recomputed from the written table\n");
     text.push_str(&claims_text(&published.checked.claims));

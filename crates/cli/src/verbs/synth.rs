@@ -5,14 +5,20 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use hedgerow_table::TableError;
+use serde_json::json;
 
-use super::print;
+use super::{print, print_json};
 use crate::args::{Synth, SynthWhat, Talk};
 use crate::failure::Failure;
 
 pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
     let SynthWhat::Census(census) = &arguments.what;
     match &census.output {
+        None if talk.json => {
+            let problem = "without -o the data itself goes to standard output, which leaves no room for JSON";
+            let hint = "name a directory with -o, or leave --json out";
+            return Err(TableError::input("--json", problem, hint).into());
+        }
         None => {
             let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
             hedgerow_synth::census(census.rows, census.seed, &mut out)?;
@@ -21,7 +27,9 @@ pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
         Some(directory) => {
             hedgerow_synth::write_example(directory, census.rows, census.seed)
                 .map_err(|error| failed(directory, error))?;
-            if !talk.quiet && !talk.json {
+            if talk.json {
+                print_json(&json!({ "directory": directory.display().to_string(), "rows": census.rows }))?;
+            } else if !talk.quiet {
                 print(&format!("wrote {0}/census.csv with hierarchies and {0}/policy.toml\n", directory.display()))?;
             }
         }
@@ -32,7 +40,8 @@ pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
 fn failed(directory: &Path, error: std::io::Error) -> TableError {
     match error.kind() {
         ErrorKind::AlreadyExists => {
-            TableError::input(directory.display().to_string(), error.to_string(), "name another directory with -o")
+            let problem = "holds a file already that would be written there";
+            TableError::input(directory.display().to_string(), problem, "name another directory with -o")
         }
         _ => TableError::io(directory, error),
     }

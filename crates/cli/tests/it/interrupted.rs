@@ -1,0 +1,198 @@
+//! Full disks and killed runs: either a release is there and complete, or it is not there.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::running::{Folder, Ran};
+
+/// More than any run here takes, so that nothing can hang.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A census large enough that writing it takes a while.
+fn with_census(rows: &str) -> Folder {
+    let folder = Folder::new();
+    let ran = folder.run(&["synth", "census", "--rows", rows, "-o", "census"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // What is tested here is the writing, so the search may be short.
+    let policy = folder.read("census/policy.toml");
+    folder.write("census/policy.toml", policy.replace("[publish]", "[publish]\nmax-nodes = 5"));
+    folder
+}
+
+const PUBLISH: [&str; 4] = ["publish", "census/policy.toml", "-o", "release"];
+
+fn started(folder: &Folder, arguments: &[&str]) -> Child {
+    folder.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Waits until the table is being written; false when the run ended before.
+fn is_writing(folder: &Folder, run: &mut Child) -> bool {
+    let table = folder.path(&format!(".release.partial-{}/data.csv", run.id()));
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if fs::metadata(&table).is_ok_and(|table| table.len() > 0) {
+            return true;
+        }
+        if run.try_wait().unwrap().is_some() {
+            return false;
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    panic!("nothing was written within {PATIENCE:?}");
+}
+
+#[track_caller]
+fn is_complete_or_absent(folder: &Folder) -> bool {
+    if !folder.path("release").exists() {
+        return false;
+    }
+    let ran = folder.run(&["check", "release"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    true
+}
+
+fn seed() -> u64 {
+    std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(7)
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_a_whole_release_or_none() {
+    let folder = with_census("150000");
+    let mut rng = StdRng::seed_from_u64(seed());
+    let mut cut_short = 0;
+    for round in 0..10 {
+        let mut run = started(&folder, &PUBLISH);
+        // At once, soon, later.
+        let delay = Duration::from_micros(rng.random_range(0..=round * 6_000));
+        if is_writing(&folder, &mut run) {
+            std::thread::sleep(delay);
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        if is_complete_or_absent(&folder) {
+            fs::remove_dir_all(folder.path("release")).unwrap();
+        } else {
+            cut_short += 1;
+        }
+        // What the killed run left is cleared away by the next; there is never more than one.
+        assert!(folder.names().len() <= 2, "{:?}", folder.names());
+    }
+    assert!(cut_short > 0, "no run was killed before its end, seed {}", seed());
+    assert_eq!(folder.run(&PUBLISH).code, Some(0));
+    assert!(is_complete_or_absent(&folder));
+    assert_eq!(folder.names(), ["census", "release"]);
+}
+
+#[test]
+fn a_kill_while_replacing_leaves_the_old_release_or_the_new() {
+    let folder = with_census("100000");
+    assert_eq!(folder.run(&PUBLISH).code, Some(0));
+    let mut rng = StdRng::seed_from_u64(seed());
+    for _ in 0..6 {
+        let mut run = started(&folder, &["publish", "census/policy.toml", "-o", "release", "--force"]);
+        if is_writing(&folder, &mut run) {
+            std::thread::sleep(Duration::from_micros(rng.random_range(0..80_000)));
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        // Between two renames the old release may be aside; the next run brings it back.
+        if !is_complete_or_absent(&folder) {
+            assert!(folder.names().iter().any(|name| name.starts_with(".release.replaced-")), "{:?}", folder.names());
+        }
+    }
+    assert_eq!(folder.run(&["publish", "census/policy.toml", "-o", "release", "--force"]).code, Some(0));
+    assert!(is_complete_or_absent(&folder));
+    assert_eq!(folder.names(), ["census", "release"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_from_the_keyboard_is_like_a_kill() {
+    let folder = with_census("150000");
+    for signal in ["-INT", "-TERM"] {
+        let mut run = started(&folder, &PUBLISH);
+        if is_writing(&folder, &mut run) {
+            // To a run that has just ended it cannot be sent; that is no failure.
+            let _ = Command::new("kill").args([signal, &run.id().to_string()]).stderr(Stdio::null()).status().unwrap();
+        }
+        let ended = run.wait().unwrap();
+        if is_complete_or_absent(&folder) {
+            fs::remove_dir_all(folder.path("release")).unwrap();
+        } else {
+            assert!(!ended.success());
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn files_that_may_not_grow_leave_nothing_behind() {
+    let folder = with_census("20000");
+    // Blocks of 512 bytes; without the trap the system ends the run by a signal instead.
+    for (trap, code) in [("trap '' XFSZ;", Some(1)), ("", None)] {
+        for blocks in ["1", "100", "1000"] {
+            let script = format!("ulimit -c 0; ulimit -f {blocks}; {trap} exec \"$0\" \"$@\"");
+            let mut command = Command::new("sh");
+            command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_hedgerow")).args(PUBLISH);
+            let ran = Ran::of(command.current_dir(folder.path(".")).output().unwrap());
+            assert_eq!(ran.code, code, "{ran:?}");
+            assert!(!folder.path("release").exists());
+            if code.is_some() {
+                assert!(ran.stderr.contains("data.csv"), "{ran:?}");
+                assert_eq!(folder.names(), ["census"]);
+            }
+        }
+    }
+    assert_eq!(folder.run(&PUBLISH).code, Some(0));
+    assert_eq!(folder.names(), ["census", "release"]);
+}
+
+/// A file system of a fixed size, where the system lets us have one.
+#[cfg(unix)]
+struct SmallDisk(std::path::PathBuf);
+
+#[cfg(unix)]
+impl SmallDisk {
+    fn mounted(place: std::path::PathBuf, size: &str) -> Option<SmallDisk> {
+        fs::create_dir(&place).unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&place).stderr(Stdio::null());
+        mount.status().is_ok_and(|status| status.success()).then_some(SmallDisk(place))
+    }
+}
+
+#[cfg(unix)]
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_nothing_behind() {
+    let folder = with_census("20000");
+    for size in ["4k", "64k", "512k"] {
+        // Without the right to mount, the test above has to do.
+        let Some(disk) = SmallDisk::mounted(folder.path(&format!("disk-{size}")), size) else { return };
+        for format in ["csv", "parquet"] {
+            let destination = disk.0.join("release");
+            let mut command = folder.command(&["publish", "census/policy.toml", "--format", format, "-o"]);
+            let ran = Ran::of(command.arg(&destination).output().unwrap());
+            let files: Vec<_> = fs::read_dir(&disk.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            if format == "parquet" && ran.code == Some(0) {
+                // Compressed, it may fit.
+                assert_eq!(files, ["release"]);
+                fs::remove_dir_all(&destination).unwrap();
+                continue;
+            }
+            assert_eq!(ran.code, Some(1), "{size} {format}: {ran:?}");
+            assert!(ran.stderr.contains("No space left"), "{size} {format}: {ran:?}");
+            assert!(files.is_empty(), "{size} {format}: {files:?}");
+        }
+    }
+}

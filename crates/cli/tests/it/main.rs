@@ -1,0 +1,16 @@
+//! The command as its users meet it: what it prints, what it publishes, what it refuses, and what it leaves behind when
+//! something goes wrong.
+//!
+//! No test here may rely on the current directory: `transcripts` changes it.
+
+mod destination;
+mod examples;
+mod interrupted;
+mod malformed;
+mod odd_tables;
+mod output;
+mod random_releases;
+mod release;
+mod running;
+mod tampered;
+mod transcripts;

@@ -1,0 +1,339 @@
+//! Random tables under random policies, published, and the release examined from its files alone: does every class keep
+//! every rule, does the codebook say what it must and no more, does the manifest tell the truth and nothing else?
+//!
+//! `HEDGEROW_SEED=… cargo test -p hedgerow-cli random_releases` replays one case.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use hedgerow_audit::{Measured, QuasiSource, QueryOptions, measure};
+use hedgerow_policy::Policy;
+use hedgerow_privacy::release_check::{check_release, read_released};
+use hedgerow_publish::bind::{Bound, read_source};
+use hedgerow_publish::{PublishError, PublishOptions, Published, TableFormat, publish};
+use hedgerow_table::NoProgress;
+use hedgerow_table::release::codebook::Codebook;
+use hedgerow_table::release::manifest::Manifest;
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use serde_json::Value;
+
+use crate::release::{Asked, Texts, keys, quoted};
+use crate::running::scratch;
+
+const CASES: u64 = 500;
+
+#[test]
+fn random_releases_keep_their_rules_and_betray_nothing() {
+    if let Some(seed) = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse().ok()) {
+        examine(seed);
+        return;
+    }
+    let published = (0..CASES).filter(|&seed| examine(seed)).count() as u64;
+    assert!(published > CASES / 3, "only {published} of {CASES} policies could be met");
+}
+
+/// One rule, as written.
+struct Asking {
+    know: Option<Vec<String>>,
+    protect: Option<String>,
+    require: Vec<Asked>,
+}
+
+/// How a column is generalised.
+#[derive(Clone, Copy, PartialEq)]
+enum Scheme {
+    Widths,
+    Breaks,
+    Mask,
+    Dates,
+    File,
+    None,
+}
+
+struct Case {
+    seed: u64,
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    quasi: Vec<(String, Scheme)>,
+    rules: Vec<Asking>,
+    suppression: f64,
+    policy: String,
+}
+
+/// Awkward names, for columns and for values.
+const ODD: [&str; 8] = ["a,b", "say \"so\"", "two\nlines", "ünï ✓", " spaced ", "semi;colon", "#hash", "x\ty"];
+
+fn random_case(seed: u64) -> Case {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let count = *[1usize, 2, 5, 20, 60, 150].choose(&mut rng).unwrap();
+    let named = |plain: String, rng: &mut StdRng| {
+        if rng.random_bool(0.15) { format!("{plain}{}", ODD.choose(rng).unwrap()) } else { plain }
+    };
+    let mut columns: Vec<(String, &str, Scheme)> = vec![("id".to_owned(), "identifier", Scheme::None)];
+    for index in 0..rng.random_range(1..=3) {
+        let schemes = [Scheme::Widths, Scheme::Breaks, Scheme::Mask, Scheme::Dates, Scheme::File, Scheme::None];
+        let scheme = *schemes.choose(&mut rng).unwrap();
+        columns.push((named(format!("q{index}"), &mut rng), "quasi", scheme));
+    }
+    let protected: Vec<String> =
+        (0..rng.random_range(0..=2)).map(|index| named(format!("s{index}"), &mut rng)).collect();
+    columns.extend(protected.iter().map(|name| (name.clone(), "sensitive", Scheme::None)));
+    if rng.random_bool(0.3) {
+        columns.push((named("plain".to_owned(), &mut rng), "plain", Scheme::None));
+    }
+    let missing = if rng.random_bool(0.3) { 0.1 } else { 0.0 };
+    let distinct = *[1u32, 3, 8, 30].choose(&mut rng).unwrap();
+    let rows: Vec<Vec<String>> = (0..count)
+        .map(|row| {
+            columns.iter().map(|(_, role, scheme)| cell(&mut rng, role, *scheme, row, distinct, missing)).collect()
+        })
+        .collect();
+    let quasi: Vec<(String, Scheme)> =
+        columns.iter().filter(|column| column.1 == "quasi").map(|column| (column.0.clone(), column.2)).collect();
+    let rules: Vec<Asking> = (0..rng.random_range(1..=2)).map(|_| random_rule(&mut rng, &quasi, &protected)).collect();
+    let suppression = *[0.0, 0.1, 0.3, 1.0].choose(&mut rng).unwrap();
+    let loss = ["ncp", "precision", "granularity", "discernibility", "average-class"].choose(&mut rng).unwrap();
+    let policy = policy_text(&columns, &rules, suppression, loss);
+    Case { seed, header: columns.into_iter().map(|column| column.0).collect(), rows, quasi, rules, suppression, policy }
+}
+
+fn cell(rng: &mut StdRng, role: &str, scheme: Scheme, row: usize, distinct: u32, missing: f64) -> String {
+    if role == "identifier" {
+        return format!("person-{row}-secret");
+    }
+    if rng.random_bool(missing) {
+        return String::new();
+    }
+    let value = rng.random_range(0..distinct).min(rng.random_range(0..distinct));
+    match (role, scheme) {
+        ("quasi", Scheme::Widths | Scheme::Breaks) => (i64::from(value) * 3 - 7).to_string(),
+        ("quasi", Scheme::Mask) => format!("0{:02}", value),
+        ("quasi", Scheme::Dates) => format!("20{:02}-{:02}-{:02}", value % 7, value % 12 + 1, value % 28 + 1),
+        ("quasi", Scheme::File) => format!("leaf{value}"),
+        ("sensitive", _) if value % 5 == 3 => format!("v{}", ODD[value as usize % ODD.len()]),
+        _ => format!("v{value}"),
+    }
+}
+
+fn random_rule(rng: &mut StdRng, quasi: &[(String, Scheme)], protected: &[String]) -> Asking {
+    let protect = protected.choose(rng).filter(|_| rng.random_bool(0.7)).cloned();
+    let k = *[1, 2, 3, 7].choose(rng).unwrap();
+    let require = (0..rng.random_range(1..=2))
+        .map(|_| match if protect.is_some() { rng.random_range(0..7) } else { 0 } {
+            0 => Asked::K(k),
+            1 => Asked::Distinct(rng.random_range(1..=3)),
+            2 => Asked::Frequency(*[1.0, 1.5, 2.0, 3.0].choose(rng).unwrap()),
+            3 => Asked::Entropy(*[1.0, 1.5, 2.0, 2.5].choose(rng).unwrap()),
+            4 => Asked::Recursive(*[0.5, 1.5, 3.0].choose(rng).unwrap(), rng.random_range(1..=3)),
+            5 => Asked::Close(*[0.1, 0.3, 0.6].choose(rng).unwrap()),
+            _ => Asked::AlphaK(*[0.4, 0.75, 1.0].choose(rng).unwrap(), k),
+        })
+        .collect();
+    let know = rng.random_bool(0.25).then(|| vec![quasi.choose(rng).unwrap().0.clone()]);
+    Asking { know, protect, require }
+}
+
+const WIDTHS: [i64; 3] = [4, 8, 24];
+const BREAKS: [i64; 3] = [0, 10, 40];
+
+fn policy_text(columns: &[(String, &str, Scheme)], rules: &[Asking], suppression: f64, loss: &str) -> String {
+    let mut text = "[source]\npath = \"table.csv\"\n[attributes]\n".to_owned();
+    for (name, role, scheme) in columns {
+        let hierarchy = match scheme {
+            Scheme::Widths => format!(", hierarchy = {{ widths = {WIDTHS:?} }}"),
+            Scheme::Breaks => format!(", hierarchy = {{ breaks = [{BREAKS:?}, [10]] }}"),
+            Scheme::Mask => ", hierarchy = { mask = 3 }".to_owned(),
+            Scheme::Dates => ", hierarchy = { dates = [\"month\", \"year\"] }".to_owned(),
+            Scheme::File => ", hierarchy = \"leaves.csv\"".to_owned(),
+            Scheme::None => String::new(),
+        };
+        text.push_str(&format!("{name:?} = {{ role = {role:?}{hierarchy} }}\n"));
+    }
+    for rule in rules {
+        text.push_str("[[rule]]\n");
+        if let Some(know) = &rule.know {
+            text.push_str(&format!("know = {know:?}\n"));
+        }
+        if let Some(protect) = &rule.protect {
+            text.push_str(&format!("protect = {protect:?}\n"));
+        }
+        let require: Vec<String> = rule.require.iter().map(Asked::toml).collect();
+        text.push_str(&format!("require = [{}]\n", require.join(", ")));
+    }
+    text + &format!("[publish]\nsuppression = {suppression:?}\nloss = {loss:?}\n")
+}
+
+/// Publishes a case and examines it; false when no release can meet the policy.
+fn examine(seed: u64) -> bool {
+    let case = random_case(seed);
+    let folder = scratch();
+    let record = |fields: &[String]| fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\n";
+    let table: String = std::iter::once(&case.header).chain(&case.rows).map(|fields| record(fields)).collect();
+    std::fs::write(folder.path().join("table.csv"), table).unwrap();
+    let leaves: String = (0..30).map(|leaf| format!("leaf{leaf};g{};h{};*\n", leaf / 3, leaf / 9)).collect();
+    std::fs::write(folder.path().join("leaves.csv"), leaves).unwrap();
+    let policy = folder.path().join("policy.toml");
+    std::fs::write(&policy, &case.policy).unwrap();
+    let policy = Policy::load(&policy).unwrap_or_else(|errors| panic!("seed {seed}\n{errors}"));
+    let options = PublishOptions {
+        destination: folder.path().join("release"),
+        overwrite: false,
+        format: TableFormat::Csv,
+        seed: None,
+        candidates: false,
+        nodes_max: None,
+        seconds_max: None,
+        progress: &NoProgress,
+    };
+    let published = match publish(&policy, &options) {
+        Ok(published) => published,
+        Err(PublishError::Unsatisfiable(_)) => {
+            assert!(!folder.path().join("release").exists(), "seed {seed}");
+            return false;
+        }
+        Err(error) => panic!("seed {seed}: {error}\n{}", case.policy),
+    };
+    let context = || format!("seed {seed}\n{}", case.policy);
+    let found = check_release(&published.release, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{}", context()));
+    assert!(found.holds(), "{found:?}\n{}", context());
+    let data = Texts::read(&published.release.join("data.csv"));
+    rules_hold(&case, &data);
+    nothing_but_the_release(&case, &data, &published, folder.path());
+    codebook_fits(&case, &data, &Texts::read(&published.release.join("codebook.csv")));
+    losses_agree(&policy, &published, &context());
+    true
+}
+
+fn rules_hold(case: &Case, data: &Texts) {
+    let all: Vec<String> = case.quasi.iter().map(|quasi| quasi.0.clone()).collect();
+    for rule in &case.rules {
+        let released = rule.protect.as_ref().map(|name| data.column(name)).unwrap_or_default();
+        let source = rule.protect.as_ref().map(|name| {
+            let index = case.header.iter().position(|column| column == name).unwrap();
+            case.rows.iter().map(|row| row[index].as_str()).collect::<Vec<_>>()
+        });
+        let wholes = [source.unwrap_or_default(), released.clone()];
+        for class in data.classes(rule.know.as_ref().unwrap_or(&all)) {
+            let values: Vec<&str> = class.iter().filter_map(|&row| released.get(row).copied()).collect();
+            for asked in &rule.require {
+                let holds = asked.holds(class.len(), &values, &wholes);
+                assert!(holds, "{asked:?} is broken by {values:?}, seed {}\n{}", case.seed, case.policy);
+            }
+        }
+    }
+}
+
+/// Rows add up, columns are the ones to release, and neither identifiers nor the place of work show anywhere.
+fn nothing_but_the_release(case: &Case, data: &Texts, published: &Published, folder: &Path) {
+    let seed = case.seed;
+    let text = std::fs::read_to_string(published.release.join("datapackage.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&text).unwrap();
+    let rows = |name: &str| manifest["hedgerow"]["rows"][name].as_u64().unwrap();
+    assert_eq!(rows("in"), case.rows.len() as u64, "seed {seed}");
+    assert_eq!(rows("out"), data.rows.len() as u64, "seed {seed}");
+    assert_eq!(rows("in"), rows("out") + rows("suppressed"), "seed {seed}");
+    assert!(rows("suppressed") as f64 <= case.suppression * rows("in") as f64 + 1e-9, "seed {seed}");
+    assert!(rows("out") > 0, "seed {seed}");
+    let all: Vec<String> = case.quasi.iter().map(|quasi| quasi.0.clone()).collect();
+    let classes = data.classes(&all);
+    assert_eq!(manifest["hedgerow"]["classes"]["count"].as_u64(), Some(classes.len() as u64), "seed {seed}");
+    let smallest = classes.iter().map(|class| class.len() as u64).min();
+    assert_eq!(manifest["hedgerow"]["classes"]["min"].as_u64(), smallest, "seed {seed}");
+    assert_eq!(data.header, case.header[1..], "seed {seed}");
+
+    let mut used = BTreeSet::new();
+    keys(&manifest, &mut used);
+    let known = "name resources hedgerow path format mediatype encoding schema fields type role missingValues version method \
+        guarantees model required achieved know protect holds k l c t distance alpha rows in out suppressed classes count min \
+        max mean loss ncp precision discernibility average-class granularity";
+    let known: BTreeSet<&str> = known.split_whitespace().collect();
+    let unknown: Vec<&String> = used.iter().filter(|key| !known.contains(key.as_str())).collect();
+    assert!(unknown.is_empty(), "{unknown:?}, seed {seed}");
+
+    let mut files: Vec<String> = Vec::new();
+    for entry in std::fs::read_dir(&published.release).unwrap() {
+        let path = entry.unwrap().path();
+        files.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+        let text = std::fs::read_to_string(path).unwrap();
+        for betrayal in ["-secret", "table.csv", "policy.toml", "/dev/", folder.to_str().unwrap()] {
+            assert!(!text.contains(betrayal), "{betrayal} shows, seed {seed}");
+        }
+    }
+    files.sort();
+    assert_eq!(files, ["codebook.csv", "data.csv", "datapackage.json"], "seed {seed}");
+}
+
+/// One entry for every released label and for no other; bounds from the hierarchy, not from the people.
+fn codebook_fits(case: &Case, data: &Texts, codebook: &Texts) {
+    let seed = case.seed;
+    assert_eq!(codebook.header, ["attribute", "label", "low", "high", "leaf"], "seed {seed}");
+    for (name, scheme) in &case.quasi {
+        let released: BTreeSet<&str> = data.column(name).into_iter().collect();
+        let entries: Vec<&Vec<String>> = codebook.rows.iter().filter(|row| row[0] == *name).collect();
+        let covered: BTreeSet<&str> = entries.iter().map(|row| row[1].as_str()).collect();
+        assert_eq!(released, covered, "labels of {name}, seed {seed}\n{}", case.policy);
+        for entry in entries {
+            let [_, label, low, high, leaf] = &entry[..] else { unreachable!() };
+            if label == "*" || label.is_empty() {
+                assert_eq!((low.as_str(), high.as_str()), ("", ""), "{entry:?}, seed {seed}");
+            } else if low == high && leaf.is_empty() {
+                assert_eq!(low, label, "{entry:?}, seed {seed}");
+            } else {
+                assert!(comes_from_the_hierarchy(*scheme, low, high, leaf), "{entry:?}, seed {seed}\n{}", case.policy);
+            }
+        }
+    }
+}
+
+fn comes_from_the_hierarchy(scheme: Scheme, low: &str, high: &str, leaf: &str) -> bool {
+    let number = |text: &str| text.parse::<i64>();
+    match scheme {
+        Scheme::Widths => {
+            let (Ok(low), Ok(high)) = (number(low), number(high)) else { return false };
+            WIDTHS.contains(&(high - low)) && low.rem_euclid(high - low) == 0
+        }
+        Scheme::Breaks => {
+            let is_break = |text: &str| text.is_empty() || number(text).is_ok_and(|number| BREAKS.contains(&number));
+            is_break(low) && is_break(high)
+        }
+        Scheme::Dates => low.ends_with("-01") && high.ends_with("-01"),
+        Scheme::File => leaf.starts_with("leaf"),
+        Scheme::Mask | Scheme::None => !leaf.is_empty() && low.is_empty() && high.is_empty(),
+    }
+}
+
+/// The losses that were claimed, computed again by the auditor's code.
+fn losses_agree(policy: &Policy, published: &Published, context: &str) {
+    let directory = &published.release;
+    let manifest = Manifest::read(directory).unwrap();
+    let released = read_released(directory, &manifest.resources[0], &NoProgress).unwrap();
+    let codebook = Codebook::read(&directory.join("codebook.csv")).unwrap();
+    let source = read_source(policy, &NoProgress).unwrap();
+    let bound = Bound::new(policy, &source).unwrap();
+    let input = Measured {
+        source: &source,
+        released: &released,
+        codebook: &codebook,
+        quasi: bound
+            .quasi
+            .iter()
+            .map(|quasi| QuasiSource { name: &quasi.attribute.name, hierarchy: &quasi.hierarchy })
+            .collect(),
+        sensitive: Vec::new(),
+        k: bound.k(),
+        rows_suppressed: manifest.hedgerow.rows.suppressed,
+    };
+    let queries = QueryOptions { count: 0, ..QueryOptions::default() };
+    let measured =
+        measure(&input, &queries, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{context}")).to_json();
+    for name in ["ncp", "precision", "discernibility", "average-class", "granularity"] {
+        let claimed = manifest.hedgerow.loss[name].as_f64().unwrap();
+        let found = measured["loss"][name].as_f64().unwrap();
+        assert!(
+            (claimed - found).abs() <= 1e-9 * found.abs().max(1.0),
+            "{name}: claimed {claimed}, is {found}\n{context}"
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! A release read by hand: a naive CSV splitter, naive classes, and every model from its definition. It shares nothing with
+//! the code that published.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::Value;
+
+/// Commas, quotes doubled inside quotes, lines that end in LF.
+pub(crate) fn split(text: &str) -> Vec<Vec<String>> {
+    let (mut records, mut record, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' if quoted && characters.peek() == Some(&'"') => {
+                characters.next();
+                field.push('"');
+            }
+            '"' if quoted || field.is_empty() => quoted = !quoted,
+            ',' if !quoted => record.push(std::mem::take(&mut field)),
+            '\n' if !quoted => {
+                record.push(std::mem::take(&mut field));
+                records.push(std::mem::take(&mut record));
+            }
+            other => field.push(other),
+        }
+    }
+    assert!(!quoted && field.is_empty() && record.is_empty(), "the file ends in the middle of a line");
+    records
+}
+
+/// A field as a CSV file must write it.
+pub(crate) fn quoted(field: &str) -> String {
+    format!("\"{}\"", field.replace('"', "\"\""))
+}
+
+/// A table of texts.
+pub(crate) struct Texts {
+    pub(crate) header: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl Texts {
+    pub(crate) fn read(path: &Path) -> Texts {
+        let mut records = split(&std::fs::read_to_string(path).unwrap());
+        let header = records.remove(0);
+        assert!(records.iter().all(|record| record.len() == header.len()), "ragged");
+        Texts { header, rows: records }
+    }
+
+    pub(crate) fn column(&self, name: &str) -> Vec<&str> {
+        let index = self.header.iter().position(|column| column == name).unwrap_or_else(|| panic!("no column {name}"));
+        self.rows.iter().map(|row| row[index].as_str()).collect()
+    }
+
+    /// The row numbers of each class.
+    pub(crate) fn classes(&self, know: &[String]) -> Vec<Vec<usize>> {
+        let columns: Vec<Vec<&str>> = know.iter().map(|name| self.column(name)).collect();
+        let mut classes: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
+        for row in 0..self.rows.len() {
+            classes.entry(columns.iter().map(|column| column[row]).collect()).or_default().push(row);
+        }
+        classes.into_values().collect()
+    }
+}
+
+/// A model with its parameters, as the test wrote it into the policy.
+#[derive(Debug, Clone)]
+pub(crate) enum Asked {
+    K(usize),
+    Distinct(usize),
+    Frequency(f64),
+    Entropy(f64),
+    Recursive(f64, usize),
+    Close(f64),
+    AlphaK(f64, usize),
+}
+
+impl Asked {
+    pub(crate) fn toml(&self) -> String {
+        match self {
+            Asked::K(k) => format!("{{ model = \"k-anonymity\", k = {k} }}"),
+            Asked::Distinct(l) => format!("{{ model = \"distinct-l-diversity\", l = {l} }}"),
+            Asked::Frequency(l) => format!("{{ model = \"frequency-l-diversity\", l = {l} }}"),
+            Asked::Entropy(l) => format!("{{ model = \"entropy-l-diversity\", l = {l} }}"),
+            Asked::Recursive(c, l) => format!("{{ model = \"recursive-l-diversity\", c = {c}, l = {l} }}"),
+            Asked::Close(t) => format!("{{ model = \"t-closeness\", t = {t} }}"),
+            Asked::AlphaK(alpha, k) => format!("{{ model = \"alpha-k-anonymity\", alpha = {alpha}, k = {k} }}"),
+        }
+    }
+
+    /// Whether a class holds; `values` are the protected ones of its rows, `wholes` those that it must be close to.
+    pub(crate) fn holds(&self, size: usize, values: &[&str], wholes: &[Vec<&str>]) -> bool {
+        const SLACK: f64 = 1e-9;
+        let mut counts: Vec<usize> =
+            shares(values).into_values().map(|share| (share * size as f64).round() as usize).collect();
+        counts.sort_by(|a, b| b.cmp(a));
+        let most = counts.first().copied().unwrap_or(0) as f64;
+        match self {
+            Asked::K(k) => size >= *k,
+            Asked::Distinct(l) => counts.len() >= *l,
+            Asked::Frequency(l) => most * l <= size as f64 + SLACK,
+            Asked::Entropy(l) => {
+                let share = |count: &usize| *count as f64 / size as f64;
+                counts.iter().map(|count| -share(count) * share(count).ln()).sum::<f64>() >= l.ln() - SLACK
+            }
+            Asked::Recursive(c, l) => most < c * counts.iter().skip(l - 1).sum::<usize>() as f64 - SLACK,
+            Asked::AlphaK(alpha, k) => size >= *k && most <= alpha * size as f64 + SLACK,
+            Asked::Close(t) => wholes.iter().all(|whole| {
+                let (class, whole) = (shares(values), shares(whole));
+                let of = |shares: &BTreeMap<&str, f64>, value: &str| shares.get(value).copied().unwrap_or(0.0);
+                let all: BTreeSet<&str> = class.keys().chain(whole.keys()).copied().collect();
+                all.iter().map(|value| (of(&class, value) - of(&whole, value)).abs()).sum::<f64>() / 2.0 <= t + SLACK
+            }),
+        }
+    }
+}
+
+fn shares<'a>(values: &[&'a str]) -> BTreeMap<&'a str, f64> {
+    let mut shares = BTreeMap::new();
+    for value in values {
+        *shares.entry(*value).or_insert(0.0) += 1.0 / values.len() as f64;
+    }
+    shares
+}
+
+/// Every key of a JSON value, at any depth.
+pub(crate) fn keys(value: &Value, into: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                into.insert(key.clone());
+                keys(value, into);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| keys(value, into)),
+        _ => {}
+    }
+}

@@ -85,7 +85,7 @@ pub(crate) struct Publish {
     /// Tell how the search went: how many combinations of levels there are, were judged, were ruled out and why
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Stop after judging this many combinations of levels, with the best found
+    /// Stop after judging about this many combinations of levels, with the best found
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_nodes: Option<u64>,
     /// Stop searching after this long, with the best found

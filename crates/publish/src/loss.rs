@@ -140,14 +140,15 @@ impl LossModel {
         }
     }
 
-    /// A cost as the number that people read.
+    /// A cost as the number that people read: to twelve places, since weights are rounded beyond.
     pub fn loss(&self, cost: Cost) -> f64 {
-        match self.loss {
+        let loss = match self.loss {
             Loss::Discernibility => cost as f64,
             Loss::AverageClass => cost as f64 / WHOLE as f64 / self.k as f64,
             _ if self.rows == 0 || self.weights.is_empty() => 0.0,
             _ => cost as f64 / (self.rows as f64 * self.row_of_tops() as f64),
-        }
+        };
+        if loss < 1e3 { (loss * 1e12).round() / 1e12 } else { loss }
     }
 
     fn row_of_tops(&self) -> u64 {

@@ -9,6 +9,7 @@
 //! The optimum is unique: among equal losses the node with the fewest generalisation steps, then the first in the order
 //! of levels. Batches are of fixed size, so that neither the answer nor the counts depend on the number of threads.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hedgerow_privacy::{Judge, Verdict};
@@ -138,7 +139,8 @@ struct Search<'a, const W: usize> {
     best: Option<Holding>,
     explain: Explain,
     started: Instant,
-    judged: u64,
+    /// Nodes judged so far, each once.
+    judged: HashSet<Levels>,
     /// What the nodes judged for the incumbent taught; the proof starts from it.
     learned: Vec<(Levels, AtLeast)>,
 }
@@ -163,7 +165,7 @@ impl<'a, const W: usize> Search<'a, W> {
             best: None,
             explain,
             started,
-            judged: 0,
+            judged: HashSet::new(),
             learned: Vec::new(),
         }
     }
@@ -175,7 +177,7 @@ impl<'a, const W: usize> Search<'a, W> {
         if self.lattice.nodes().is_none_or(|nodes| nodes >= NODES_LARGE) {
             self.improve_locally();
         }
-        self.explain.judged_first = self.judged;
+        self.explain.judged_first = self.judged.len() as u64;
         // Losses of whole classes have no bound to prune by, but without suppression they grow with every step.
         let by_chains = !self.problem.loss.is_sum_over_cells() && self.problem.judge.allowed() == 0;
         let (proven, mut candidates) = match self.lattice.nodes() {
@@ -186,7 +188,17 @@ impl<'a, const W: usize> Search<'a, W> {
             Some(nodes) if numbered => (self.prove(nodes), None),
             _ => (false, None),
         };
-        self.explain.judged_proof = self.judged - self.explain.judged_first;
+        self.explain.judged_proof = self.judged.len() as u64 - self.explain.judged_first;
+        // Whatever was neither judged nor excluded by a coarser node has a bound that excludes it.
+        let told = &self.explain;
+        let accounted = told.judged_first
+            + told.judged_proof
+            + told.pruned_by_guarantee
+            + told.pruned_by_suppression
+            + told.not_reached;
+        if !(by_chains && self.holding_is_monotone()) && numbered {
+            self.explain.pruned_by_loss = told.nodes.map_or(0, |nodes| nodes.saturating_sub(accounted));
+        }
         if self.problem.candidates && numbered && candidates.is_none() {
             candidates = self.count_candidates();
         }
@@ -196,7 +208,7 @@ impl<'a, const W: usize> Search<'a, W> {
     }
 
     fn out_of_budget(&self) -> bool {
-        self.problem.budget.nodes_max.is_some_and(|nodes| self.judged >= nodes)
+        self.problem.budget.nodes_max.is_some_and(|nodes| self.judged.len() as u64 >= nodes)
             || self.problem.budget.time_max.is_some_and(|time| self.started.elapsed() >= time)
     }
 
@@ -210,10 +222,10 @@ impl<'a, const W: usize> Search<'a, W> {
                 Judged { at_least: self.pruning.after(&verdict), holding: self.holding(counted, verdict) }
             })
             .collect();
-        self.judged += nodes.len() as u64;
+        let new: Vec<bool> = nodes.iter().map(|levels| self.judged.insert(levels.clone())).collect();
         self.problem.progress.advance(nodes.len() as u64);
-        for holding in all.iter().filter_map(|judged| judged.holding.as_ref()) {
-            self.explain.judged_holding += 1;
+        for (holding, new) in all.iter().zip(new).filter_map(|(judged, new)| Some((judged.holding.as_ref()?, new))) {
+            self.explain.judged_holding += u64::from(new);
             if self.best.as_ref().is_none_or(|best| holding < best) {
                 self.best = Some(holding.clone());
             }

@@ -1,7 +1,7 @@
 //! The values a column can take, in order; a cell is a position in it.
 //!
-//! Types are inferred so that nothing is lost: a column is a number or a date only when every value present can be
-//! given back exactly as it stood. `02139` stays text, as does a column with one value that is not a number.
+//! Types are inferred so that nothing is lost: a column is a number or a date only when every value present is one to the
+//! last digit (`1.50` is the number 1.5, and is given back as such). `02139` stays text, as does a column with one value that is not a number.
 
 use crate::date::Date;
 

@@ -1,7 +1,6 @@
 //! The proof that no node is better than the best: every other one is judged, or excluded by a bound.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 
 use rayon::prelude::*;
 
@@ -47,12 +46,9 @@ impl<const W: usize> Search<'_, W> {
     /// Judges or excludes every node; false when the budget ran out first.
     pub(super) fn prove(&mut self, nodes: u64) -> bool {
         let order = self.order_of_proof(nodes);
-        self.explain.pruned_by_loss += nodes - order.len() as u64;
         self.problem.progress.stage("proving", Some(order.len() as u64));
         let mut known = Known::new(self.lattice.clone(), self.failing_from(), nodes);
-        let mut judged_first: HashSet<u32> = HashSet::new();
         for (levels, learned) in std::mem::take(&mut self.learned) {
-            judged_first.insert(self.lattice.number(&levels) as u32);
             known.learn(&levels, learned);
         }
         let mut waiting: Vec<(u32, Levels)> = Vec::new();
@@ -83,20 +79,20 @@ impl<const W: usize> Search<'_, W> {
                     continue;
                 }
                 match self.worth_judging(&levels, at_least) {
-                    _ if judged_first.contains(&number) => {}
+                    _ if self.judged.contains(&levels) => {}
                     Worth::Judging => batch.push((number, levels)),
                     Worth::Fails => self.explain.pruned_by_guarantee += 1,
-                    Worth::LosesMore => self.explain.pruned_by_loss += 1,
+                    Worth::LosesMore => {}
                     Worth::LosesMoreBySuppression => self.explain.pruned_by_suppression += 1,
                 }
             }
             waiting = postponed;
             waiting.extend(ahead);
             self.climb(&mut known, &batch);
-            batch.retain(|(number, _)| {
+            batch.retain(|(number, levels)| {
                 let fails = known.fails(*number);
-                self.explain.pruned_by_guarantee += u64::from(fails);
-                !fails
+                self.explain.pruned_by_guarantee += u64::from(fails && !self.judged.contains(levels));
+                !fails && !self.judged.contains(levels)
             });
             let nodes: Vec<Levels> = batch.into_iter().map(|(_, levels)| levels).collect();
             for (levels, judged) in nodes.iter().zip(self.judge_all(&nodes)) {

@@ -1,0 +1,3 @@
+//! What guarantees claim of themselves, tried on random classes.
+
+mod merging;

@@ -1,3 +1,4 @@
-//! What guarantees claim of themselves, tried on random classes.
+//! What guarantees claim of themselves, and what a check believes, tried from outside.
 
 mod merging;
+mod release;

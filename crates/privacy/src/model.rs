@@ -94,26 +94,28 @@ impl Model {
         let whole = |key: &str| required.get(key)?.as_u64().filter(|&value| value >= 1);
         let ratio = |key: &str| Ratio::from_decimal(required.get(key)?.as_f64()?);
         let at_least_one = |key: &str| ratio(key).filter(|value| value.numerator >= value.denominator);
+        let at_most_one = |key: &str| ratio(key).filter(|value| value.numerator <= value.denominator);
+        let above_zero = |value: &Ratio| value.numerator > 0;
         Some(match name {
             "k-anonymity" => Model::KAnonymity { k: whole("k")? },
             "distinct-l-diversity" => Model::DistinctLDiversity { l: whole("l")? },
             "frequency-l-diversity" => Model::FrequencyLDiversity { l: at_least_one("l")? },
             "entropy-l-diversity" => Model::EntropyLDiversity { l: at_least_one("l")? },
-            "recursive-l-diversity" => Model::RecursiveLDiversity { c: ratio("c")?, l: whole("l")? },
+            "recursive-l-diversity" => Model::RecursiveLDiversity { c: ratio("c").filter(above_zero)?, l: whole("l")? },
             "t-closeness" => {
                 let name = required.get("distance").map_or(Some("equal"), Value::as_str)?;
                 let distance = Distance::ALL.into_iter().find(|distance| distance.name() == name)?;
-                Model::TCloseness { t: ratio("t")?, distance }
+                Model::TCloseness { t: at_most_one("t")?, distance }
             }
             "alpha-k-anonymity" => {
                 let values = match required.get("values") {
                     None | Some(Value::Null) => None,
                     Some(values) => {
                         let texts = values.as_array()?.iter().map(|value| value.as_str().map(str::to_owned));
-                        Some(texts.collect::<Option<Vec<String>>>()?)
+                        Some(texts.collect::<Option<Vec<String>>>().filter(|texts| !texts.is_empty())?)
                     }
                 };
-                let alpha = ratio("alpha").filter(|alpha| alpha.numerator > 0)?;
+                let alpha = at_most_one("alpha").filter(above_zero)?;
                 Model::AlphaKAnonymity { alpha, k: whole("k")?, values }
             }
             _ => return None,

@@ -36,6 +36,12 @@ pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progr
         let hint = "a release holds its tables in its own directory; do not trust this one";
         return Err(TableError::input(place, "the manifest names a table outside of the release", hint));
     }
+    // Free to say which texts are missing, a manifest could make one class of labels that every reader tells apart.
+    if resource.schema.missing_values != [""] {
+        let problem = "the manifest counts other cells than empty ones as missing";
+        let hint = "a release leaves a missing cell empty and says `\"missingValues\": [\"\"]`; do not trust this one";
+        return Err(TableError::input(place, problem, hint));
+    }
     let mut kinds = HashMap::new();
     for field in &resource.schema.fields {
         let kind = field.table_kind().ok_or_else(|| {

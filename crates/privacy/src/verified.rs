@@ -96,7 +96,8 @@ fn refuse_existing(destination: &Path, overwrite: bool) -> Result<(), TableError
         let hint = "name another directory with -o, or add --force to replace a release";
         return Err(TableError::input(shown, "exists already", hint));
     }
-    let is_release = destination.join(manifest::FILE_NAME).is_file();
+    // Other programs write data packages too, and keep sources in them.
+    let is_release = Manifest::read(destination).is_ok();
     let is_empty = || fs::read_dir(destination).is_ok_and(|mut entries| entries.next().is_none());
     if !found.is_dir() || !(is_release || is_empty()) {
         let hint = "--force replaces only a release or an empty directory; name another with -o";

@@ -159,6 +159,7 @@ impl<'a> Bound<'a> {
         let mut bound = Bound { policy, table, quasi, judged, protected, counts, warnings: policy.warnings.clone() };
         bound.warn_of_identifying_plain();
         bound.warn_of_left_out_columns();
+        bound.check_limited_values()?;
         Ok(bound)
     }
 
@@ -260,6 +261,27 @@ impl<'a> Bound<'a> {
                 self.warnings.push(InputError::new(attribute.place.clone(), problem, hint));
             }
         }
+    }
+
+    /// A misspelt value would limit nothing, and nobody would notice.
+    fn check_limited_values(&mut self) -> Result<(), PublishError> {
+        for rule in &self.policy.rules {
+            let Some(column) = rule.protect.as_ref().and_then(|name| self.table.column(name)) else { continue };
+            for (model, place) in rule.require.iter().zip(&rule.require_places) {
+                let Model::AlphaKAnonymity { values: Some(values), .. } = model else { continue };
+                for value in values.iter().filter(|value| column.domain.code_of(value).is_none()) {
+                    if value.is_empty() || self.policy.source.nulls.contains(value) {
+                        let problem = format!("`values` names {value:?}, which counts as missing");
+                        let hint = "leave `values` out to limit every value, the missing one too, or change `null`";
+                        return Err(InputError::new(place.clone(), problem, hint).into());
+                    }
+                    let problem = format!("no row has {value:?} as its `{}`: naming it limits nothing", column.name);
+                    let hint = "write the value exactly as it stands in the data";
+                    self.warnings.push(InputError::new(place.clone(), problem, hint));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn warn_of_left_out_columns(&mut self) {

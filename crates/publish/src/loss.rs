@@ -175,9 +175,13 @@ fn ncp(attribute: LossAttribute<'_>, level: usize) -> Vec<f64> {
     }
     let domain = attribute.domain;
     let mut codes = vec![(u32::MAX, 0u32, 0u64); labels.len()];
-    for (code, &label) in attribute.hierarchy.levels()[level].map.iter().enumerate() {
+    for (code, &label) in (0u32..).zip(&attribute.hierarchy.levels()[level].map) {
         let (first, last, occurring) = &mut codes[label as usize];
-        (*first, *last, *occurring) = ((*first).min(code as u32), code as u32, *occurring + 1);
+        *occurring += 1;
+        // The missing value lies on no axis.
+        if Some(code) != domain.missing_code() {
+            (*first, *last) = ((*first).min(code), code);
+        }
     }
     let share = |(label, &(first, last, occurring)): (&Label, &(u32, u32, u64))| match (&label.cover, domain.kind()) {
         (Cover::Missing | Cover::Point(_), _) => 0.0,
@@ -216,4 +220,33 @@ fn interval_share(domain: &Domain, kind: Kind, low: Option<Bound>, high: Option<
     let from = low.map_or(first, |low| position(low).max(first));
     let to = high.map_or(last, |high| (position(high) - step).min(last));
     ((to - from) / (last - first)).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_table::HierarchySpec;
+
+    use super::*;
+
+    /// A file may put the missing value among numbers; the wider cell must not seem to cost less than the narrow one.
+    #[test]
+    fn a_cell_of_numbers_and_the_missing_value_is_as_wide_as_its_numbers() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("age.csv");
+        let rows = "10;young;any age;*\n20;young;any age;*\n40;old;any age;*\n50;old;any age;*\n?;unknown;any age;*\n";
+        std::fs::write(&path, rows).unwrap();
+        let (domain, _) = Domain::from_texts(&["10", "20", "40", "50"], true, None).unwrap();
+        let nulls = ["?".to_owned()];
+        let hierarchy = Hierarchy::build(&HierarchySpec::File(path), "age", "policy.toml", &domain, &nulls).unwrap();
+        let model = LossModel::new(
+            Loss::Ncp,
+            &[LossAttribute { domain: &domain, hierarchy: &hierarchy, counts: &[1, 1, 1, 1, 1] }],
+            5,
+            1,
+        );
+        let losses: Vec<f64> = (0..4).map(|level| model.loss(model.lower_bound(&[level]))).collect();
+        assert!((losses[1] - 4.0 * 0.25 / 5.0).abs() < 1e-9, "{losses:?}");
+        assert!((losses[2] - 1.0).abs() < 1e-9, "from 10 to 50, all of them: {losses:?}");
+        assert!(losses.is_sorted(), "{losses:?}");
+    }
 }

@@ -24,6 +24,7 @@ impl Ratio {
         }
         let text = value.to_string();
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        let whole = if fraction.is_empty() { whole } else { whole.trim_start_matches('0') };
         if whole.len() + fraction.len() > 18 {
             return None;
         }
@@ -73,6 +74,8 @@ mod tests {
         assert_eq!(Ratio::from_decimal(2.0), Some(Ratio::integer(2)));
         assert_eq!(Ratio::from_decimal(0.0), Some(Ratio::ZERO));
         assert_eq!(Ratio::from_decimal(1e-9), Some(Ratio { numerator: 1, denominator: 1_000_000_000 }));
+        let decimals = Ratio::from_decimal(0.001_234_567_890_123_456).expect("18 decimals");
+        assert_eq!(decimals.as_f64(), 0.001_234_567_890_123_456);
         for value in [-1.0, f64::NAN, f64::INFINITY, 1e300, 0.1 + 0.2 + 1e-17, 1e-30] {
             let accepted = Ratio::from_decimal(value);
             assert!(accepted.is_none() || accepted.unwrap().as_f64() == value, "{value}");

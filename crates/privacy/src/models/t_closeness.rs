@@ -40,9 +40,11 @@ impl TCloseness {
         match self.distance {
             Distance::Equal => equal(class, whole),
             Distance::Ordered => ordered(class, whole),
-            Distance::Hierarchical => {
-                hierarchical(class, whole, self.tree.as_ref().map_or(&[][..], |tree| &tree.levels))
-            }
+            Distance::Hierarchical => match &self.tree {
+                Some(tree) => hierarchical(class, whole, &tree.levels),
+                // Nothing is close where no distance is known.
+                None => Fraction { above: 1, below: 1 },
+            },
         }
     }
 }
@@ -228,6 +230,13 @@ mod tests {
                 assert!((got - expected).abs() < 1e-12, "seed {seed}, {distance:?}: {got} is not {expected}");
             }
         }
+    }
+
+    #[test]
+    fn without_a_hierarchy_no_class_is_close() {
+        let model = Model::TCloseness { t: Ratio::from_decimal(0.9).unwrap(), distance: Distance::Hierarchical };
+        let whole = Whole::new(vec![5, 5], None);
+        assert!(!TCloseness::new(&model, None).holds(Class { rows: 5, values: &[(0, 5)] }, &whole));
     }
 
     #[test]

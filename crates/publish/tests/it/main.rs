@@ -1,3 +1,4 @@
-//! The searches from outside.
+//! Binding and searching from outside.
 
+mod bind;
 mod oracle;

@@ -1,0 +1,4 @@
+//! What guarantees claim of themselves, and what a check believes, tried from outside.
+
+mod merging;
+mod release;

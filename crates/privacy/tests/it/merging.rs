@@ -1,0 +1,172 @@
+//! A search prunes by what a guarantee says of unions and of its absorbing core. Were one claim wrong, the search would
+//! pass over nodes that hold, so each is tried on random classes: every model, tight and loose parameters, skewed and
+//! even counts, classes far smaller than others.
+//!
+//! `HEDGEROW_SEED=N` replays the run that a failure names.
+
+use hedgerow_privacy::{Class, Distance, Guarantee, Model, OnMerge, Tree, Whole, models};
+use hedgerow_table::Ratio;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// Pairs of classes with a true premise, tried per model (and distance), shared among its parameters.
+const PAIRS: usize = 100_000;
+
+/// Gives up on parameters that hardly any class meets.
+const ATTEMPTS_PER_PAIR: usize = 20;
+
+/// Codes of the protected attribute; the last one stands for the missing value.
+const CODES: usize = 7;
+
+fn seed() -> u64 {
+    std::env::var("HEDGEROW_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(20_261)
+}
+
+fn ratio(value: f64) -> Ratio {
+    Ratio::from_decimal(value).expect("a short decimal")
+}
+
+/// The guarantees tried: every model with tight and loose parameters.
+fn guarantees() -> Vec<Box<dyn Guarantee>> {
+    let tree = tree();
+    let mut models: Vec<(Model, Option<Vec<u32>>)> = Vec::new();
+    for k in [1, 2, 5, 9] {
+        models.push((Model::KAnonymity { k }, None));
+        for alpha in [0.2, 0.25, 0.3, 0.5, 0.7, 1.0] {
+            for limited in [None, Some(vec![]), Some(vec![2]), Some(vec![6, 0])] {
+                models.push((Model::AlphaKAnonymity { alpha: ratio(alpha), k, values: None }, limited));
+            }
+        }
+    }
+    for l in [1, 2, 3, 5] {
+        models.push((Model::DistinctLDiversity { l }, None));
+        for c in [0.4, 0.5, 1.0, 2.5, 10.0] {
+            models.push((Model::RecursiveLDiversity { c: ratio(c), l }, None));
+        }
+    }
+    for l in [1.0, 1.001, 1.5, 2.0, 2.5, 3.0, 4.0] {
+        models.push((Model::FrequencyLDiversity { l: ratio(l) }, None));
+        models.push((Model::EntropyLDiversity { l: ratio(l) }, None));
+    }
+    for distance in Distance::ALL {
+        for t in [0.0, 0.1, 0.25, 0.5, 0.123_456_789_012_345] {
+            models.push((Model::TCloseness { t: ratio(t), distance }, None));
+        }
+    }
+    models.into_iter().map(|(model, limited)| models::guarantee(&model, limited, Some(&tree))).collect()
+}
+
+fn tree() -> Tree {
+    Tree { levels: vec![vec![0, 0, 1, 1, 2, 2, 3], vec![0, 0, 0, 0, 1, 1, 1], vec![0; CODES]] }
+}
+
+type Counts = [u32; CODES];
+
+/// Skewed or even, with few or many values, small or large.
+fn random_counts(rng: &mut StdRng) -> Counts {
+    let values = rng.random_range(1..=CODES);
+    let most = [1, 2, 3, 8, 40, 1_000_000][rng.random_range(0..6usize)];
+    let even = rng.random_bool(0.2).then(|| rng.random_range(1..=most));
+    let mut counts = [0; CODES];
+    for _ in 0..values {
+        counts[rng.random_range(0..CODES)] = even.unwrap_or_else(|| rng.random_range(1..=most));
+    }
+    counts
+}
+
+/// Two classes and the rest of their table: independent of one another, or multiples of one pattern but for a cell each,
+/// which is what close distributions and ties are made of.
+fn random_parts(rng: &mut StdRng) -> [Counts; 3] {
+    if rng.random_bool(0.5) {
+        return std::array::from_fn(|_| random_counts(rng));
+    }
+    let pattern = random_counts(rng);
+    std::array::from_fn(|_| {
+        let times = rng.random_range(1..20);
+        let mut counts = pattern.map(|count| count * times);
+        if rng.random_bool(0.5) {
+            counts[rng.random_range(0..CODES)] += rng.random_range(0..3);
+        }
+        counts
+    })
+}
+
+fn union(one: &Counts, other: &Counts) -> Counts {
+    std::array::from_fn(|code| one[code] + other[code])
+}
+
+/// Runs `judge` on the class with these counts.
+fn with_class<T>(counts: &Counts, judge: impl FnOnce(Class<'_>) -> T) -> T {
+    let values: Vec<(u32, u32)> = (0..).zip(counts.iter().copied()).filter(|(_, count)| *count > 0).collect();
+    judge(Class { rows: counts.iter().map(|&count| u64::from(count)).sum(), values: &values })
+}
+
+/// Tries one guarantee until this many pairs had a premise to conclude from; says how many had.
+fn try_claims(guarantee: &dyn Guarantee, pairs: usize, rng: &mut StdRng, seed: u64) -> usize {
+    let tree = tree();
+    let mut tried = 0;
+    for _ in 0..pairs * ATTEMPTS_PER_PAIR {
+        let [one, other, rest] = random_parts(rng);
+        let whole = if guarantee.compares_with_whole() {
+            let all = union(&union(&one, &other), &rest);
+            Whole::new(all.map(u64::from).to_vec(), Some(&tree))
+        } else {
+            Whole::default()
+        };
+        let holds = |counts: &Counts| with_class(counts, |class| guarantee.holds(class, &whole));
+        let told = || format!("{:?} with {one:?}, {other:?}, {rest:?}; HEDGEROW_SEED={seed}", guarantee.model());
+        if !holds(&one) {
+            continue;
+        }
+        assert!(with_class(&one, |class| guarantee.core().holds(class)), "holds without its core: {}", told());
+        let premise = match guarantee.on_merge() {
+            OnMerge::Neither => false,
+            OnMerge::Merging => holds(&other),
+            OnMerge::Absorbing => true,
+        };
+        if premise {
+            assert!(holds(&union(&one, &other)), "the union fails: {}", told());
+            tried += 1;
+        }
+        if tried == pairs {
+            break;
+        }
+    }
+    tried
+}
+
+/// The model's name, with the distance where there is one.
+fn family(model: &Model) -> String {
+    match model {
+        Model::TCloseness { distance, .. } => format!("{} {}", model.name(), distance.name()),
+        _ => model.name().to_owned(),
+    }
+}
+
+#[test]
+fn unions_and_cores_are_as_every_guarantee_claims() {
+    let seed = seed();
+    let mut rng = StdRng::seed_from_u64(seed);
+    let guarantees = guarantees();
+    for guarantee in &guarantees {
+        let name = family(guarantee.model());
+        let in_family = guarantees.iter().filter(|other| family(other.model()) == name).count();
+        let tried = try_claims(guarantee.as_ref(), PAIRS.div_ceil(in_family), &mut rng, seed);
+        assert!(tried > 0, "no pair to conclude from for {:?}; HEDGEROW_SEED={seed}", guarantee.model());
+    }
+}
+
+/// For an absorbing guarantee the core is the guarantee itself, so a class that fails must fail it too.
+#[test]
+fn the_core_of_an_absorbing_guarantee_is_the_guarantee() {
+    let seed = seed();
+    let mut rng = StdRng::seed_from_u64(seed);
+    for guarantee in guarantees().iter().filter(|guarantee| guarantee.on_merge() == OnMerge::Absorbing) {
+        for _ in 0..PAIRS / 10 {
+            let counts = random_counts(&mut rng);
+            let (core, holds) =
+                with_class(&counts, |class| (guarantee.core().holds(class), guarantee.holds(class, &Whole::default())));
+            assert_eq!(core, holds, "{:?} with {counts:?}; HEDGEROW_SEED={seed}", guarantee.model());
+        }
+    }
+}

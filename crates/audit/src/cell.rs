@@ -102,6 +102,12 @@ impl Cell {
                 let shape = clip(*low, *high, domain).map_or(Shape::Listed, Shape::Stretch);
                 Cell { codes: (from..to).collect(), shape }
             }
+            Cover::Leaves(leaves) if is_pattern(leaves, domain) => {
+                let under = |code: &u32| matches_pattern(&leaves[0], &domain.text(*code));
+                let codes: Vec<u32> = (0..domain.present() as u32).filter(under).collect();
+                let shape = if codes.len() == 1 { Shape::Value } else { Shape::Listed };
+                Cell { codes, shape }
+            }
             Cover::Leaves(leaves) => {
                 let code = |leaf: &String| domain.code_of(leaf).or(domain.missing_code().filter(|_| leaf.is_empty()));
                 let mut codes: Vec<u32> = leaves.iter().filter_map(code).collect();
@@ -111,6 +117,17 @@ impl Cell {
             }
         }
     }
+}
+
+/// A masked label's only leaf is its own text, in which every `*` stands for one character; masked columns hold no stars.
+fn is_pattern(leaves: &[String], domain: &Domain) -> bool {
+    matches!(leaves, [leaf] if leaf.contains('*') && domain.code_of(leaf).is_none())
+}
+
+fn matches_pattern(pattern: &str, text: &str) -> bool {
+    let mut characters = text.chars();
+    pattern.chars().all(|wanted| characters.next().is_some_and(|found| wanted == '*' || wanted == found))
+        && characters.next().is_none()
 }
 
 /// How many of the present values are on the near side of a point; values that cannot be compared with it are not.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hedgerow_table::read::{ReadOptions, read_table};
 use hedgerow_table::release::codebook::Codebook;
-use hedgerow_table::release::manifest::{Claim, ClassSizes, Manifest, Resource};
+use hedgerow_table::release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest, Resource};
 use hedgerow_table::{Domain, InputError, Progress, Table, TableError};
 use serde_json::{Map, Value};
 
@@ -88,7 +88,7 @@ pub fn quasi_of(resource: &Resource) -> Vec<String> {
 /// Recomputes every guarantee of a release from its tables.
 pub fn check_release(directory: &Path, progress: &dyn Progress) -> Result<ReleaseCheck, TableError> {
     let manifest = Manifest::read(directory)?;
-    let place = directory.join(hedgerow_table::release::manifest::FILE_NAME).display().to_string();
+    let place = directory.join(FILE_NAME).display().to_string();
     let Some(resource) = manifest.resources.iter().find(|resource| resource.name == "data") else {
         let hint = "this version checks generalised releases, whose table is named `data`";
         return Err(TableError::input(place, "the manifest lists no table `data`", hint));
@@ -99,6 +99,7 @@ pub fn check_release(directory: &Path, progress: &dyn Progress) -> Result<Releas
     let checked = check_table(&table, &quasi, &rules, &directory.join(&resource.path).display().to_string())?;
     let mut contradictions = against_manifest(&manifest, &checked);
     contradictions.extend(labels_without_meaning(directory, &table, &quasi)?);
+    contradictions.extend(files_without_mention(directory, &manifest)?);
     Ok(ReleaseCheck { checked, contradictions })
 }
 
@@ -207,6 +208,21 @@ fn same_numbers(claimed: &Map<String, Value>, found: &Map<String, Value>) -> boo
 fn told(claim: &Claim) -> String {
     let numbers = claim.achieved.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ");
     if claim.holds { numbers } else { format!("{numbers} (does not hold)") }
+}
+
+/// A file beside the tables could tell anything: a release holds what its manifest lists and nothing else.
+fn files_without_mention(directory: &Path, manifest: &Manifest) -> Result<Vec<String>, TableError> {
+    let known = |name: &str| name == FILE_NAME || manifest.resources.iter().any(|resource| resource.path == name);
+    let mut contradictions = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(|error| TableError::io(directory, error))? {
+        let name = entry.map_err(|error| TableError::io(directory, error))?.file_name();
+        let name = name.to_string_lossy();
+        if !known(&name) {
+            contradictions.push(format!("the file `{name}` is not in the manifest, and was not checked"));
+        }
+    }
+    contradictions.sort();
+    Ok(contradictions)
 }
 
 fn labels_without_meaning(directory: &Path, table: &Table, quasi: &[String]) -> Result<Vec<String>, TableError> {

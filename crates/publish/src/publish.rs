@@ -268,16 +268,12 @@ fn write_codebook(bound: &Bound<'_>, found: &Found, path: &Path) -> Result<(), T
     let mut codebook = Codebook::new();
     for (quasi, &level) in bound.quasi.iter().zip(&found.levels) {
         let level = &quasi.hierarchy.levels()[level as usize];
-        let mut released = vec![false; quasi.column.domain.cardinality()];
+        let mut released = vec![false; level.labels.len()];
         for (row, code) in quasi.column.codes.iter().enumerate() {
-            released[code as usize] |= found.kept_rows.as_ref().is_none_or(|kept| kept[row]);
+            released[level.map[code as usize] as usize] |= found.kept_rows.as_ref().is_none_or(|kept| kept[row]);
         }
-        let mut of_label: Vec<Vec<u32>> = vec![Vec::new(); level.labels.len()];
-        for (code, &label) in level.map.iter().enumerate().filter(|(code, _)| released[*code]) {
-            of_label[label as usize].push(code as u32);
-        }
-        for (label, codes) in level.labels.iter().zip(&of_label).filter(|(_, codes)| !codes.is_empty()) {
-            codebook.add(&quasi.attribute.name, &public(quasi, label, codes))?;
+        for (label, _) in level.labels.iter().zip(&released).filter(|(_, released)| **released) {
+            codebook.add(&quasi.attribute.name, &public(quasi, label))?;
         }
     }
     let failed = |error| TableError::io(path, error);
@@ -286,13 +282,12 @@ fn write_codebook(bound: &Bound<'_>, found: &Found, path: &Path) -> Result<(), T
     out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)
 }
 
-/// A masked label has no other leaves than the data's: of these only the released ones are named.
-fn public(quasi: &Quasi<'_>, label: &Label, released: &[u32]) -> Label {
+/// A masked label has no other leaves than the values of the people under it, and where it has one, naming it would undo
+/// the mask. So its only leaf is the pattern itself.
+fn public(quasi: &Quasi<'_>, label: &Label) -> Label {
     let masked = matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
     let cover = match &label.cover {
-        Cover::Leaves(_) if masked => {
-            Cover::Leaves(released.iter().map(|&code| quasi.column.domain.text(code)).collect())
-        }
+        Cover::Leaves(_) if masked => Cover::Leaves(vec![label.text.clone()]),
         cover => cover.clone(),
     };
     Label { cover, ..label.clone() }

@@ -58,7 +58,7 @@ occupation = { role = "quasi", hierarchy = "hierarchies/occupation.csv" }
 race = { role = "quasi", hierarchy = "hierarchies/race.csv" }
 workclass = { role = "quasi", hierarchy = "hierarchies/workclass.csv" }
 marital-status = { role = "quasi", hierarchy = "hierarchies/marital-status.csv" }
-income = { role = "sensitive" }
+income = { role = "plain" }   # or "sensitive", with a rule that protects it: see the end
 
 [[rule]]
 require = { model = "k-anonymity", k = 5 }
@@ -67,6 +67,10 @@ require = { model = "k-anonymity", k = 5 }
 method = "full-domain"
 suppression = 0.02
 loss = "ncp"
+
+# [[rule]]                    # at least three incomes remain possible for everyone
+# protect = "income"
+# require = { model = "distinct-l-diversity", l = 3 }
 "#;
 
 /// Writes `census.csv`, `policy.toml` and the hierarchies into `dir`, which is made when missing. A file that is

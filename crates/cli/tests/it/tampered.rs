@@ -140,3 +140,22 @@ fn a_table_of_another_release() {
     assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(ran.stdout.contains("WRONG"), "{ran:?}");
 }
+
+#[test]
+fn a_file_that_the_manifest_does_not_list() {
+    let folder = Folder::with_release("release");
+    folder.write("release/raw.csv", "name,illness\nAnn,Flu\n".to_owned());
+    let ran = folder.run(&["check", "release"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stdout.contains("the file `raw.csv` is not in the manifest"), "{ran:?}");
+}
+
+#[test]
+fn a_masked_label_does_not_name_the_values_under_it() {
+    let folder = Folder::with_release("release");
+    let codebook = folder.read("release/codebook.csv");
+    for line in codebook.lines().filter(|line| line.contains('*')) {
+        let (label, leaf) = (line.split(',').nth(1).unwrap(), line.split(',').next_back().unwrap());
+        assert!(leaf.is_empty() || leaf == label, "{line}");
+    }
+}

@@ -144,7 +144,7 @@ fn a_table_of_another_release() {
 #[test]
 fn a_file_that_the_manifest_does_not_list() {
     let folder = Folder::with_release("release");
-    folder.write("release/raw.csv", "name,illness\nAnn,Flu\n".to_owned());
+    folder.write("release/raw.csv", "name,illness\nAnn,Flu\n");
     let ran = folder.run(&["check", "release"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(ran.stdout.contains("the file `raw.csv` is not in the manifest"), "{ran:?}");

@@ -212,7 +212,8 @@ fn told(claim: &Claim) -> String {
 
 /// A file beside the tables could tell anything: a release holds what its manifest lists and nothing else.
 fn files_without_mention(directory: &Path, manifest: &Manifest) -> Result<Vec<String>, TableError> {
-    let known = |name: &str| name == FILE_NAME || manifest.resources.iter().any(|resource| resource.path == name);
+    let always = [FILE_NAME, "codebook.csv"];
+    let known = |name: &str| always.contains(&name) || manifest.resources.iter().any(|resource| resource.path == name);
     let mut contradictions = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(|error| TableError::io(directory, error))? {
         let name = entry.map_err(|error| TableError::io(directory, error))?.file_name();

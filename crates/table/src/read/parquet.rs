@@ -41,7 +41,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Resul
     if rows == 0 {
         return Err(no_rows(path));
     }
-    let reading = Reading { path, file: &file, metadata: &metadata, wanted: &wanted, options, limits };
+    let reading = Reading { path, metadata: &metadata, wanted: &wanted, options, limits };
     let columns = gather(reading.read_groups()?, schema, &wanted);
     assemble(header, columns, rows, options).map_err(|error| match error {
         AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
@@ -81,7 +81,6 @@ fn not_parquet(path: &Path, error: &ParquetError) -> TableError {
 
 struct Reading<'a> {
     path: &'a Path,
-    file: &'a File,
     metadata: &'a ArrowReaderMetadata,
     wanted: &'a [usize],
     options: &'a ReadOptions<'a>,
@@ -130,7 +129,8 @@ impl Reading<'_> {
     }
 
     fn read_group(&self, group: usize, worker: &mut Worker) -> Result<(), TableError> {
-        let file = self.file.try_clone().map_err(|error| TableError::io(self.path, error))?;
+        // Opened anew: a cloned handle shares its position with the others, and workers would read each other's bytes.
+        let file = File::open(self.path).map_err(|error| TableError::io(self.path, error))?;
         let before: i64 = self.metadata.metadata().row_groups()[..group].iter().map(|group| group.num_rows()).sum();
         let projection = ProjectionMask::roots(self.metadata.parquet_schema(), self.wanted.iter().copied());
         let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())

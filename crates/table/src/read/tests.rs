@@ -278,6 +278,24 @@ fn parquet_columns_of_every_simple_type_are_read() {
     assert_eq!(texts(&table, "day"), ["1970-01-01", "2024-01-31", "1969-12-31"]);
 }
 
+/// Workers that share one handle's position read each other's row groups, or none: each must have its own.
+#[test]
+fn parquet_row_groups_are_read_side_by_side() {
+    let numbers: Vec<i64> = (0..6000).map(|row| row * 7919 % 6007).collect();
+    let texts_of: Vec<String> = numbers.iter().map(|number| format!("text {number}")).collect();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("number", Arc::new(arrow_array::Int64Array::from(numbers.clone()))),
+        ("text", Arc::new(arrow_array::StringArray::from(texts_of.clone()))),
+    ];
+    let (_directory, path) = parquet_file(columns, 20);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+    for _ in 0..10 {
+        let table = pool.install(|| read_table(&path, &ReadOptions::default()).unwrap());
+        assert_eq!(texts(&table, "text"), texts_of);
+        assert_eq!(table.column("number").unwrap().text(5999), numbers[5999].to_string());
+    }
+}
+
 #[test]
 fn parquet_that_is_no_table_of_values_is_refused_by_column_and_row() {
     let error_of = |name: &str, array: ArrayRef, kinds: &[(&str, Kind)]| {

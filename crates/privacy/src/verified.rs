@@ -9,7 +9,7 @@ use hedgerow_table::{Progress, Table, TableError};
 
 use crate::check::{Checked, NamedRule, check_table};
 use crate::leftovers;
-use crate::release_check::{quasi_of, read_released};
+use hedgerow_table::release::read::{quasi_of, read_released};
 
 /// A release under construction, in a directory of its own beside the destination. Removed when dropped.
 #[derive(Debug)]

@@ -2,6 +2,8 @@
 
 pub mod bind;
 pub mod error;
+pub mod full_domain;
+pub mod generalised;
 pub mod lattice;
 pub mod loss;
 pub mod pruning;
@@ -11,4 +13,4 @@ pub mod search;
 mod sets;
 
 pub use error::{PublishError, Unsatisfiable};
-pub use publish::{PublishOptions, Published, TableFormat, publish};
+pub use publish::{PublishOptions, Published, Searched, TableFormat, publish};

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use hedgerow_audit::{Measured, QuasiSource, QueryOptions, measure};
 use hedgerow_policy::{Policy, Role};
-use hedgerow_privacy::release_check::{read_codebook, read_released};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_table::TableError;
 use hedgerow_table::release::manifest::Manifest;
+use hedgerow_table::release::read::{read_codebook, read_released};
 
 use super::{print, print_json};
 use crate::args::{Measure, Talk};

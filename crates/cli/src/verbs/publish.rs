@@ -39,8 +39,8 @@ pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure>
     drop(bars);
     let published = published?;
     warn(talk, &published.warnings);
-    if !published.proven && !talk.quiet {
-        let why = match published.explain.nodes {
+    if let Some(searched) = published.searched.as_ref().filter(|searched| !searched.proven && !talk.quiet) {
+        let why = match searched.explain.nodes {
             Some(nodes) if nodes <= NODES_MAX => "the search stopped at its limit".to_owned(),
             Some(nodes) => format!("{nodes} combinations of levels are too many to search them all"),
             None => "the combinations of levels are too many to search them all".to_owned(),
@@ -56,27 +56,27 @@ pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure>
 }
 
 fn to_json(published: &Published, explain: bool) -> Value {
-    let levels: Map<String, Value> =
-        published.levels.iter().map(|(name, level, _)| (name.clone(), json!(level))).collect();
     let mut object = json!({
         "release": published.release.display().to_string(),
         "rows": published.rows,
         "classes": published.checked.classes,
         "guarantees": claims_json(&published.checked.claims),
-        "levels": levels,
         "loss": published.losses,
-        "proven": published.proven,
         "seconds": {
             "read": published.read_time.as_secs_f64(),
             "search": published.search_time.as_secs_f64(),
             "write": published.write_time.as_secs_f64(),
         },
     });
-    if let Some(candidates) = published.candidates {
+    let Some(searched) = &published.searched else { return object };
+    let levels = searched.levels.iter().map(|(name, level, _)| (name.clone(), json!(level)));
+    object["levels"] = levels.collect::<Map<_, _>>().into();
+    object["proven"] = json!(searched.proven);
+    if let Some(candidates) = searched.candidates {
         object["candidates"] = json!(candidates);
     }
     if explain {
-        let told = explained(&published.explain);
+        let told = explained(&searched.explain);
         object["explain"] =
             told.into_iter().map(|(name, _, count)| (name.to_owned(), json!(count))).collect::<Map<_, _>>().into();
     }
@@ -86,12 +86,9 @@ fn to_json(published: &Published, explain: bool) -> Value {
 fn to_text(published: &Published, loss: &str, explain: bool, verbose: bool) -> String {
     let rows = published.rows;
     let classes = published.checked.classes;
-    let levels =
-        published.levels.iter().map(|(name, level, top)| format!("{name} {level} of {top}")).collect::<Vec<_>>();
-    let proof = if published.proven { "the least possible" } else { "not proven to be the least" };
     let value = published.losses.get(loss).and_then(Value::as_f64).unwrap_or(f64::NAN);
     let mut text = format!(
-        "release  {}\nrows     {} read, {} released, {} left out\nclasses  {} of {} to {} rows, {} on average\nlevels   {}\nloss     {loss} {}, {proof}\n",
+        "release  {}\nrows     {} read, {} released, {} left out\nclasses  {} of {} to {} rows, {} on average\n",
         published.release.display(),
         rows.source,
         rows.out,
@@ -100,18 +97,23 @@ fn to_text(published: &Published, loss: &str, explain: bool, verbose: bool) -> S
         classes.min,
         classes.max,
         short((classes.mean * 10.0).round() / 10.0),
-        levels.join(", "),
-        short(value),
     );
-    if let Some(candidates) = published.candidates {
-        let nodes = published.explain.nodes.map_or_else(|| "more than 2^64".to_owned(), |nodes| nodes.to_string());
+    let mut proof = "";
+    if let Some(searched) = &published.searched {
+        proof = if searched.proven { ", the least possible" } else { ", not proven to be the least" };
+        let levels = searched.levels.iter().map(|(name, level, top)| format!("{name} {level} of {top}"));
+        text.push_str(&format!("levels   {}\n", levels.collect::<Vec<_>>().join(", ")));
+    }
+    text.push_str(&format!("loss     {loss} {}{proof}\n", short(value)));
+    if let Some((searched, candidates)) = published.searched.as_ref().and_then(|s| Some((s, s.candidates?))) {
+        let nodes = searched.explain.nodes.map_or_else(|| "more than 2^64".to_owned(), |nodes| nodes.to_string());
         text.push_str(&format!("holding  {candidates} of {nodes} combinations of levels keep every rule\n"));
     }
     text.push_str("guarantees, recomputed from the written table\n");
     text.push_str(&claims_text(&published.checked.claims));
-    if explain {
+    if let Some(searched) = published.searched.as_ref().filter(|_| explain) {
         text.push_str("search\n");
-        for (_, meaning, count) in explained(&published.explain) {
+        for (_, meaning, count) in explained(&searched.explain) {
             text.push_str(&format!("  {count:>12}  {meaning}\n"));
         }
     }

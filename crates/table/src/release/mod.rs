@@ -3,3 +3,4 @@
 pub mod codebook;
 pub mod manifest;
 pub mod quoting;
+pub mod read;

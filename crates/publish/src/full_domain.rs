@@ -1,0 +1,155 @@
+//! `method = "full-domain"`: every value of an attribute is generalised to the same level, at the least loss.
+
+use std::time::{Duration, Instant};
+
+use hedgerow_policy::Loss;
+use hedgerow_privacy::Judge;
+use hedgerow_privacy::check::claim;
+use hedgerow_table::frequency::FrequencySet;
+use hedgerow_table::release::manifest::Rows;
+use hedgerow_table::{Codes, Cover, HierarchySpec, Kind, Label, with_words};
+use serde_json::{Map, Value, json};
+
+use crate::bind::{Bound, Quasi};
+use crate::error::{PublishError, Unsatisfiable};
+use crate::generalised::{self, Generalised, Recoded};
+use crate::loss::LossModel;
+use crate::publish::{Job, PublishOptions, Published, Searched};
+use crate::search::{Budget, FullDomain, Outcome, search};
+
+pub const LOSSES: [(Loss, &str); 5] = [
+    (Loss::Ncp, "ncp"),
+    (Loss::Precision, "precision"),
+    (Loss::Discernibility, "discernibility"),
+    (Loss::AverageClass, "average-class"),
+    (Loss::Granularity, "granularity"),
+];
+
+pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
+    let Job { bound, staged, options, read_time } = job;
+    let searching = Instant::now();
+    let source = bound.table.rows as u64;
+    let judge = bound.judge()?;
+    let loss_model = |loss| LossModel::new(loss, &bound.loss_attributes(), source, bound.k());
+    let told = LOSSES.map(|(loss, _)| loss_model(loss));
+    let outcome = find(&bound, &judge, &loss_model(bound.policy.publish.loss), &told, options);
+    let Some(found) = &outcome.best else {
+        return Err(Box::new(why_not(&bound, &judge, &outcome)).into());
+    };
+    let losses: Map<String, Value> =
+        LOSSES.iter().zip(&found.told).map(|((_, name), loss)| ((*name).to_owned(), json!(loss))).collect();
+    let search_time = searching.elapsed();
+
+    let writing = Instant::now();
+    let rows = Rows { source, out: source - found.suppressed, suppressed: found.suppressed };
+    options.progress.stage("writing", Some(rows.out));
+    let recoded = bound.quasi.iter().zip(&found.levels).map(|(quasi, &level)| recoded(quasi, level)).collect();
+    let made = Generalised { recoded, kept_rows: found.kept_rows.as_deref(), losses: &losses };
+    let (verified, checked) = generalised::write(&bound, &made, rows, staged, options)?;
+    let release = verified.place()?;
+    let levels = bound.quasi.iter().zip(&found.levels);
+    let levels =
+        levels.map(|(quasi, &level)| (quasi.attribute.name.clone(), level as usize, quasi.hierarchy.top())).collect();
+    Ok(Published {
+        release,
+        rows,
+        checked,
+        losses,
+        searched: Some(Searched {
+            levels,
+            candidates: outcome.candidates,
+            proven: outcome.proven,
+            explain: outcome.explain,
+        }),
+        read_time,
+        search_time,
+        write_time: writing.elapsed(),
+        warnings: bound.warnings,
+    })
+}
+
+fn recoded<'a>(quasi: &'a Quasi<'_>, level: u8) -> Recoded<'a> {
+    let kind = if level == 0 { quasi.column.domain.kind() } else { Kind::Category };
+    let level = &quasi.hierarchy.levels()[level as usize];
+    let labels = level.labels.iter().map(|label| public(quasi, label)).collect();
+    Recoded { codes: &quasi.column.codes, map: &level.map, labels, kind }
+}
+
+/// A masked label has no other leaves than the values of the people under it, and where it has one, naming it would undo
+/// the mask. So its only leaf is the pattern itself.
+fn public(quasi: &Quasi<'_>, label: &Label) -> Label {
+    let masked = matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
+    let cover = match &label.cover {
+        Cover::Leaves(_) if masked => Cover::Leaves(vec![label.text.clone()]),
+        cover => cover.clone(),
+    };
+    Label { cover, ..label.clone() }
+}
+
+fn find(
+    bound: &Bound<'_>,
+    judge: &Judge,
+    loss: &LossModel,
+    told: &[LossModel],
+    options: &PublishOptions<'_>,
+) -> Outcome {
+    let publish = &bound.policy.publish;
+    let seconds = options.seconds_max.or(publish.max_seconds);
+    search(FullDomain {
+        columns: &bound.judged_codes(),
+        rows: bound.table.rows,
+        hierarchies: &bound.hierarchies(),
+        judge,
+        loss,
+        told,
+        budget: Budget {
+            nodes_max: options.nodes_max.or(publish.max_nodes),
+            time_max: seconds.map(Duration::from_secs_f64),
+        },
+        candidates: options.candidates,
+        progress: options.progress,
+    })
+}
+
+/// What breaks on the coarsest levels, where as little as possible can break.
+fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable {
+    let columns: Vec<Codes> = (bound.judged_codes().iter().enumerate())
+        .map(|(index, codes)| match bound.quasi.get(index) {
+            Some(_) => Codes::U8(vec![0; codes.len()]),
+            None => (*codes).clone(),
+        })
+        .collect();
+    let columns: Vec<&Codes> = columns.iter().collect();
+    let achieved = with_words!(judge.layout().words(), W => {
+        let set = FrequencySet::<W>::of_rows(judge.layout(), &columns, bound.table.rows);
+        judge.achieved(&set, &vec![true; set.len()])
+    });
+    let mut reasons = Vec::new();
+    for (rule, achieved) in bound.policy.rules.iter().zip(&achieved) {
+        for (model, achieved) in rule.require.iter().zip(achieved).filter(|(_, achieved)| !achieved.holds) {
+            let found = claim(model, &rule.know, rule.protect.as_ref(), achieved);
+            reasons.push(format!(
+                "{}: {} asks for {}{}; with every quasi attribute at its top the table reaches {} ({} rows in classes that break it)",
+                rule.place,
+                model.name(),
+                pairs(&found.required),
+                found.protect.map_or_else(String::new, |name| format!(" of `{name}`")),
+                pairs(&found.achieved),
+                achieved.failing_rows,
+            ));
+        }
+    }
+    Unsatisfiable {
+        reasons,
+        rows: bound.table.rows as u64,
+        allowed: judge.allowed(),
+        judged: outcome.explain.judged_first + outcome.explain.judged_proof,
+        nodes: outcome.explain.nodes,
+        proven: outcome.proven,
+        hint: "ask for less in that rule, or let more rows be left out (publish.suppression)".to_owned(),
+    }
+}
+
+fn pairs(map: &Map<String, Value>) -> String {
+    map.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+}

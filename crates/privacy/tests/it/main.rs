@@ -1,4 +1,5 @@
 //! What guarantees claim of themselves, and what a check believes, tried from outside.
 
 mod merging;
+mod normal_form;
 mod release;

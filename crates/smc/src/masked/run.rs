@@ -1,0 +1,352 @@
+//! Answers an inquiry by masked sums: the heart of the default profile.
+//!
+//! Round 0: everybody sends a public key made for this run. Every later round: everybody sends its vector under its masks (`keys.rs`) to all
+//! others, and adds up what it gets. A sum is one round. A largest value is one round per binary digit, from the top: whoever is still in the
+//! running and has the digit puts a *random* word where the others put 0, so that the total tells whether somebody has it and not how many.
+//! (A total of random words is 0 with probability 2⁻⁶⁴; then a digit would be missed.) An objection is found in the same way in one round.
+//!
+//! **What a party sees**: the public keys, one vector of words from each other party per round, and hence the totals.
+//!
+//! **Why that can be simulated** from its own input and the totals in the ledger: take a coalition that leaves out at least two parties, and
+//! take away the masks that its members share with those outside. What is left of each outside vector carries the masks of pairs outside. They are the output
+//! of ChaCha20 under keys from HKDF over an X25519 secret that the coalition does not have, so they cannot be told from uniform words;
+//! the graph of pairs outside is complete, hence connected, so the vectors outside are uniform but for their sum, and that sum
+//! is the total minus the coalition's own inputs. A simulator draws such vectors from the total alone. `coalition.rs` tries to tell
+//! the difference. For a largest value the total of a digit is 0 or uniform, so it is simulated from the digit; but a coalition that subtracts
+//! its own words also learns whether anybody *outside* has the digit, that is, how far the largest value outside agrees with the largest of all.
+//! A party that alone holds the largest value learns the same of all others.
+//!
+//! **What it does not protect against**: n − 1 parties together learn the last one's input from the total, whatever the protocol. A party that lies about
+//! its input shifts the total, and one that sends the others different vectors makes them open different totals; the protocol does not notice. A party
+//! that stops, stops the run: nothing is opened that the ledger does not list, but the others must start again under the burn rule. Who takes part,
+//! when, and how long vectors are, is no secret.
+
+use std::fmt;
+
+use super::keys::{KeyPair, Keyring};
+use crate::burn::Permit;
+use crate::coins::Coins;
+use crate::fault::Fault;
+use crate::inbox::{Inbox, Place};
+use crate::inquiry::{Ask, Inquiry, Operation, Turn};
+use crate::ledger::{Kind, Ledger, Opens};
+use crate::machine::{Concluded, Machine, Outgoing, To, Transition};
+use crate::message::{Body, Digest, Message};
+use crate::secret::Private;
+
+/// One custodian's side of a masked run.
+pub struct Run<I: Inquiry> {
+    place: Place,
+    roster: Digest,
+    keys: KeyPair,
+    keyring: Option<Keyring>,
+    coins: Coins,
+    inbox: Inbox,
+    round: u32,
+    inquiry: Option<I>,
+    pending: Option<Pending>,
+    /// What we sent in this round: our own part of the total.
+    sent: Vec<u64>,
+    ledger: Ledger,
+}
+
+#[derive(Debug)]
+struct Pending {
+    operation: Operation,
+    opens: Vec<Opens>,
+    /// For a largest value: our values, what is known of the largest ones, and the digit being asked for.
+    own: Private,
+    found: Vec<u64>,
+    digit: u8,
+}
+
+/// The kinds of values that such a run can open: to be agreed on before it starts.
+pub fn may_open<I: Inquiry>() -> Vec<Kind> {
+    let mut kinds = I::may_open().to_vec();
+    if kinds.contains(&Kind::Largest) {
+        kinds.push(Kind::Digits);
+    }
+    kinds
+}
+
+/// Starts one custodian's side of a run. `me` is its place in the roster's order of names.
+pub fn start<I: Inquiry>(permit: Permit, me: u16, inquiry: I, mut coins: Coins) -> Result<Transition<Run<I>>, Fault> {
+    let count = permit.roster.count() as u16;
+    if me >= count {
+        return Err(Fault::Stranger { sender: me });
+    }
+    let place = Place { session: permit.session, question: permit.question.digest(), me, count };
+    let keys = KeyPair::draw(&mut coins);
+    let hello = place.message(0, Body::Key(keys.public()));
+    let run = Run {
+        place,
+        roster: permit.roster.digest(),
+        keys,
+        keyring: None,
+        coins,
+        inbox: Inbox::new(place),
+        round: 0,
+        inquiry: Some(inquiry),
+        pending: None,
+        sent: Vec::new(),
+        ledger: Ledger::default(),
+    };
+    Ok(Transition::Continue(run, vec![Outgoing { to: To::Others, message: hello }]))
+}
+
+impl<I: Inquiry> Machine for Run<I> {
+    type Output = Concluded<I::Output>;
+
+    fn step(mut self, message: Message) -> Result<Transition<Self>, Fault> {
+        self.inbox.accept(message, self.round)?;
+        let mut outgoing = Vec::new();
+        while let Some(bodies) = self.inbox.all(self.round) {
+            let answer = if self.round == 0 {
+                self.meet(bodies)?;
+                Some(Vec::new())
+            } else {
+                let totals = self.open(bodies)?;
+                self.absorb(totals)?
+            };
+            if let Some(output) = match answer {
+                Some(answer) => self.turn(answer)?,
+                None => None,
+            } {
+                return Ok(Transition::Finish(Concluded { output, ledger: self.ledger }, outgoing));
+            }
+            outgoing.push(self.send()?);
+        }
+        Ok(Transition::Continue(self, outgoing))
+    }
+}
+
+impl<I: Inquiry> Run<I> {
+    /// Round 0 is complete: the keys of all others are there.
+    fn meet(&mut self, bodies: Vec<(u16, Body)>) -> Result<(), Fault> {
+        let mut publics = vec![self.keys.public(); usize::from(self.place.count)];
+        for (sender, body) in bodies {
+            let Body::Key(public) = body else { return Err(Fault::OutOfPlace { sender, round: 0 }) };
+            publics[usize::from(sender)] = public;
+        }
+        self.keyring = Some(Keyring::agree(&self.keys, &publics, self.place, &self.roster)?);
+        Ok(())
+    }
+
+    fn open(&mut self, bodies: Vec<(u16, Body)>) -> Result<Vec<u64>, Fault> {
+        let mut totals = std::mem::take(&mut self.sent);
+        for (sender, body) in bodies {
+            match body {
+                Body::Masked(words) if words.len() == totals.len() => {
+                    totals.iter_mut().zip(words).for_each(|(total, word)| *total = total.wrapping_add(word));
+                }
+                _ => return Err(Fault::OutOfPlace { sender, round: self.round }),
+            }
+        }
+        Ok(totals)
+    }
+
+    /// The answer to the pending ask, if these totals complete it; what was opened goes into the ledger.
+    fn absorb(&mut self, totals: Vec<u64>) -> Result<Option<Vec<u64>>, Fault> {
+        let pending = self.pending.as_mut().ok_or(Fault::Internal("totals of no ask"))?;
+        let any = |totals: Vec<u64>| totals.into_iter().map(|total| u64::from(total != 0)).collect::<Vec<_>>();
+        let answer = match pending.operation {
+            Operation::Sum => totals,
+            Operation::Any => any(totals),
+            Operation::Max { .. } => {
+                let digits = any(totals);
+                let digit = pending.digit;
+                pending.found.iter_mut().zip(&digits).for_each(|(found, one)| *found |= one << digit);
+                self.ledger.record(self.round, Kind::Digits, format!("digit {digit}"), digits);
+                if digit > 0 {
+                    pending.digit -= 1;
+                    return Ok(None);
+                }
+                std::mem::take(&mut pending.found)
+            }
+        };
+        if let Some(pending) = self.pending.take() {
+            self.ledger.record_all(self.round, pending.opens, &answer);
+        }
+        Ok(Some(answer))
+    }
+
+    /// Lets the inquiry go on until it has something to ask of the others, or is done.
+    fn turn(&mut self, mut answer: Vec<u64>) -> Result<Option<I::Output>, Fault> {
+        loop {
+            let inquiry = self.inquiry.take().ok_or(Fault::Internal("no inquiry"))?;
+            let (inquiry, ask) = match inquiry.next(&answer) {
+                Turn::Done(output) => return Ok(Some(output)),
+                Turn::Ask(inquiry, ask) => (inquiry, ask),
+            };
+            self.inquiry = Some(inquiry);
+            ask.check(I::may_open())?;
+            let Ask { operation, words, opens } = ask;
+            let (own, found) = (Private(words), Vec::new());
+            match operation {
+                Operation::Max { bits: 0 } => answer = vec![0; own.0.len()],
+                Operation::Max { bits } => {
+                    let (found, digit) = (vec![0; own.0.len()], bits.min(64) - 1);
+                    self.pending = Some(Pending { operation, opens, own, found, digit });
+                    return Ok(None);
+                }
+                Operation::Sum | Operation::Any => {
+                    self.pending = Some(Pending { operation, opens, own, found, digit: 0 });
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// Our vector for the next round, under its masks.
+    fn send(&mut self) -> Result<Outgoing, Fault> {
+        let pending = self.pending.as_ref().ok_or(Fault::Internal("nothing to send"))?;
+        let mut words: Vec<u64> = match pending.operation {
+            Operation::Sum => pending.own.0.clone(),
+            Operation::Any => pending.own.0.iter().map(|word| flag(&mut self.coins, *word != 0)).collect(),
+            Operation::Max { .. } => {
+                let digit = pending.digit;
+                // In the running and with this digit: what is found so far has neither it nor the ones below.
+                let in_running = |own: u64, found: u64| own >> digit == (found >> digit) | 1;
+                let lanes = pending.own.0.iter().zip(&pending.found);
+                lanes.map(|(own, found)| flag(&mut self.coins, in_running(*own, *found))).collect()
+            }
+        };
+        self.round += 1;
+        let keyring = self.keyring.as_mut().ok_or(Fault::Internal("no keys"))?;
+        keyring.mask(self.round)?.cover(&mut words);
+        self.sent.clone_from(&words);
+        Ok(Outgoing { to: To::Others, message: self.place.message(self.round, Body::Masked(words)) })
+    }
+}
+
+/// A random word other than 0 for yes, 0 for no.
+fn flag(coins: &mut Coins, yes: bool) -> u64 {
+    // Drawn either way, so that the time does not depend on the answer.
+    let word = coins.word().max(1);
+    word * u64::from(yes)
+}
+
+impl<I: Inquiry> fmt::Debug for Run<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("me", &self.place.me).field("round", &self.round).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BurnBook, Extremes, Medians, Question, Roster, Sums, UnionCounts, simulate};
+
+    fn run<I: Inquiry>(inquiries: Vec<I>, seed: u64) -> Vec<Concluded<I::Output>> {
+        let roster = Roster::numbered(inquiries.len()).unwrap();
+        let start = |(me, inquiry)| {
+            let permit = BurnBook::default().permit([seed as u8; 16], Question::new("test", b""), &roster).unwrap();
+            start(permit, me as u16, inquiry, Coins::danger_from_seed(seed * 1000 + me as u64)).unwrap()
+        };
+        simulate::run(inquiries.into_iter().enumerate().map(start).collect(), seed).unwrap().0
+    }
+
+    #[test]
+    fn only_the_total_opens_and_everybody_has_it() {
+        for count in 3..9u64 {
+            let inquiries = (0..count).map(|me| Sums::new(vec![me, 100 * me, u64::MAX])).collect();
+            for concluded in run(inquiries, count) {
+                let sum = count * (count - 1) / 2;
+                assert_eq!(concluded.output, vec![sum, 100 * sum, count.wrapping_neg()]);
+                assert_eq!(concluded.ledger.counts(), vec![(Kind::Totals, 3)]);
+            }
+        }
+    }
+
+    #[test]
+    fn smallest_and_largest_agree_with_looking_at_everything() {
+        let mut coins = Coins::danger_from_seed(3);
+        for case in 0..40 {
+            let (count, domain, lanes) = (3 + coins.below(5), 1 + coins.below(70), coins.below(4) as usize);
+            let mut lane = || {
+                let (one, other) = (coins.below(domain), coins.below(domain));
+                (coins.below(3) > 0).then(|| (one.min(other), one.max(other)))
+            };
+            let inputs: Vec<Vec<_>> = (0..count).map(|_| (0..lanes).map(|_| lane()).collect()).collect();
+            let expected: Vec<_> = (0..lanes)
+                .map(|lane| {
+                    let values: Vec<(u64, u64)> = inputs.iter().filter_map(|input| input[lane]).collect();
+                    Some((values.iter().map(|value| value.0).min()?, values.iter().map(|value| value.1).max()?))
+                })
+                .collect();
+            let inquiries = inputs.iter().map(|input| Extremes::new(input.clone(), domain)).collect();
+            for concluded in run(inquiries, case) {
+                assert_eq!(concluded.output, expected, "case {case}");
+                let digits = concluded.ledger.entries().iter().filter(|entry| entry.kind == Kind::Digits);
+                assert_eq!(digits.count(), usize::from(Extremes::bits(domain)), "one round for each digit");
+            }
+        }
+    }
+
+    #[test]
+    fn medians_agree_with_sorting_everything() {
+        let mut coins = Coins::danger_from_seed(4);
+        for case in 0..40 {
+            let (count, groups) = (3 + coins.below(4), coins.below(4) as usize);
+            let domains: Vec<u64> = (0..groups).map(|_| 1 + coins.below(40)).collect();
+            let mut values = |domain: &u64| {
+                let rows = coins.below(6);
+                ((0..rows).map(|_| coins.below(*domain)).collect::<Vec<u64>>(), *domain)
+            };
+            let inputs: Vec<Vec<_>> = (0..count).map(|_| domains.iter().map(&mut values).collect()).collect();
+            let expected: Vec<Option<u64>> = (0..groups)
+                .map(|group| {
+                    let mut all: Vec<u64> = inputs.iter().flat_map(|input| input[group].0.clone()).collect();
+                    all.sort_unstable();
+                    (!all.is_empty()).then(|| all[(all.len() - 1) / 2])
+                })
+                .collect();
+            let inquiries = inputs.iter().map(|input| Medians::new(input.clone())).collect();
+            for concluded in run(inquiries, case) {
+                assert_eq!(concluded.output, expected, "case {case}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_union_of_rows_is_their_counts() {
+        let inputs = [vec![(0, 1), (0, 1), (2, 0)], vec![], vec![(0, 1), (1, 1)]];
+        let inquiries = inputs.into_iter().map(|rows| UnionCounts::new(rows, 3, 2)).collect();
+        for concluded in run(inquiries, 5) {
+            assert_eq!(concluded.output, vec![(0, 1, 3), (1, 1, 1), (2, 0, 1)]);
+        }
+    }
+
+    #[test]
+    fn ledgers_of_all_custodians_agree() {
+        let inquiries = (0..4).map(|me| Medians::new(vec![(vec![me, me + 3], 9)])).collect();
+        let concluded = run(inquiries, 6);
+        assert!(concluded.iter().all(|one| one.ledger == concluded[0].ledger));
+    }
+
+    /// Asks for sizes without having announced them.
+    struct Curious;
+
+    impl Inquiry for Curious {
+        type Output = ();
+
+        fn may_open() -> &'static [Kind] {
+            &[Kind::Totals]
+        }
+
+        fn next(self, _: &[u64]) -> Turn<Self> {
+            Turn::Ask(self, Ask::one(Operation::Sum, vec![1], Kind::Sizes, "all"))
+        }
+    }
+
+    #[test]
+    fn what_was_not_announced_is_not_opened() {
+        let roster = Roster::numbered(3).unwrap();
+        let start = |me| {
+            let permit = BurnBook::default().permit([0; 16], Question::new("test", b""), &roster).unwrap();
+            start(permit, me, Curious, Coins::danger_from_seed(u64::from(me))).unwrap()
+        };
+        let outcome = simulate::run((0..3).map(start).collect(), 1);
+        assert_eq!(outcome.unwrap_err(), Fault::NotAnnounced(Kind::Sizes));
+    }
+}

@@ -1,0 +1,219 @@
+//! What custodians send each other: one versioned envelope around ten kinds of content.
+//!
+//! Layout, little-endian: version (1 byte), kind (1), session (16), question (32), sender (2), round (4), content. Lists are counted
+//! with four bytes, and so are the items of a list of items. Nothing follows the content. Every list has a largest length.
+
+use crate::fault::WireFault;
+use crate::roster::CUSTODIANS_MAX;
+use crate::wire::{Reader, Writer};
+
+/// The version of the encoding that this code speaks.
+pub(crate) const VERSION: u8 = 1;
+/// The longest vector in one message: 32 MiB.
+pub(crate) const WORDS_MAX: usize = 1 << 22;
+/// The most items (rows, layers of encryption around rows) in one message.
+pub(crate) const ITEMS_MAX: usize = 1 << 20;
+/// The longest item.
+pub(crate) const ITEM_BYTES_MAX: usize = 1 << 14;
+/// The longest message a transport should take.
+pub const MESSAGE_BYTES_MAX: usize = 1 << 26;
+/// The highest round: far beyond any tree, and low enough to count up from without a thought.
+pub(crate) const ROUND_MAX: u32 = 1 << 24;
+
+/// Names one run; drawn at random for each.
+pub type SessionId = [u8; 16];
+/// SHA-256 of a question or of a roster.
+pub type Digest = [u8; 32];
+/// An item of a union: a row as bytes.
+pub type Item = Vec<u8>;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    pub session: SessionId,
+    pub question: Digest,
+    /// The sender's place in the roster. The transport must know that it is true.
+    pub sender: u16,
+    pub round: u32,
+    pub body: Body,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// A public key for X25519, made for this run.
+    Key([u8; 32]),
+    /// One custodian's vector under its masks.
+    Masked(Vec<u64>),
+    /// Ring: the sum so far, under the first one's mask.
+    RingSum(Vec<u64>),
+    /// Ring: the sum, told to everyone by the first.
+    RingTotal(Vec<u64>),
+    /// Ring: the largest values so far, or something below them.
+    RingLargest(Vec<u64>),
+    /// Ring: the largest values, told to everyone by the first.
+    RingLargestFound(Vec<u64>),
+    /// Ring: items on their way round, some of them made up by whoever began.
+    UnionItems(Vec<Item>),
+    /// Ring: the union without the made-up items.
+    UnionResult(Vec<Item>),
+    /// Shuffle: rows under the layers of those who have not yet stripped theirs.
+    Layered(Vec<Item>),
+    /// Shuffle: the rows, owners unknown.
+    Rows(Vec<Item>),
+    /// The sender has given up.
+    Abort,
+}
+
+impl Body {
+    fn kind(&self) -> u8 {
+        match self {
+            Body::Key(_) => 1,
+            Body::Masked(_) => 2,
+            Body::RingSum(_) => 3,
+            Body::RingTotal(_) => 4,
+            Body::RingLargest(_) => 5,
+            Body::RingLargestFound(_) => 6,
+            Body::UnionItems(_) => 7,
+            Body::UnionResult(_) => 8,
+            Body::Layered(_) => 9,
+            Body::Rows(_) => 10,
+            Body::Abort => 11,
+        }
+    }
+}
+
+impl Message {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.u8(VERSION);
+        writer.u8(self.body.kind());
+        writer.bytes(&self.session);
+        writer.bytes(&self.question);
+        writer.u16(self.sender);
+        writer.u32(self.round);
+        match &self.body {
+            Body::Key(public) => writer.bytes(public),
+            Body::Masked(words)
+            | Body::RingSum(words)
+            | Body::RingTotal(words)
+            | Body::RingLargest(words)
+            | Body::RingLargestFound(words) => writer.words(words),
+            Body::UnionItems(items) | Body::UnionResult(items) | Body::Layered(items) | Body::Rows(items) => {
+                writer.items(items);
+            }
+            Body::Abort => {}
+        }
+        writer.finish()
+    }
+
+    pub fn decode(bytes: &[u8]) -> Result<Message, WireFault> {
+        if bytes.len() > MESSAGE_BYTES_MAX {
+            return Err(WireFault::Range);
+        }
+        let mut reader = Reader::new(bytes);
+        let version = reader.u8()?;
+        if version != VERSION {
+            return Err(WireFault::Version(version));
+        }
+        let kind = reader.u8()?;
+        let session = reader.array()?;
+        let question = reader.array()?;
+        let sender = reader.u16()?;
+        let round = reader.u32()?;
+        if usize::from(sender) >= CUSTODIANS_MAX || round > ROUND_MAX {
+            return Err(WireFault::Range);
+        }
+        let body = match kind {
+            1 => Body::Key(reader.array()?),
+            2 => Body::Masked(reader.words(WORDS_MAX)?),
+            3 => Body::RingSum(reader.words(WORDS_MAX)?),
+            4 => Body::RingTotal(reader.words(WORDS_MAX)?),
+            5 => Body::RingLargest(reader.words(WORDS_MAX)?),
+            6 => Body::RingLargestFound(reader.words(WORDS_MAX)?),
+            7 => Body::UnionItems(reader.items(ITEMS_MAX, ITEM_BYTES_MAX)?),
+            8 => Body::UnionResult(reader.items(ITEMS_MAX, ITEM_BYTES_MAX)?),
+            9 => Body::Layered(reader.items(ITEMS_MAX, ITEM_BYTES_MAX)?),
+            10 => Body::Rows(reader.items(ITEMS_MAX, ITEM_BYTES_MAX)?),
+            11 => Body::Abort,
+            other => return Err(WireFault::Kind(other)),
+        };
+        reader.end()?;
+        Ok(Message { session, question, sender, round, body })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Coins;
+
+    fn random(coins: &mut Coins, kind: u64) -> Message {
+        let count = coins.below(5) as usize;
+        let words: Vec<u64> = (0..count).map(|_| coins.word()).collect();
+        let items: Vec<Item> = (0..count).map(|_| vec![coins.word() as u8; coins.below(9) as usize]).collect();
+        let body = match kind {
+            0 => Body::Key([coins.word() as u8; 32]),
+            1 => Body::Masked(words),
+            2 => Body::RingSum(words),
+            3 => Body::RingTotal(words),
+            4 => Body::RingLargest(words),
+            5 => Body::RingLargestFound(words),
+            6 => Body::UnionItems(items),
+            7 => Body::UnionResult(items),
+            8 => Body::Layered(items),
+            9 => Body::Rows(items),
+            _ => Body::Abort,
+        };
+        let mut session = [0; 16];
+        coins.bytes(&mut session);
+        let mut question = [0; 32];
+        coins.bytes(&mut question);
+        let (sender, round) = (coins.below(1000) as u16, coins.below(u64::from(ROUND_MAX)) as u32);
+        Message { session, question, sender, round, body }
+    }
+
+    #[test]
+    fn every_kind_survives_the_wire_and_no_shorter_or_longer_message_does() {
+        let mut coins = Coins::danger_from_seed(7);
+        for case in 0..200 {
+            let message = random(&mut coins, case % 11);
+            let bytes = message.encode();
+            assert_eq!(Message::decode(&bytes), Ok(message));
+            for end in 0..bytes.len() {
+                assert!(Message::decode(&bytes[..end]).is_err(), "{end} of {} bytes", bytes.len());
+            }
+            let mut longer = bytes.clone();
+            longer.push(0);
+            assert_eq!(Message::decode(&longer), Err(WireFault::Trailing));
+        }
+    }
+
+    #[test]
+    fn what_is_read_has_one_encoding() {
+        let mut coins = Coins::danger_from_seed(8);
+        for case in 0..2000 {
+            let mut bytes = random(&mut coins, case % 11).encode();
+            let place = coins.below(bytes.len() as u64) as usize;
+            bytes[place] = coins.word() as u8;
+            if let Ok(message) = Message::decode(&bytes) {
+                assert_eq!(message.encode(), bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn versions_kinds_and_lengths_out_of_range_are_refused() {
+        let good = random(&mut Coins::danger_from_seed(9), 1).encode();
+        let with = |place: usize, values: &[u8]| {
+            let mut bytes = good.clone();
+            bytes[place..place + values.len()].copy_from_slice(values);
+            Message::decode(&bytes)
+        };
+        assert_eq!(with(0, &[2]), Err(WireFault::Version(2)));
+        assert_eq!(with(1, &[0]), Err(WireFault::Kind(0)));
+        assert_eq!(with(1, &[12]), Err(WireFault::Kind(12)));
+        assert_eq!(with(50, &[0xff, 0xff]), Err(WireFault::Range), "sender");
+        assert_eq!(with(52, &[0xff; 4]), Err(WireFault::Range), "round");
+        assert_eq!(with(56, &[0xff; 4]), Err(WireFault::Range), "number of words");
+        assert_eq!(with(56, &[0, 0, 0x40, 0]), Err(WireFault::Truncated), "words that are not there");
+    }
+}

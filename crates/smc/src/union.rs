@@ -1,0 +1,47 @@
+//! The union of rows that have few possible contents: for every class and every sensitive value, how many rows there are over all custodians.
+//!
+//! Rows of one class differ in nothing but the sensitive value once they are generalised, so their union *is* these counts: the
+//! vector of (class × value) is summed, and no row travels. *What opens* is the union and nothing else; who brought which row
+//! cannot be told from it. Rows with attributes that have too many contents to count go through the shuffle instead.
+
+use crate::inquiry::{Ask, Inquiry, Operation, Turn};
+use crate::ledger::Kind;
+
+#[derive(Debug)]
+pub struct UnionCounts {
+    counts: Option<Vec<u64>>,
+    values: usize,
+}
+
+impl UnionCounts {
+    /// From (class, value) of each of this custodian's rows. Rows outside of `classes` × `values` are not counted: the caller's
+    /// classes and values are those that all custodians agreed on.
+    pub fn new(rows: impl IntoIterator<Item = (usize, usize)>, classes: usize, values: usize) -> UnionCounts {
+        let mut counts = vec![0; classes * values];
+        for (class, value) in rows {
+            if class < classes && value < values {
+                counts[class * values + value] += 1;
+            }
+        }
+        UnionCounts { counts: Some(counts), values }
+    }
+}
+
+impl Inquiry for UnionCounts {
+    /// (class, value, count) where there are rows, in order.
+    type Output = Vec<(usize, usize, u64)>;
+
+    fn may_open() -> &'static [Kind] {
+        &[Kind::Histograms]
+    }
+
+    fn next(mut self, answer: &[u64]) -> Turn<Self> {
+        if let Some(words) = self.counts.take() {
+            let about = "rows by class and sensitive value";
+            return Turn::Ask(self, Ask::one(Operation::Sum, words, Kind::Histograms, about));
+        }
+        let cell =
+            |(place, count): (usize, &u64)| (*count > 0).then(|| (place / self.values, place % self.values, *count));
+        Turn::Done(answer.iter().enumerate().filter_map(cell).collect())
+    }
+}

@@ -1,0 +1,107 @@
+//! Bytes in, bytes out: little-endian numbers and counted lists, read with a limit on everything and without allocating more than the
+//! bytes at hand can fill.
+
+use crate::fault::WireFault;
+
+#[derive(Debug, Default)]
+pub(crate) struct Writer(Vec<u8>);
+
+impl Writer {
+    pub(crate) fn u8(&mut self, value: u8) {
+        self.0.push(value);
+    }
+
+    pub(crate) fn u16(&mut self, value: u16) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn u32(&mut self, value: u32) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn bytes(&mut self, value: &[u8]) {
+        self.0.extend_from_slice(value);
+    }
+
+    pub(crate) fn words(&mut self, words: &[u64]) {
+        self.u32(words.len() as u32);
+        self.0.reserve(words.len() * 8);
+        for word in words {
+            self.0.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    pub(crate) fn items(&mut self, items: &[Vec<u8>]) {
+        self.u32(items.len() as u32);
+        for item in items {
+            self.u32(item.len() as u32);
+            self.bytes(item);
+        }
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Reader(bytes)
+    }
+
+    pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], WireFault> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or(WireFault::Truncated)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], WireFault> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or(WireFault::Truncated)?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8, WireFault> {
+        Ok(u8::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16, WireFault> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, WireFault> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    fn count(&mut self, max: usize) -> Result<usize, WireFault> {
+        let count = self.u32()? as usize;
+        if count > max { Err(WireFault::Range) } else { Ok(count) }
+    }
+
+    pub(crate) fn words(&mut self, count_max: usize) -> Result<Vec<u64>, WireFault> {
+        let count = self.count(count_max)?;
+        let bytes = self.take(count * 8)?;
+        Ok(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
+    }
+
+    pub(crate) fn items(&mut self, count_max: usize, bytes_max: usize) -> Result<Vec<Vec<u8>>, WireFault> {
+        let count = self.count(count_max)?;
+        // Every item has at least its length: a count beyond that is a lie, found before room is made for it.
+        if count * 4 > self.0.len() {
+            return Err(WireFault::Truncated);
+        }
+        let mut items = Vec::with_capacity(count);
+        for _ in 0..count {
+            let length = self.count(bytes_max)?;
+            items.push(self.take(length)?.to_vec());
+        }
+        Ok(items)
+    }
+
+    pub(crate) fn end(self) -> Result<(), WireFault> {
+        if self.0.is_empty() { Ok(()) } else { Err(WireFault::Trailing) }
+    }
+}

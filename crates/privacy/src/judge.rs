@@ -287,9 +287,20 @@ pub struct Achieved {
 
 fn achieved_by(guarantee: &dyn Guarantee, rule: &Rule, classes: &ClassTable, released: &Whole) -> Achieved {
     let source = rule.source.as_ref().filter(|_| guarantee.compares_with_whole());
+    let occupied = (0..classes.rows.len()).filter(|&index| classes.rows[index] > 0);
+    achieved_over(guarantee, source, released, occupied.map(|index| classes.class(index)))
+}
+
+/// What one guarantee reaches over some classes, against the released rows' distribution and, where there is one, the
+/// source's.
+pub fn achieved_over<'c>(
+    guarantee: &dyn Guarantee,
+    source: Option<&Whole>,
+    released: &Whole,
+    classes: impl Iterator<Item = Class<'c>>,
+) -> Achieved {
     let mut achieved = Achieved { measures: Vec::new(), holds: true, failing_rows: 0 };
-    for index in (0..classes.rows.len()).filter(|&index| classes.rows[index] > 0) {
-        let class = classes.class(index);
+    for class in classes {
         let mut holds = true;
         for whole in source.into_iter().chain([released]) {
             holds &= guarantee.holds(class, whole);

@@ -7,6 +7,7 @@ mod leftovers;
 pub mod model;
 pub mod models;
 pub mod release_check;
+pub mod released;
 pub mod rules;
 pub mod verified;
 pub mod whole;

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use hedgerow_table::release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest};
-use hedgerow_table::release::read::{quasi_of, read_codebook, read_released};
-use hedgerow_table::{Domain, InputError, Progress, Table, TableError};
+use hedgerow_table::release::read::read_codebook;
+use hedgerow_table::{Domain, InputError, Progress, TableError};
 use serde_json::{Map, Value};
 
-use crate::check::{Checked, NamedRule, check_table};
+use crate::check::{Checked, NamedRule};
+use crate::released::{self, Released};
 use crate::{Distance, Model, Tree};
 
 /// What the check of a release found.
@@ -29,22 +30,17 @@ impl ReleaseCheck {
 pub fn check_release(directory: &Path, progress: &dyn Progress) -> Result<ReleaseCheck, TableError> {
     let manifest = Manifest::read(directory)?;
     let place = directory.join(FILE_NAME).display().to_string();
-    let Some(resource) = manifest.resources.iter().find(|resource| resource.name == "data") else {
-        let hint = "this version checks generalised releases, whose table is named `data`";
-        return Err(TableError::input(place, "the manifest lists no table `data`", hint));
-    };
-    let table = read_released(directory, resource, progress)?;
-    let rules = rules_of(&manifest, &table, &place)?;
-    let quasi = quasi_of(resource);
-    let checked = check_table(&table, &quasi, &rules, &directory.join(&resource.path).display().to_string())?;
-    let mut contradictions = against_manifest(&manifest, &checked);
-    contradictions.extend(labels_without_meaning(directory, &table, &quasi)?);
+    let tables = released::read(directory, &manifest, progress)?;
+    let checked = tables.judge(&rules_of(&manifest, tables.as_ref(), &place)?)?;
+    let mut contradictions = tables.contradictions().to_vec();
+    contradictions.extend(against_manifest(&manifest, &checked));
+    contradictions.extend(labels_without_meaning(directory, tables.as_ref())?);
     contradictions.extend(files_without_mention(directory, &manifest)?);
     Ok(ReleaseCheck { checked, contradictions })
 }
 
 /// The rules that a manifest's claims describe. Claims of one rule stand together and are judged one by one.
-fn rules_of(manifest: &Manifest, table: &Table, place: &str) -> Result<Vec<NamedRule>, TableError> {
+fn rules_of(manifest: &Manifest, tables: &dyn Released, place: &str) -> Result<Vec<NamedRule>, TableError> {
     let mut rules = Vec::new();
     if manifest.hedgerow.guarantees.is_empty() {
         return Err(TableError::input(place, "the manifest claims no guarantee", "there is nothing to check"));
@@ -61,9 +57,8 @@ fn rules_of(manifest: &Manifest, table: &Table, place: &str) -> Result<Vec<Named
         let by_hierarchy = matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
         let tree = match (&claim.protect, by_hierarchy) {
             (Some(name), true) => {
-                let column = table.column(name);
                 let paths = manifest.hedgerow.hierarchies.get(name);
-                let tree = column.zip(paths).and_then(|(column, paths)| tree_from_paths(&column.domain, paths));
+                let tree = tables.domain(name).zip(paths).and_then(|(domain, paths)| tree_from_paths(domain, paths));
                 Some(tree.ok_or_else(|| {
                     let problem = format!("the hierarchy of `{name}` is missing, or lacks a released value");
                     InputError::new(place, problem, "hierarchical t-closeness cannot be checked without it")
@@ -154,28 +149,37 @@ fn told(claim: &Claim) -> String {
 fn files_without_mention(directory: &Path, manifest: &Manifest) -> Result<Vec<String>, TableError> {
     let always = [FILE_NAME, "codebook.csv"];
     let known = |name: &str| always.contains(&name) || manifest.resources.iter().any(|resource| resource.path == name);
+    let leads_to_known = |name: &str| {
+        let within = format!("{name}/");
+        manifest.resources.iter().any(|resource| resource.path.starts_with(&within))
+    };
     let mut contradictions = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(|error| TableError::io(directory, error))? {
-        let name = entry.map_err(|error| TableError::io(directory, error))?.file_name();
-        let name = name.to_string_lossy();
-        if !known(&name) {
-            contradictions.push(format!("the file `{name}` is not in the manifest, and was not checked"));
+    let mut folders = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        let path = directory.join(&folder);
+        for entry in std::fs::read_dir(&path).map_err(|error| TableError::io(&path, error))? {
+            let entry = entry.map_err(|error| TableError::io(&path, error))?;
+            let name = format!("{folder}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() && leads_to_known(&name) {
+                folders.push(format!("{name}/"));
+            } else if !known(&name) {
+                contradictions.push(format!("the file `{name}` is not in the manifest, and was not checked"));
+            }
         }
     }
     contradictions.sort();
     Ok(contradictions)
 }
 
-fn labels_without_meaning(directory: &Path, table: &Table, quasi: &[String]) -> Result<Vec<String>, TableError> {
+fn labels_without_meaning(directory: &Path, tables: &dyn Released) -> Result<Vec<String>, TableError> {
     let codebook = read_codebook(directory)?;
     let mut contradictions = Vec::new();
-    for name in quasi {
-        let column = table.column(name).expect("the header was compared with the manifest");
-        let known: HashSet<&str> = codebook.labels(name).into_iter().map(|(label, _)| label).collect();
+    for column in tables.quasi() {
+        let known: HashSet<&str> = codebook.labels(&column.name).into_iter().map(|(label, _)| label).collect();
         let texts = (0..column.domain.cardinality() as u32).map(|code| column.domain.text(code));
         let unknown = texts.filter(|text| !known.contains(text.as_str())).count();
         if unknown > 0 {
-            contradictions.push(format!("{unknown} labels of `{name}` have no entry in codebook.csv"));
+            contradictions.push(format!("{unknown} labels of `{}` have no entry in codebook.csv", column.name));
         }
     }
     Ok(contradictions)

@@ -4,12 +4,12 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use hedgerow_table::release::manifest::{self, Manifest, Resource};
-use hedgerow_table::{Progress, Table, TableError};
+use hedgerow_table::release::manifest::{self, Manifest};
+use hedgerow_table::{Progress, TableError};
 
-use crate::check::{Checked, NamedRule, check_table};
+use crate::check::{Checked, NamedRule};
 use crate::leftovers;
-use hedgerow_table::release::read::{quasi_of, read_released};
+use crate::released::{self, Released};
 
 /// A release under construction, in a directory of its own beside the destination. Removed when dropped.
 #[derive(Debug)]
@@ -68,24 +68,29 @@ impl Staged {
         &self.directory
     }
 
-    /// Reads the released table back, judges it by the rules that `rules` binds to it, and writes the manifest that
-    /// `describe` makes of the result.
+    /// Reads the released tables back as `manifest` lists them, judges them by the rules that `rules` binds to them, and
+    /// writes the manifest, completed by what they reach and by what `describe` adds.
     pub fn verify(
         self,
-        resource: &Resource,
-        rules: impl FnOnce(&Table) -> Vec<NamedRule>,
-        describe: impl FnOnce(&Checked, &Table) -> Manifest,
+        mut manifest: Manifest,
+        rules: impl FnOnce(&dyn Released) -> Vec<NamedRule>,
+        describe: impl FnOnce(&mut Manifest, &dyn Released),
         progress: &dyn Progress,
-    ) -> Result<Verified, VerifyError> {
-        let path = self.directory.join(&resource.path);
-        let table = read_released(&self.directory, resource, progress)?;
-        let checked = check_table(&table, &quasi_of(resource), &rules(&table), &path.display().to_string())?;
+    ) -> Result<(Verified, Checked), VerifyError> {
+        let tables = released::read(&self.directory, &manifest, progress)?;
+        if let Some(contradiction) = tables.contradictions().first() {
+            return Err(VerifyError::Breach(format!("its own tables ({contradiction})")));
+        }
+        let checked = tables.judge(&rules(tables.as_ref()))?;
         if let Some(broken) = checked.claims.iter().find(|claim| !claim.holds) {
             return Err(VerifyError::Breach(broken.model.clone()));
         }
-        let manifest = self.directory.join(manifest::FILE_NAME);
-        fs::write(&manifest, describe(&checked, &table).to_json()).map_err(|error| TableError::io(&manifest, error))?;
-        Ok(Verified { staged: self })
+        manifest.hedgerow.guarantees.clone_from(&checked.claims);
+        manifest.hedgerow.classes = checked.classes;
+        describe(&mut manifest, tables.as_ref());
+        let path = self.directory.join(manifest::FILE_NAME);
+        fs::write(&path, manifest.to_json()).map_err(|error| TableError::io(&path, error))?;
+        Ok((Verified { staged: self }, checked))
     }
 }
 
@@ -121,11 +126,7 @@ impl Verified {
             let path = path.to_path_buf();
             move |error| TableError::Io { path, source: error }
         };
-        for entry in fs::read_dir(&staged.directory).map_err(failed(&staged.directory))? {
-            let path = entry.map_err(failed(&staged.directory))?.path();
-            sync(&path).map_err(failed(&path))?;
-        }
-        sync(&staged.directory).map_err(failed(&staged.directory))?;
+        sync_all(&staged.directory)?;
         let destination = &staged.destination;
         // What is replaced moves aside first: a directory cannot be renamed onto one that holds files.
         let aside = &staged.aside;
@@ -148,6 +149,20 @@ impl Verified {
         }
         Ok(destination.clone())
     }
+}
+
+/// Everything in a directory, then the directory itself.
+fn sync_all(directory: &Path) -> Result<(), TableError> {
+    let failed = |error| TableError::io(directory, error);
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            sync_all(&path)?;
+        } else {
+            sync(&path).map_err(|error| TableError::io(&path, error))?;
+        }
+    }
+    sync(directory).map_err(failed)
 }
 
 fn sync(path: &Path) -> std::io::Result<()> {

@@ -8,7 +8,7 @@ use hedgerow_privacy::check::NamedRule;
 use hedgerow_privacy::{Judge, Model, Rule, Tree, Whole, models};
 use hedgerow_table::frequency::Layout;
 use hedgerow_table::read::{Format, ReadOptions, read_table};
-use hedgerow_table::{Codes, Column, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError};
+use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError};
 use serde_json::Value;
 
 use crate::error::PublishError;
@@ -215,21 +215,21 @@ impl<'a> Bound<'a> {
         Ok(Judge::new(layout, cardinalities, rules.collect(), allowed))
     }
 
-    fn tree(&self, protect: &str) -> Option<Tree> {
+    pub(crate) fn tree(&self, protect: &str) -> Option<Tree> {
         self.protected.get(protect).map(tree_of)
     }
 
     /// For the manifest: every released value of a protected attribute with its labels up to the top.
-    pub fn paths(&self, protect: &str, released: &Column) -> Option<Value> {
+    pub fn paths(&self, protect: &str, released: &Domain) -> Option<Value> {
         let hierarchy = self.protected.get(protect)?;
         let source = self.table.column(protect)?;
         let path = |code: u32| {
-            let text = released.domain.text(code);
+            let text = released.text(code);
             let own = source.domain.code_of(&text).or(source.domain.missing_code())? as usize;
             let above = hierarchy.levels()[1..].iter().map(|level| level.labels[level.map[own] as usize].text.clone());
             Some(Value::from_iter(std::iter::once(text).chain(above)))
         };
-        (0..released.domain.cardinality() as u32).map(path).collect::<Option<Vec<Value>>>().map(Value::Array)
+        (0..released.cardinality() as u32).map(path).collect::<Option<Vec<Value>>>().map(Value::Array)
     }
 
     /// The rules by name, as a reader of the release can recompute them. `released` is the table read back.

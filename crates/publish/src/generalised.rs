@@ -1,17 +1,18 @@
 //! Writing a generalised release: one table in which the quasi attributes carry labels, its codebook and its manifest,
 //! verified from the written bytes. Every method that generalises ends here.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use hedgerow_policy::Role;
 use hedgerow_privacy::check::{Checked, NamedRule};
 use hedgerow_privacy::release_check::tree_from_paths;
+use hedgerow_privacy::released::Released;
 use hedgerow_privacy::verified::{Staged, Verified};
 use hedgerow_privacy::{Distance, Model};
 use hedgerow_table::release::codebook::Codebook;
-use hedgerow_table::release::manifest::{Claim, Field, Manifest, Promise, Resource, Rows};
-use hedgerow_table::{Codes, Column, Domain, Kind, Label, Table, TableError};
+use hedgerow_table::release::manifest::{ClassSizes, Field, Manifest, Promise, Resource, Rows};
+use hedgerow_table::release::shape::CODEBOOK;
+use hedgerow_table::{Codes, Kind, Label, TableError};
 use rand::SeedableRng;
 use rand::rngs::{StdRng, SysRng};
 use serde_json::{Map, Value};
@@ -76,17 +77,13 @@ pub fn write(
     };
     drop(shuffled);
     write_codebook(bound, made, &staged.path().join("codebook.csv"))?;
-    let mut kept = None;
-    let describe = |checked: &Checked, released: &Table| {
-        kept = Some(checked.clone());
-        let mut manifest = manifest(bound, &resource, checked, rows, made.losses);
+    let describe = |manifest: &mut Manifest, released: &dyn Released| {
         manifest.hedgerow.hierarchies = hierarchies(bound, released);
-        manifest
     };
-    let verified = staged.verify(&resource, |released| named_rules(bound, released), describe, options.progress)?;
+    let manifest = manifest(bound, vec![resource], rows, made.losses);
+    let verified = staged.verify(manifest, |released| named_rules(bound, released), describe, options.progress)?;
     flushing.wait(&path)?;
-    let checked = kept.ok_or_else(|| PublishError::Internal("the release was not described".to_owned()))?;
-    Ok((verified, checked))
+    Ok(verified)
 }
 
 pub(crate) fn role_name(bound: &Bound<'_>, name: &str) -> Option<&'static str> {
@@ -94,7 +91,7 @@ pub(crate) fn role_name(bound: &Bound<'_>, name: &str) -> Option<&'static str> {
 }
 
 /// In the source's order: quasi attributes as their labels, the others as they are.
-fn released_columns<'a>(bound: &'a Bound<'_>, made: &Generalised<'a>) -> Vec<ReleasedColumn<'a>> {
+pub(crate) fn released_columns<'a>(bound: &'a Bound<'_>, made: &Generalised<'a>) -> Vec<ReleasedColumn<'a>> {
     let table = bound.table;
     let ordered = table.header.iter().filter_map(|name| table.column(name));
     ordered
@@ -119,7 +116,7 @@ fn released_columns<'a>(bound: &'a Bound<'_>, made: &Generalised<'a>) -> Vec<Rel
 }
 
 /// Only labels that are released: a label that only left-out rows carry would betray them.
-fn write_codebook(bound: &Bound<'_>, made: &Generalised<'_>, path: &Path) -> Result<(), TableError> {
+pub(crate) fn write_codebook(bound: &Bound<'_>, made: &Generalised<'_>, path: &Path) -> Result<(), TableError> {
     let mut codebook = Codebook::new();
     for (quasi, recoded) in bound.quasi.iter().zip(&made.recoded) {
         let mut released = vec![false; recoded.labels.len()];
@@ -136,41 +133,35 @@ fn write_codebook(bound: &Bound<'_>, made: &Generalised<'_>, path: &Path) -> Res
     out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)
 }
 
-fn named_rules(bound: &Bound<'_>, released: &Table) -> Vec<NamedRule> {
+pub(crate) fn named_rules(bound: &Bound<'_>, released: &dyn Released) -> Vec<NamedRule> {
     let paths = hierarchies(bound, released);
-    let domain = |name: &String| -> Option<&Domain> { released.column(name).map(|column: &Column| &column.domain) };
-    let trees: HashMap<_, _> =
-        paths.iter().filter_map(|(name, paths)| Some((name.clone(), tree_from_paths(domain(name)?, paths)?))).collect();
-    bound.named_rules(&trees)
+    let tree = |(name, paths): (&String, &Value)| Some((name.clone(), tree_from_paths(released.domain(name)?, paths)?));
+    bound.named_rules(&paths.iter().filter_map(tree).collect())
 }
 
 /// The hierarchies that a reader needs to recompute a guarantee.
-fn hierarchies(bound: &Bound<'_>, released: &Table) -> Map<String, Value> {
+pub(crate) fn hierarchies(bound: &Bound<'_>, released: &dyn Released) -> Map<String, Value> {
     let by_hierarchy = |model: &Model| matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
     let rules = bound.policy.rules.iter().filter(|rule| rule.require.iter().any(by_hierarchy));
     let names = rules.filter_map(|rule| rule.protect.as_ref());
-    names.filter_map(|name| Some((name.clone(), bound.paths(name, released.column(name)?)?))).collect()
+    names.filter_map(|name| Some((name.clone(), bound.paths(name, released.domain(name)?)?))).collect()
 }
 
-fn manifest(
-    bound: &Bound<'_>,
-    resource: &Resource,
-    checked: &Checked,
-    rows: Rows,
-    losses: &Map<String, Value>,
-) -> Manifest {
+/// What is known of a release before its tables are read back.
+pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows, losses: &Map<String, Value>) -> Manifest {
     let codebook = ["attribute", "label", "low", "high", "leaf"];
     let codebook = codebook.map(|name| Field::new(name, Kind::Category, None)).to_vec();
-    let guarantees: Vec<Claim> = checked.claims.clone();
+    let mut resources = tables;
+    resources.push(Resource::csv(CODEBOOK, codebook));
     Manifest {
         name: "release".to_owned(),
-        resources: vec![resource.clone(), Resource::csv("codebook", codebook)],
+        resources,
         hedgerow: Promise {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             method: bound.policy.publish.method.name().to_owned(),
-            guarantees,
+            guarantees: Vec::new(),
             rows,
-            classes: checked.classes,
+            classes: ClassSizes::of([]),
             loss: losses.clone(),
             hierarchies: Map::new(),
         },

@@ -95,7 +95,7 @@ fn manifests() {
     detected("nothing", manifest, |_| String::new(), 2, "manifest");
     detected("not JSON", manifest, |_| "\u{1f600}".to_owned(), 2, "manifest");
     detected("deep", manifest, |_| "[".repeat(1 << 20), 2, "manifest");
-    detected("no resources", manifest, with("/resources", json!([])), 2, "no table `data`");
+    detected("no resources", manifest, with("/resources", json!([])), 2, "make no release");
     detected("quasi as plain", manifest, with("/resources/0/schema/fields/0/role", json!("plain")), 4, "");
     detected("a type nobody knows", manifest, with("/resources/0/schema/fields/0/type", json!("color")), 2, "color");
 }

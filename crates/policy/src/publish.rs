@@ -28,14 +28,16 @@ pub const SECONDS_MAX: u64 = 1_000_000_000;
 pub enum Method {
     #[default]
     FullDomain,
+    Anatomy,
 }
 
 impl Method {
-    pub const ALL: [Method; 1] = [Method::FullDomain];
+    pub const ALL: [Method; 2] = [Method::FullDomain, Method::Anatomy];
 
     pub fn name(self) -> &'static str {
         match self {
             Method::FullDomain => "full-domain",
+            Method::Anatomy => "anatomy",
         }
     }
 }

@@ -203,7 +203,7 @@ pub const PUBLISH: &[Word] = &[
 pub const METHODS: &[Word] = &[
     Word::value("full-domain", "every value of an attribute is generalised to the same level").also(&["incognito"]),
     Word::value("mondrian", "multidimensional cuts").later(),
-    Word::value("anatomy", "quasi attributes and protected values in separate tables").later(),
+    Word::value("anatomy", "quasi attributes and protected values in separate tables").also(&["bucketization"]),
     Word::value("clone", "statistics per class instead of rows").later(),
     Word::value("decompose", "several tables, each for its own rule").later(),
 ];

@@ -17,6 +17,9 @@ pub enum PublishError {
     /// No release can meet the policy.
     #[error(transparent)]
     Unsatisfiable(#[from] Box<Unsatisfiable>),
+    /// No buckets can meet the policy.
+    #[error(transparent)]
+    Ineligible(#[from] Box<Ineligible>),
     /// Ours to mend.
     #[error("{0}")]
     Internal(String),
@@ -73,3 +76,23 @@ impl fmt::Display for Unsatisfiable {
 }
 
 impl std::error::Error for Unsatisfiable {}
+
+/// Why no buckets meet the policy: what breaks even when the whole table is one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ineligible {
+    /// One line per guarantee that breaks there, and what the table is like.
+    pub reasons: Vec<String>,
+    pub hint: String,
+}
+
+impl fmt::Display for Ineligible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "no release in buckets can meet the policy")?;
+        for reason in &self.reasons {
+            writeln!(f, "  {reason}")?;
+        }
+        write!(f, "hint: {}", self.hint)
+    }
+}
+
+impl std::error::Error for Ineligible {}

@@ -68,7 +68,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     })
 }
 
-fn recoded<'a>(quasi: &'a Quasi<'_>, level: u8) -> Recoded<'a> {
+pub(crate) fn recoded<'a>(quasi: &'a Quasi<'_>, level: u8) -> Recoded<'a> {
     let kind = if level == 0 { quasi.column.domain.kind() } else { Kind::Category };
     let level = &quasi.hierarchy.levels()[level as usize];
     let labels = level.labels.iter().map(|label| public(quasi, label)).collect();
@@ -150,6 +150,6 @@ fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable
     }
 }
 
-fn pairs(map: &Map<String, Value>) -> String {
+pub(crate) fn pairs(map: &Map<String, Value>) -> String {
     map.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
 }

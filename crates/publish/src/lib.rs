@@ -1,6 +1,8 @@
 //! How to make it hold: the searches that turn a table and a policy into a release.
 
+pub mod anatomy;
 pub mod bind;
+pub mod bucketized;
 pub mod error;
 pub mod full_domain;
 pub mod generalised;
@@ -12,5 +14,5 @@ pub mod rows;
 pub mod search;
 mod sets;
 
-pub use error::{PublishError, Unsatisfiable};
+pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use publish::{PublishOptions, Published, Searched, TableFormat, publish};

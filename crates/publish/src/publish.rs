@@ -10,6 +10,7 @@ use hedgerow_table::release::manifest::Rows;
 use hedgerow_table::{InputError, Progress};
 use serde_json::{Map, Value};
 
+use crate::anatomy;
 use crate::bind::{Bound, read_source};
 use crate::error::PublishError;
 use crate::full_domain;
@@ -81,10 +82,14 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
     let started = Instant::now();
     // First, so that a long search is not lost to a destination that was never possible.
     let staged = Staged::beside(&options.destination, options.overwrite)?;
+    if policy.publish.method == Method::Anatomy {
+        anatomy::refuse(policy)?;
+    }
     let table = read_source(policy, options.progress)?;
     let bound = Bound::new(policy, &table)?;
     let job = Job { bound, staged, options, read_time: started.elapsed() };
     match policy.publish.method {
         Method::FullDomain => full_domain::publish(job),
+        Method::Anatomy => anatomy::publish(job),
     }
 }

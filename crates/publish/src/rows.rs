@@ -98,7 +98,7 @@ fn draw_buckets(
     (sorted, starts)
 }
 
-fn shuffle(rows: &mut [u32], rng: &mut impl Rng) {
+pub(crate) fn shuffle(rows: &mut [u32], rng: &mut impl Rng) {
     for last in (1..rows.len()).rev() {
         rows.swap(last, rng.random_range(0..=last as u32) as usize);
     }

@@ -86,7 +86,6 @@ fn to_json(published: &Published, explain: bool) -> Value {
 fn to_text(published: &Published, loss: &str, explain: bool, verbose: bool) -> String {
     let rows = published.rows;
     let classes = published.checked.classes;
-    let value = published.losses.get(loss).and_then(Value::as_f64).unwrap_or(f64::NAN);
     let mut text = format!(
         "release  {}\nrows     {} read, {} released, {} left out\nclasses  {} of {} to {} rows, {} on average\n",
         published.release.display(),
@@ -104,7 +103,11 @@ fn to_text(published: &Published, loss: &str, explain: bool, verbose: bool) -> S
         let levels = searched.levels.iter().map(|(name, level, top)| format!("{name} {level} of {top}"));
         text.push_str(&format!("levels   {}\n", levels.collect::<Vec<_>>().join(", ")));
     }
-    text.push_str(&format!("loss     {loss} {}{proof}\n", short(value)));
+    let told = |name: &str| Some(format!("{name} {}", short(published.losses.get(name)?.as_f64()?)));
+    // Where the loss that the policy names has no meaning, those that have one.
+    let losses = told(loss)
+        .unwrap_or_else(|| published.losses.keys().filter_map(|name| told(name)).collect::<Vec<_>>().join(", "));
+    text.push_str(&format!("loss     {losses}{proof}\n"));
     if let Some((searched, candidates)) = published.searched.as_ref().and_then(|s| Some((s, s.candidates?))) {
         let nodes = searched.explain.nodes.map_or_else(|| "more than 2^64".to_owned(), |nodes| nodes.to_string());
         text.push_str(&format!("holding  {candidates} of {nodes} combinations of levels keep every rule\n"));

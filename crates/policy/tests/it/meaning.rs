@@ -315,7 +315,7 @@ fn hierarchies_that_contradict_themselves() {
 
 #[test]
 fn what_this_version_cannot_do() {
-    for method in ["mondrian", "anatomy", "clone", "decompose"] {
+    for method in ["mondrian", "clone", "decompose"] {
         let problem = format!("the method `{method}` is not available in this version");
         line_refused(15, &format!("method = \"{method}\""), "15:10: publish.method", &problem, "now: `full-domain`");
     }

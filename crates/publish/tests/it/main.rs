@@ -1,4 +1,5 @@
 //! Binding and searching from outside.
 
+mod anatomy;
 mod bind;
 mod oracle;

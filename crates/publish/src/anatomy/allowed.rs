@@ -1,0 +1,121 @@
+//! Which buckets are allowed, which policies buckets can keep at all, and which tables are eligible.
+
+use hedgerow_policy::{Policy, Role};
+use hedgerow_privacy::check::claim;
+use hedgerow_privacy::judge::achieved_over;
+use hedgerow_privacy::released::refused_in_buckets;
+use hedgerow_privacy::{Class, Guarantee, Whole, models};
+use hedgerow_table::release::bucketized::{COUNT, GROUP};
+use hedgerow_table::{Column, InputError};
+
+use crate::bind::Bound;
+use crate::error::{Ineligible, PublishError};
+use crate::full_domain::pairs;
+
+/// Every guarantee that the policy asks for, over the codes of the sensitive attribute.
+#[derive(Debug)]
+pub struct Allowed {
+    guarantees: Vec<Box<dyn Guarantee>>,
+    /// All rows are released, so the source's distribution is the release's as well.
+    whole: Whole,
+    /// No allowed bucket has fewer rows.
+    pub least: usize,
+}
+
+impl Allowed {
+    pub fn new(guarantees: Vec<Box<dyn Guarantee>>, whole: Whole) -> Allowed {
+        let least = guarantees.iter().map(|guarantee| guarantee.core().rows.max(guarantee.core().distinct)).max();
+        Allowed { guarantees, whole, least: least.unwrap_or(1).max(1) as usize }
+    }
+
+    /// Whether a bucket with these values, ascending by code, keeps every guarantee.
+    pub fn holds(&self, values: &[(u32, u32)]) -> bool {
+        let class = class(values);
+        self.guarantees.iter().all(|guarantee| guarantee.holds(class, &self.whole))
+    }
+}
+
+fn class(values: &[(u32, u32)]) -> Class<'_> {
+    Class { rows: values.iter().map(|&(_, count)| u64::from(count)).sum(), values }
+}
+
+/// Refuses what no table could make possible, before any is read.
+pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
+    let sensitive: Vec<_> = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive).collect();
+    let [protected] = sensitive.as_slice() else {
+        let problem = format!("anatomy publishes one sensitive attribute, and the policy has {}", sensitive.len());
+        let hint = match sensitive.first() {
+            None => "give the attribute that must not be learnt the role `sensitive`",
+            Some(_) => {
+                "leave one `sensitive` and make the others `identifier`, which are not released; buckets say nothing of how several go together"
+            }
+        };
+        return Err(InputError::new(policy.publish.place.clone(), problem, hint));
+    };
+    for attribute in &policy.attributes {
+        let clashes = attribute.name == GROUP || (attribute.role == Role::Sensitive && attribute.name == COUNT);
+        if clashes && attribute.role != Role::Identifier {
+            let problem = format!("anatomy adds a column `{}` of its own", attribute.name);
+            return Err(InputError::new(attribute.place.clone(), problem, "rename the attribute in the source"));
+        }
+    }
+    for rule in &policy.rules {
+        for (model, place) in rule.require.iter().zip(&rule.require_places) {
+            if let Some(why) = refused_in_buckets(models::guarantee(model, None, None).as_ref()) {
+                let problem = format!("anatomy cannot keep {}: it {why}", model.name());
+                let hint =
+                    "ask for `frequency-l-diversity` instead, or use method = \"full-domain\", which generalises";
+                return Err(InputError::new(place.clone(), problem, hint));
+            }
+        }
+        if let Some(name) = rule.protect.as_ref().filter(|name| **name != protected.name) {
+            let problem = format!("anatomy protects `{}` alone, and the rule protects `{name}`", protected.name);
+            let hint = format!("protect `{}`, or give `{name}` the role `sensitive` in its place", protected.name);
+            return Err(InputError::new(rule.place.clone(), problem, hint));
+        }
+    }
+    Ok(())
+}
+
+/// The table as one bucket. Every guarantee that buckets can keep survives merging: if it fails there, it fails however
+/// the rows are put into buckets; and if it holds, that bucket is a release. For l-diversity by frequency this is
+/// Anatomy's condition that no value is in more than n/l rows.
+pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed, PublishError> {
+    let counts = sensitive.counts();
+    let codes = 0..counts.len() as u32;
+    let values: Vec<(u32, u32)> =
+        codes.zip(&counts).filter(|(_, count)| **count > 0).map(|(code, &count)| (code, count as u32)).collect();
+    let tree = bound.tree(&sensitive.name);
+    let whole = Whole::new(counts.clone(), tree.as_ref());
+    let rows = bound.table.rows as u64;
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let (mut guarantees, mut reasons) = (Vec::new(), Vec::new());
+    for rule in &bound.policy.rules {
+        for (model, place) in rule.require.iter().zip(&rule.require_places) {
+            let guarantee = models::guarantee(model, model.limited_codes(Some(&sensitive.domain)), tree.as_ref());
+            let table = (rows > 0).then(|| class(&values));
+            let achieved = achieved_over(guarantee.as_ref(), None, &whole, table.into_iter());
+            if rows == 0 || !achieved.holds {
+                let told = claim(model, &rule.know, rule.protect.as_ref(), &achieved);
+                let (asked, reached) = (pairs(&told.required), pairs(&told.achieved));
+                reasons.push(format!(
+                    "{place}: {} asks for {asked} of `{}`; the whole table as one bucket reaches {reached}",
+                    model.name(),
+                    sensitive.name,
+                ));
+            }
+            guarantees.push(guarantee);
+        }
+    }
+    if reasons.is_empty() {
+        return Ok(Allowed::new(guarantees, whole));
+    }
+    reasons.push(format!(
+        "`{}` has {} values in {rows} rows, and the most frequent one is in {most} of them",
+        sensitive.name,
+        values.len()
+    ));
+    let hint =
+        "ask for no more than the whole table reaches, or give frequent values of the sensitive attribute finer names";
+    Err(PublishError::Ineligible(Box::new(Ineligible { reasons, hint: hint.to_owned() })))
+}

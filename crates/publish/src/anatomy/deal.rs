@@ -1,0 +1,200 @@
+//! The deal: rows in the order of their sensitive values, dealt round to buckets like cards.
+//!
+//! Sort n rows by value, let g be the number of buckets, and put the row at place j into bucket j mod g.
+//!
+//! **What holds.** Every bucket gets ⌊n/g⌋ or ⌈n/g⌉ rows. A value with c rows takes c places in a row, so every bucket gets ⌊c/g⌋ or
+//! ⌈c/g⌉ of them. With g = ⌊n/l⌋ for a whole l ≤ n, n/g ≥ l, so every bucket has at least l rows. If no value has more than n/l rows,
+//! none has more than g, a count being whole, so each bucket has at most one row of every value: its rows are all different, and
+//! frequency, distinct and entropy l-diversity hold in it. n/l is also necessary for frequency l-diversity, since the
+//! buckets' shares add up to the table's; so the deal succeeds exactly when any bucketization does. For l that is not whole,
+//! buckets of more than ⌈l⌉ rows may be needed: [`most_buckets`] tries ever larger ones until the table is one bucket.
+//!
+//! **Residue.** Anatomy (Xiao, Tao 2006, figure 4) draws from the l largest groups of values until fewer than l are left, and
+//! puts each row that remains into a bucket that lacks its value. The deal leaves nothing over: what would remain, n − g·l rows,
+//! is dealt on to different buckets, which lack the value because they hold at most one row of it.
+//!
+//! **What the deal tells.** Rows of one value come in random order. Given which rows share a bucket and the buckets' counts,
+//! every way to give the counted values to the rows has then the same probability: value v fills the same places of the deal in
+//! each, and of its orders Π (rows of v in bucket b)! lead to these buckets. So who knows how the deal works learns no more
+//! than who only sees the tables.
+//!
+//! The order of values matters to no guarantee above, but to others: among sorted numbers, neighbours in a bucket are g places
+//! apart, which is what keeps close numbers out of one bucket, and every bucket is a systematic sample of the table.
+//!
+//! Cost: one pass to count, one to deal.
+
+use hedgerow_table::{Codes, with_codes};
+
+use super::allowed::Allowed;
+
+/// The bucket of every row, from 0; rows of one value are dealt in the order they stand in.
+pub fn deal(codes: &Codes, counts: &[u64], buckets: u32) -> Vec<u32> {
+    assert!(buckets > 0, "rows need a bucket");
+    let mut place = 0u64;
+    let mut next: Vec<u32> = Vec::with_capacity(counts.len());
+    for &count in counts {
+        next.push((place % u64::from(buckets)) as u32);
+        place += count;
+    }
+    with_codes!(codes, codes => codes
+        .iter()
+        .map(|&code| {
+            let next = &mut next[code as usize];
+            let bucket = *next;
+            *next = if bucket + 1 == buckets { 0 } else { bucket + 1 };
+            bucket
+        })
+        .collect())
+}
+
+/// The largest number of buckets tried into which sorted values can be dealt so that every bucket is allowed. `None` when
+/// even one bucket of them all is not.
+pub fn most_buckets(sorted: &[u32], allowed: &Allowed) -> Option<usize> {
+    let rows = sorted.len();
+    let mut size = allowed.least;
+    let mut values = Vec::new();
+    while size < rows {
+        let buckets = rows / size;
+        let mut dealt = 0..buckets;
+        if dealt.all(|first| {
+            run_lengths(sorted[first..].iter().step_by(buckets), &mut values);
+            allowed.holds(&values)
+        }) {
+            return Some(buckets);
+        }
+        // The next smaller number of buckets; in larger steps once buckets are large.
+        size = (rows / buckets + 1).max(size + size / 8);
+    }
+    run_lengths(sorted.iter(), &mut values);
+    (rows > 0 && allowed.holds(&values)).then_some(1)
+}
+
+/// Ascending codes as codes with counts.
+pub(super) fn run_lengths<'c>(sorted: impl Iterator<Item = &'c u32>, values: &mut Vec<(u32, u32)>) {
+    values.clear();
+    for &code in sorted {
+        match values.last_mut() {
+            Some(last) if last.0 == code => last.1 += 1,
+            _ => values.push((code, 1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use hedgerow_privacy::{Model, Whole, models};
+    use hedgerow_table::Ratio;
+
+    use super::*;
+
+    fn frequency(l: f64) -> Allowed {
+        let model = Model::FrequencyLDiversity { l: Ratio::from_decimal(l).unwrap() };
+        Allowed::new(vec![models::guarantee(&model, None, None)], Whole::default())
+    }
+
+    /// Anatomy's running example (table 3): eight patients, l = 2, become buckets of two different diseases.
+    #[test]
+    fn eight_patients_make_four_buckets_of_two_diseases() {
+        // pneumonia, dyspepsia, dyspepsia, pneumonia, flu, gastritis, flu, bronchitis
+        let diseases = [4, 1, 1, 4, 2, 3, 2, 0];
+        let codes = Codes::from_iter(5, diseases);
+        let buckets = deal(&codes, &codes.counts(5), 4);
+        assert_eq!(buckets, [2, 1, 2, 3, 3, 1, 0, 0]);
+        let mut sorted = diseases.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(most_buckets(&sorted, &frequency(2.0)), Some(4));
+    }
+
+    #[test]
+    fn the_deal_succeeds_exactly_when_no_value_is_too_frequent() {
+        for (counts, l, buckets) in [
+            (&[3, 3, 3][..], 3.0, Some(3)),
+            (&[4, 3, 3], 3.0, None),
+            (&[4, 4, 4, 1], 3.0, Some(4)),
+            (&[2, 2, 1], 2.5, Some(1)),
+            (&[4, 4, 2], 2.5, Some(2)),
+            (&[5, 4, 2], 2.5, None),
+            (&[1], 1.0, Some(1)),
+            (&[1], 2.0, None),
+            (&[7], 1.0, Some(7)),
+        ] {
+            let sorted: Vec<u32> =
+                counts.iter().enumerate().flat_map(|(code, &count)| vec![code as u32; count]).collect();
+            assert_eq!(most_buckets(&sorted, &frequency(l)), buckets, "{counts:?}, l = {l}");
+        }
+        assert_eq!(most_buckets(&[], &frequency(1.0)), None);
+    }
+
+    /// Every table of up to nine rows over four values, every whole l: all buckets have l rows or more, all different.
+    #[test]
+    fn every_small_table_is_dealt_as_the_proof_says() {
+        let mut tables = 0;
+        for counts in (0..10u64.pow(4)).map(|number| [0, 1, 2, 3].map(|digit| number / 10u64.pow(digit) % 10)) {
+            let rows: u64 = counts.iter().sum();
+            let most = counts.iter().copied().max().unwrap();
+            for l in (1..=rows.min(9)).filter(|l| most * l <= rows && rows <= 9) {
+                let codes = Codes::from_iter(4, (0..4).flat_map(|code| vec![code; counts[code as usize] as usize]));
+                let buckets = (rows / l) as u32;
+                let mut seen = vec![Vec::new(); buckets as usize];
+                for (bucket, code) in deal(&codes, &counts, buckets).into_iter().zip(codes.iter()) {
+                    assert!(!seen[bucket as usize].contains(&code), "{counts:?}, l = {l}");
+                    seen[bucket as usize].push(code);
+                }
+                assert!(seen.iter().all(|bucket| bucket.len() as u64 >= l), "{counts:?}, l = {l}");
+                tables += 1;
+            }
+        }
+        assert!(tables > 500, "{tables}");
+    }
+
+    /// For every outcome, all tables that could have led to it did so with the same probability: enumerated over every
+    /// arrangement of the values and every order of the rows.
+    #[test]
+    fn an_outcome_favours_none_of_the_tables_behind_it() {
+        let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
+        for row in 0..6 {
+            let insert = |order: &Vec<usize>, at: usize| [&order[..at], &[row], &order[at..]].concat();
+            orders = orders.iter().flat_map(|order| (0..=row).map(|at| insert(order, at))).collect();
+        }
+        for (values, buckets) in [([0, 0, 1, 1, 2, 2], 3), ([0, 0, 0, 1, 1, 2], 2), ([0, 0, 1, 2, 3, 4], 2)] {
+            let mut tables: Vec<Vec<u32>> =
+                orders.iter().map(|order| order.iter().map(|&row| values[row]).collect()).collect();
+            tables.sort_unstable();
+            tables.dedup();
+            let counts = Codes::from_iter(5, values).counts(5);
+            // Which rows share a bucket with which values, and how many orders of each table lead there.
+            let mut outcomes: BTreeMap<Vec<(Vec<usize>, Vec<u32>)>, Vec<u32>> = BTreeMap::new();
+            for (index, table) in tables.iter().enumerate() {
+                for order in &orders {
+                    let codes = Codes::from_iter(5, order.iter().map(|&row| table[row]));
+                    let mut outcome = vec![(Vec::new(), Vec::new()); buckets as usize];
+                    for (bucket, &row) in deal(&codes, &counts, buckets).into_iter().zip(order) {
+                        outcome[bucket as usize].0.push(row);
+                        outcome[bucket as usize].1.push(table[row]);
+                    }
+                    for (rows, values) in &mut outcome {
+                        rows.sort_unstable();
+                        values.sort_unstable();
+                    }
+                    outcome.sort();
+                    outcomes.entry(outcome).or_insert_with(|| vec![0; tables.len()])[index] += 1;
+                }
+            }
+            for (outcome, led_here) in &outcomes {
+                let possible = |table: &Vec<u32>| {
+                    outcome.iter().all(|(rows, values)| {
+                        let mut own: Vec<u32> = rows.iter().map(|&row| table[row]).collect();
+                        own.sort_unstable();
+                        own == *values
+                    })
+                };
+                let most = led_here.iter().max().unwrap();
+                for (table, times) in tables.iter().zip(led_here) {
+                    assert_eq!(*times, if possible(table) { *most } else { 0 }, "{outcome:?} from {table:?}");
+                }
+            }
+        }
+    }
+}

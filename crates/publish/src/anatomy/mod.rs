@@ -1,0 +1,84 @@
+//! `method = "anatomy"`: quasi attributes as they are in one table, sensitive values in another, joined by buckets in which no
+//! value is frequent (Xiao, Tao: *Anatomy: simple and effective privacy preservation*, 2006).
+//!
+//! Nothing is generalised, so what is lost is only which of a bucket's values belongs to which of its rows. What is given
+//! up is that quasi values stand open: whoever knows somebody's finds out whether they are in the table.
+//!
+//! Rows are laid in a line along which neighbours are alike (`line.rs`), the line is cut into blocks (`blocks.rs`), and each block is
+//! dealt into buckets (`deal.rs`). What buckets must keep is one question to [`Allowed`], so a guarantee needs no
+//! bucketizer of its own as long as it survives merging; one that gains by another assignment replaces [`in_blocks`].
+
+mod allowed;
+mod blocks;
+mod chance;
+mod deal;
+mod line;
+
+use std::time::Instant;
+
+use hedgerow_policy::Role;
+use hedgerow_table::release::manifest::Rows;
+use serde_json::{Map, Value, json};
+
+use crate::bind::Bound;
+use crate::bucketized;
+use crate::error::PublishError;
+use crate::generalised;
+use crate::publish::{Job, Published};
+
+pub use allowed::Allowed;
+pub(crate) use allowed::refuse;
+pub use blocks::{Buckets, in_blocks};
+pub use chance::Chance;
+pub use deal::{deal, most_buckets};
+pub use line::line;
+
+pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
+    let Job { bound, staged, options, read_time } = job;
+    let searching = Instant::now();
+    let rows = bound.table.rows;
+    options.progress.stage("bucketizing", None);
+    let protected = bound.policy.attributes.iter().find(|attribute| attribute.role == Role::Sensitive);
+    let sensitive = protected
+        .and_then(|attribute| bound.table.column(&attribute.name))
+        .ok_or_else(|| PublishError::Internal("internal error: the sensitive attribute was not read".to_owned()))?;
+    let allowed = allowed::eligible(&bound, sensitive)?;
+    let chance = Chance::new(&mut generalised::rng(options)?);
+    let line = line(&bound.quasi, rows, &chance);
+    let buckets = in_blocks(&line, &sensitive.codes, sensitive.domain.cardinality(), &allowed, &chance)
+        .ok_or_else(|| PublishError::Internal("internal error: an eligible table has no buckets".to_owned()))?;
+    drop(line);
+    let losses = losses(&bound, &buckets);
+    let search_time = searching.elapsed();
+
+    let writing = Instant::now();
+    options.progress.stage("writing", Some(rows as u64));
+    let (verified, checked) = bucketized::write(&bound, sensitive, &buckets, &losses, staged, options)?;
+    let release = verified.place()?;
+    Ok(Published {
+        release,
+        rows: Rows { source: rows as u64, out: rows as u64, suppressed: 0 },
+        checked,
+        losses,
+        searched: None,
+        read_time,
+        search_time,
+        write_time: writing.elapsed(),
+        warnings: bound.warnings,
+    })
+}
+
+/// The losses that mean something here: those of class sizes, a bucket being a class. Measures of generalised cells (ncp,
+/// precision, granularity) would all be 0, as if nothing were lost, and are not told.
+fn losses(bound: &Bound<'_>, buckets: &Buckets) -> Map<String, Value> {
+    let mut sizes = vec![0u64; buckets.count as usize];
+    for &bucket in &buckets.of_row {
+        sizes[bucket as usize] += 1;
+    }
+    let discernibility: u128 = sizes.iter().map(|&size| u128::from(size) * u128::from(size)).sum();
+    let average = bound.table.rows as f64 / sizes.len() as f64 / bound.k() as f64;
+    let mut losses = Map::new();
+    losses.insert("discernibility".to_owned(), json!(discernibility as f64));
+    losses.insert("average-class".to_owned(), json!(average));
+    losses
+}

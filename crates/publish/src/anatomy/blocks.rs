@@ -33,6 +33,7 @@ pub struct Buckets {
 }
 
 /// Buckets for rows that stand in a line. `None` when not even one bucket of all rows is allowed.
+#[allow(clippy::unnecessary_cast)] // One of the three widths is 32 bits already.
 pub fn in_blocks(
     line: &[u32],
     sensitive: &Codes,

@@ -149,6 +149,9 @@ mod tests {
         assert!(tables > 500, "{tables}");
     }
 
+    /// The rows and the values of every bucket.
+    type Outcome = Vec<(Vec<usize>, Vec<u32>)>;
+
     /// For every outcome, all tables that could have led to it did so with the same probability: enumerated over every
     /// arrangement of the values and every order of the rows.
     #[test]
@@ -165,7 +168,7 @@ mod tests {
             tables.dedup();
             let counts = Codes::from_iter(5, values).counts(5);
             // Which rows share a bucket with which values, and how many orders of each table lead there.
-            let mut outcomes: BTreeMap<Vec<(Vec<usize>, Vec<u32>)>, Vec<u32>> = BTreeMap::new();
+            let mut outcomes: BTreeMap<Outcome, Vec<u32>> = BTreeMap::new();
             for (index, table) in tables.iter().enumerate() {
                 for order in &orders {
                     let codes = Codes::from_iter(5, order.iter().map(|&row| table[row]));

@@ -119,10 +119,7 @@ fn posteriors_keep_what_was_asked_for_whatever_the_adversary_knows() {
             several += usize::from(mixtures > 0);
         }
     }
-    assert!(
-        published > 90 && several > 30,
-        "{published} published, {several} with values that lead to several groups"
-    );
+    assert!(published > 90 && several > 30, "{published} published, {several} with values that lead to several groups");
 }
 
 /// How many combinations of known values led to several groups; `None` when no buckets can meet the policy.

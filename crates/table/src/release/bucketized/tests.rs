@@ -1,3 +1,5 @@
+//! Tables that belong together, tables that do not, and what cannot be read at all.
+
 use std::fs;
 
 use super::*;

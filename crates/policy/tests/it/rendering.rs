@@ -100,7 +100,7 @@ error: policy.toml:9:10: publish.method: the method `mondrian` is not available 
    |
  9 | method = "mondrian"
    |          ^^^^^^^^^^
-hint: available now: `full-domain`
+hint: available now: `full-domain` and `anatomy`
 
 error: policy.toml:10:1: publish.strict: not available in this version (for mondrian: values are not split between classes)
    |

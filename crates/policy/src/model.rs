@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use hedgerow_privacy::{Distance, Model};
+use hedgerow_privacy::{Distance, Model, Reading};
 use hedgerow_table::Ratio;
 
-use crate::number::{ABOVE_ZERO, AT_LEAST_ONE, SHARE, SHARE_ABOVE_ZERO};
+use crate::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SHARE_ABOVE_ZERO};
 use crate::position::quoted;
 use crate::reader::{Field, Fields, Reader};
 use crate::tree::{At, Data, Node};
-use crate::words::{DISTANCES, MODELS, RULE, listed};
+use crate::words::{DISTANCES, MODELS, READINGS, RULE, listed};
 
 pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Model> {
     let Data::Table(entries) = &node.data else {
@@ -63,6 +63,23 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
             };
             Model::AlphaKAnonymity { alpha: alpha?, k: k?, values }
         }
+        "epsilon-m-anonymity" => {
+            let relative = match fields.get("relative") {
+                Some(field) => reader.flag(field)?,
+                None => false,
+            };
+            let epsilon = ratio(reader, "epsilon", if relative { SHARE } else { AT_LEAST_ZERO });
+            let m = ratio(reader, "m", AT_LEAST_ONE);
+            Model::EpsilonMAnonymity { epsilon: epsilon?, m: m?, relative }
+        }
+        "delta-l-diversity" => {
+            let (delta, l) = (ratio(reader, "delta", AT_LEAST_ZERO), ratio(reader, "l", AT_LEAST_ONE));
+            let reading = match fields.get("reading") {
+                Some(field) => read_reading(reader, field),
+                None => Some(Reading::default()),
+            };
+            Model::DeltaLDiversity { delta: delta?, l: l?, reading: reading? }
+        }
         _ => return None,
     })
 }
@@ -70,6 +87,11 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
 fn read_distance(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Distance> {
     let name = reader.choice(field, DISTANCES.iter(), "distance")?;
     Distance::ALL.into_iter().find(|distance| distance.name() == name)
+}
+
+fn read_reading(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Reading> {
+    let name = reader.choice(field, READINGS.iter(), "reading")?;
+    Reading::ALL.into_iter().find(|reading| reading.name() == name)
 }
 
 /// Values as they stand in the data: texts, or whole numbers, whose text is beyond doubt.
@@ -108,6 +130,7 @@ fn asks_nothing(model: &Model) -> bool {
         Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => *l == one,
         Model::TCloseness { t, .. } => *t == one,
         Model::AlphaKAnonymity { alpha, k, .. } => *alpha == one && *k == 1,
+        Model::EpsilonMAnonymity { m: l, .. } | Model::DeltaLDiversity { l, .. } => *l == one,
         Model::RecursiveLDiversity { .. } => false,
     }
 }

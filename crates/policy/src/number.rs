@@ -18,6 +18,7 @@ pub(crate) struct Range {
 }
 
 pub(crate) const ABOVE_ZERO: Range = Range { says: "above 0", low: 0, low_excluded: true, high: None };
+pub(crate) const AT_LEAST_ZERO: Range = Range { says: "of at least 0", low: 0, low_excluded: false, high: None };
 pub(crate) const AT_LEAST_ONE: Range = Range { says: "of at least 1", low: 1, low_excluded: false, high: None };
 pub(crate) const SHARE: Range = Range { says: "from 0 to 1", low: 0, low_excluded: false, high: Some(1) };
 pub(crate) const SHARE_ABOVE_ZERO: Range =
@@ -62,6 +63,11 @@ impl Reader<'_> {
                 return None;
             }
         };
+        // A manifest tells the number as a float prints it, and a reader must find the same one there.
+        let parsed = parsed.and_then(|value| match Ratio::from_decimal(value.as_f64()) {
+            Some(told) if told == value => Ok(value),
+            _ => Err(Inexact::TooManyDigits),
+        });
         match parsed {
             Ok(value) if range.holds(value) => return Some(value),
             Ok(_) | Err(Inexact::OutOfRange) => {
@@ -70,7 +76,11 @@ impl Reader<'_> {
             }
             Err(Inexact::TooManyDigits) => {
                 let problem = format!("has more digits than can be kept exactly: {}", self.written(field.node));
-                self.refuse(&field.node.at, problem, "at most 18 digits are possible; round it to the safe side");
+                self.refuse(
+                    &field.node.at,
+                    problem,
+                    "15 digits are always possible, 18 at most; round it to the safe side",
+                );
             }
         }
         None

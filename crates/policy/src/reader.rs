@@ -189,6 +189,16 @@ impl<'a> Reader<'a> {
         }
     }
 
+    pub(crate) fn flag(&mut self, field: Field<'_>) -> Option<bool> {
+        match field.node.data {
+            Data::Boolean(value) => Some(value),
+            _ => {
+                self.wrong_type(field, "true or false");
+                None
+            }
+        }
+    }
+
     /// The elements of a list, each as a field of the same word.
     pub(crate) fn list<'n>(&mut self, field: Field<'n>) -> Option<Vec<Field<'n>>> {
         match &field.node.data {

@@ -35,7 +35,7 @@ pub(crate) enum Data {
     Text(String),
     Integer(i64),
     Float,
-    Boolean,
+    Boolean(bool),
     Moment(Datetime),
     List(Vec<Node>),
     /// In the order of the file.
@@ -93,7 +93,7 @@ impl Node {
             Data::Text(_) => "a text",
             Data::Integer(_) => "a whole number",
             Data::Float => "a number",
-            Data::Boolean => "true or false",
+            Data::Boolean(_) => "true or false",
             Data::Moment(_) => "a date or time",
             Data::List(_) => "a list",
             Data::Table(_) => "a table",
@@ -139,7 +139,7 @@ fn from_value(value: &Value, at: &Rc<At>) -> Data {
         Value::String(text) => Data::Text(text.value().clone()),
         Value::Integer(number) => Data::Integer(*number.value()),
         Value::Float(_) => Data::Float,
-        Value::Boolean(_) => Data::Boolean,
+        Value::Boolean(value) => Data::Boolean(*value.value()),
         Value::Datetime(moment) => Data::Moment(*moment.value()),
         Value::InlineTable(table) => from_table(table, at),
         Value::Array(array) => {

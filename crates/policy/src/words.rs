@@ -136,6 +136,15 @@ const ALPHA: Word =
     Word::key("alpha", "alpha = 0.5", "the largest share of a value in a class, above 0 and at most 1").required();
 const DISTANCE: Word = Word::key("distance", "distance = \"ordered\"", "how far two values are apart");
 const VALUES: Word = Word::key("values", "values = [\"HIV\"]", "the protected values it limits, all when absent");
+const EPSILON: Word =
+    Word::key("epsilon", "epsilon = 10", "how near counts as close, at least 0; a share of the value when relative")
+        .required();
+const M: Word = Word::key("m", "m = 2", "a crowd of close values is at most 1/m of a class, at least 1").required();
+const RELATIVE: Word = Word::key("relative", "relative = true", "whether epsilon is a share of the value, from 0 to 1");
+const DELTA: Word =
+    Word::key("delta", "delta = 7.5", "half the length of an interval of close values, at least 0; days for dates")
+        .required();
+const READING: Word = Word::key("reading", "reading = \"window\"", "which values count as one crowd");
 
 /// All models. Those not yet available have their parameters left unread.
 pub const MODELS: &[ModelWords] = &[
@@ -165,10 +174,13 @@ pub const MODELS: &[ModelWords] = &[
         keys: &[MODEL, ALPHA, K, VALUES],
     },
     ModelWords {
-        model: Word::value("epsilon-m-anonymity", "no crowd of close numbers in a class").later(),
-        keys: &[MODEL],
+        model: Word::value("epsilon-m-anonymity", "around every protected number, at most 1/m of its class"),
+        keys: &[MODEL, EPSILON, M, RELATIVE],
     },
-    ModelWords { model: Word::value("delta-l-diversity", "values at least delta apart").later(), keys: &[MODEL] },
+    ModelWords {
+        model: Word::value("delta-l-diversity", "no interval of length 2 delta holds more than 1/l of a class"),
+        keys: &[MODEL, DELTA, L, READING],
+    },
     ModelWords { model: Word::value("epsilon-clone", "classes that look alike").later(), keys: &[MODEL] },
     ModelWords {
         model: Word::value("cross-release-l-diversity", "l values also against all releases together").later(),
@@ -180,6 +192,11 @@ pub const DISTANCES: &[Word] = &[
     Word::value("equal", "all different values are equally far apart").also(&["variational"]),
     Word::value("ordered", "by rank").also(&["numeric", "numerical", "rank"]),
     Word::value("hierarchical", "by the closest common ancestor in the hierarchy").also(&["hierarchy", "tree"]),
+];
+
+pub const READINGS: &[Word] = &[
+    Word::value("window", "all in one interval of length 2 delta").also(&["interval"]),
+    Word::value("pairwise", "all within 2 delta of one of them").also(&["definition-5", "neighbourhood"]),
 ];
 
 pub const PUBLISH: &[Word] = &[
@@ -269,7 +286,7 @@ pub(crate) fn listed<'w>(names: impl Iterator<Item = &'w str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_privacy::Distance;
+    use hedgerow_privacy::{Distance, Reading};
     use hedgerow_table::Kind;
 
     #[test]
@@ -289,7 +306,7 @@ mod tests {
     fn no_two_words_of_a_table_share_a_name() {
         let mut tables =
             vec![SECTIONS, SOURCE, FORMATS, ATTRIBUTE, ROLES, TYPES, HIERARCHY, DATE_UNITS, RULE, DISTANCES, PUBLISH];
-        tables.extend([METHODS, LOSSES, COMMUNITY]);
+        tables.extend([READINGS, METHODS, LOSSES, COMMUNITY]);
         tables.extend(MODELS.iter().map(|model| model.keys));
         for table in tables {
             let mut names: Vec<String> =
@@ -306,6 +323,7 @@ mod tests {
         let names = |words: &[Word]| words.iter().map(|word| word.name).collect::<Vec<_>>();
         assert_eq!(names(TYPES), Kind::ALL.map(Kind::name));
         assert_eq!(names(DISTANCES), Distance::ALL.map(Distance::name));
+        assert_eq!(names(READINGS), Reading::ALL.map(Reading::name));
     }
 
     #[test]

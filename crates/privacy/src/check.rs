@@ -54,23 +54,21 @@ pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: 
         return Err(TableError::input(place, "too many attributes to compare rows by", "name fewer quasi attributes"));
     };
     let position = |name: &String| names.iter().position(|known| known == name).expect("collected above");
-    let bound = rules
-        .iter()
-        .map(|rule| Rule {
+    let mut bound = Vec::with_capacity(rules.len());
+    for rule in rules {
+        let domain = rule.protect.as_ref().map(|name| &columns[position(name)].domain);
+        let guarantee = |model: &Model| {
+            models::guarantee(model, domain, rule.tree.as_ref())
+                .map_err(|unfit| unfit.refusal(rule.protect.as_deref().unwrap_or_default(), model.name(), place))
+        };
+        bound.push(Rule {
             know: rule.know.iter().map(position).collect(),
             protect: rule.protect.as_ref().map(position),
-            guarantees: rule
-                .require
-                .iter()
-                .map(|model| {
-                    let domain = rule.protect.as_ref().map(|name| &columns[position(name)].domain);
-                    models::guarantee(model, model.limited_codes(domain), rule.tree.as_ref())
-                })
-                .collect(),
+            guarantees: rule.require.iter().map(guarantee).collect::<Result<_, InputError>>()?,
             source: None,
             tree: rule.tree.clone(),
-        })
-        .collect();
+        });
+    }
     let judge = Judge::new(layout, cardinalities, bound, 0);
     let codes: Vec<&Codes> = columns.iter().map(|column| &column.codes).collect();
     let (achieved, classes) = with_words!(judge.layout().words(), W => {

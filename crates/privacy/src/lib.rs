@@ -6,6 +6,8 @@ pub mod judge;
 mod leftovers;
 pub mod model;
 pub mod models;
+pub mod numbers;
+pub mod reach;
 pub mod release_check;
 pub mod released;
 pub mod rules;
@@ -14,5 +16,5 @@ pub mod whole;
 
 pub use guarantee::{Absorbing, Class, Guarantee, OnMerge};
 pub use judge::{Judge, Rule, Verdict};
-pub use model::{Distance, Model};
+pub use model::{Distance, Model, Reading};
 pub use whole::{Tree, Whole};

@@ -27,6 +27,27 @@ impl Distance {
     }
 }
 
+/// When numbers count as close to one another, for (δ,l)-diversity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reading {
+    /// All that fit into one interval of length 2δ.
+    #[default]
+    Window,
+    /// All within 2δ of one of them: definition 5 of the paper.
+    Pairwise,
+}
+
+impl Reading {
+    pub const ALL: [Reading; 2] = [Reading::Window, Reading::Pairwise];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Reading::Window => "window",
+            Reading::Pairwise => "pairwise",
+        }
+    }
+}
+
 /// One requirement: a model and its parameters, within their ranges.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Model {
@@ -44,6 +65,10 @@ pub enum Model {
     TCloseness { t: Ratio, distance: Distance },
     /// `alpha` above 0 and at most 1; `values` are the protected values it limits, all of them when absent.
     AlphaKAnonymity { alpha: Ratio, k: u64, values: Option<Vec<String>> },
+    /// `epsilon` at least 0, and at most 1 when `relative`; `m` at least 1.
+    EpsilonMAnonymity { epsilon: Ratio, m: Ratio, relative: bool },
+    /// `delta` at least 0, `l` at least 1.
+    DeltaLDiversity { delta: Ratio, l: Ratio, reading: Reading },
 }
 
 impl Model {
@@ -57,12 +82,19 @@ impl Model {
             Model::RecursiveLDiversity { .. } => "recursive-l-diversity",
             Model::TCloseness { .. } => "t-closeness",
             Model::AlphaKAnonymity { .. } => "alpha-k-anonymity",
+            Model::EpsilonMAnonymity { .. } => "epsilon-m-anonymity",
+            Model::DeltaLDiversity { .. } => "delta-l-diversity",
         }
     }
 
     /// Whether the model speaks of a protected attribute (k-anonymity alone does not).
     pub fn needs_protect(&self) -> bool {
         !matches!(self, Model::KAnonymity { .. })
+    }
+
+    /// Whether the model measures how far protected values are apart, so that they must be numbers or dates.
+    pub fn needs_numbers(&self) -> bool {
+        matches!(self, Model::EpsilonMAnonymity { .. } | Model::DeltaLDiversity { .. })
     }
 
     /// The codes of the values that (α,k)-anonymity limits, in the protected attribute's domain; a value that does not
@@ -82,6 +114,12 @@ impl Model {
             Model::TCloseness { t, distance } => json!({ "t": number(*t), "distance": distance.name() }),
             Model::AlphaKAnonymity { alpha, k, values: None } => json!({ "alpha": number(*alpha), "k": k }),
             Model::AlphaKAnonymity { alpha, k, values } => json!({ "alpha": number(*alpha), "k": k, "values": values }),
+            Model::EpsilonMAnonymity { epsilon, m, relative } => {
+                json!({ "epsilon": number(*epsilon), "m": number(*m), "relative": relative })
+            }
+            Model::DeltaLDiversity { delta, l, reading } => {
+                json!({ "delta": number(*delta), "l": number(*l), "reading": reading.name() })
+            }
         };
         match required {
             Value::Object(map) => map,
@@ -118,6 +156,16 @@ impl Model {
                 let alpha = at_most_one("alpha").filter(above_zero)?;
                 Model::AlphaKAnonymity { alpha, k: whole("k")?, values }
             }
+            "epsilon-m-anonymity" => {
+                let relative = required.get("relative").map_or(Some(false), Value::as_bool)?;
+                let epsilon = if relative { at_most_one("epsilon")? } else { ratio("epsilon")? };
+                Model::EpsilonMAnonymity { epsilon, m: at_least_one("m")?, relative }
+            }
+            "delta-l-diversity" => {
+                let name = required.get("reading").map_or(Some("window"), Value::as_str)?;
+                let reading = Reading::ALL.into_iter().find(|reading| reading.name() == name)?;
+                Model::DeltaLDiversity { delta: ratio("delta")?, l: at_least_one("l")?, reading }
+            }
             _ => return None,
         })
     }
@@ -144,6 +192,10 @@ mod tests {
             Model::TCloseness { t: ratio(0.15), distance: Distance::Ordered },
             Model::AlphaKAnonymity { alpha: ratio(0.3), k: 2, values: None },
             Model::AlphaKAnonymity { alpha: ratio(0.3), k: 2, values: Some(vec!["flu".to_owned()]) },
+            Model::EpsilonMAnonymity { epsilon: ratio(0.1), m: ratio(2.0), relative: true },
+            Model::EpsilonMAnonymity { epsilon: ratio(15.0), m: ratio(2.5), relative: false },
+            Model::DeltaLDiversity { delta: ratio(7.5), l: ratio(2.0), reading: Reading::Window },
+            Model::DeltaLDiversity { delta: ratio(1e17), l: ratio(1.1), reading: Reading::Pairwise },
         ] {
             assert_eq!(Model::from_required(model.name(), &model.required()), Some(model));
         }

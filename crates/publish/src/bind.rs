@@ -5,6 +5,7 @@ use std::path::Path;
 
 use hedgerow_policy::{Attribute, Policy, Role};
 use hedgerow_privacy::check::NamedRule;
+use hedgerow_privacy::numbers::{NotNumbers, Numbers};
 use hedgerow_privacy::{Judge, Model, Rule, Tree, Whole, models};
 use hedgerow_table::frequency::Layout;
 use hedgerow_table::read::{Format, ReadOptions, read_table};
@@ -160,6 +161,7 @@ impl<'a> Bound<'a> {
         bound.warn_of_identifying_plain();
         bound.warn_of_left_out_columns();
         bound.check_limited_values()?;
+        bound.refuse_texts_to_measure()?;
         Ok(bound)
     }
 
@@ -196,23 +198,27 @@ impl<'a> Bound<'a> {
             InputError::new(self.policy.path.display().to_string(), "too many attributes to search at once", hint)
         })?;
         let position = |name: &String| self.judged.iter().position(|column| column.name == *name).expect("bound above");
-        let rules = self.policy.rules.iter().map(|rule| {
+        let mut rules = Vec::with_capacity(self.policy.rules.len());
+        for rule in &self.policy.rules {
             let tree = rule.protect.as_ref().and_then(|name| self.tree(name));
             let protect = rule.protect.as_ref().map(position);
             let domain = protect.map(|index| &self.judged[index].domain);
-            let guarantees = rule.require.iter();
-            let guarantees =
-                guarantees.map(|model| models::guarantee(model, model.limited_codes(domain), tree.as_ref()));
-            Rule {
+            let mut guarantees = Vec::with_capacity(rule.require.len());
+            for (model, place) in rule.require.iter().zip(&rule.require_places) {
+                let name = rule.protect.as_deref().unwrap_or_default();
+                let refused = |unfit: NotNumbers| unfit.refusal(name, model.name(), place.clone());
+                guarantees.push(models::guarantee(model, domain, tree.as_ref()).map_err(refused)?);
+            }
+            rules.push(Rule {
                 know: rule.know.iter().map(position).collect(),
                 protect,
-                guarantees: guarantees.collect(),
+                guarantees,
                 source: protect.map(|index| Whole::new(self.judged[index].counts(), tree.as_ref())),
                 tree,
-            }
-        });
+            });
+        }
         let allowed = self.policy.publish.suppression.floor_of(self.table.rows as u64);
-        Ok(Judge::new(layout, cardinalities, rules.collect(), allowed))
+        Ok(Judge::new(layout, cardinalities, rules, allowed))
     }
 
     pub(crate) fn tree(&self, protect: &str) -> Option<Tree> {
@@ -278,6 +284,20 @@ impl<'a> Bound<'a> {
                     let problem = format!("no row has {value:?} as its `{}`: naming it limits nothing", column.name);
                     let hint = "write the value exactly as it stands in the data";
                     self.warnings.push(InputError::new(place.clone(), problem, hint));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Models that measure distances need numbers or dates; said here, before any search.
+    fn refuse_texts_to_measure(&self) -> Result<(), InputError> {
+        for rule in &self.policy.rules {
+            let Some(column) = rule.protect.as_ref().and_then(|name| self.table.column(name)) else { continue };
+            for (model, place) in rule.require.iter().zip(&rule.require_places) {
+                if model.needs_numbers() {
+                    Numbers::of(&column.domain)
+                        .map_err(|unfit| unfit.refusal(&column.name, model.name(), place.clone()))?;
                 }
             }
         }

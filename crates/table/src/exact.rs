@@ -43,6 +43,11 @@ impl Ratio {
         (u128::from(self.numerator) * u128::from(amount) / u128::from(self.denominator)) as u64
     }
 
+    /// How many whole times the fraction, which must not be 0, goes into an amount.
+    pub fn times_in(self, amount: u64) -> u64 {
+        (u128::from(self.denominator) * u128::from(amount) / u128::from(self.numerator)) as u64
+    }
+
     /// The smallest integer not below the fraction.
     pub fn ceil(self) -> u64 {
         self.numerator.div_ceil(self.denominator)
@@ -90,5 +95,6 @@ mod tests {
         assert!(Ratio::from_decimal(2.5).unwrap().times_at_most(2, 5));
         assert!(!Ratio::from_decimal(2.5).unwrap().times_at_most(3, 7));
         assert_eq!(Ratio::from_decimal(2.5).unwrap().ceil(), 3);
+        assert_eq!((4..6).map(|rows| Ratio::from_decimal(2.5).unwrap().times_in(rows)).collect::<Vec<_>>(), [1, 2]);
     }
 }

@@ -122,6 +122,17 @@ fn three_hospitals() {
 fn salaries_too_close() {
     comes_out("salaries/policy.toml", &[], &small(0.55, &[1, 3], 0));
     comes_out("salaries/classes.toml", &[], &small(0.0, &[0], 0));
+    // Up to 35 (window 490 to 510: four of seven) and over; by frequency the three age groups were fine.
+    comes_out("salaries/near.toml", &[], &small(19.0 / 30.0, &[2, 3], 0));
+    let near = |model| [("{ model = \"frequency-l-diversity\", l = 2 }", model)];
+    let unchanged = near("{ model = \"delta-l-diversity\", delta = 4.9, l = 2 }");
+    comes_out("salaries/classes.toml", &unchanged, &small(0.0, &[0], 0));
+    let all_in_one = near("{ model = \"delta-l-diversity\", delta = 7.5, l = 2 }");
+    comes_out("salaries/classes.toml", &all_in_one, &small(1.0, &[1], 0));
+    let pairwise = near("{ model = \"delta-l-diversity\", delta = 4.9, l = 2, reading = \"pairwise\" }");
+    comes_out("salaries/classes.toml", &pairwise, &small(0.0, &[0], 0));
+    let relative = near("{ model = \"epsilon-m-anonymity\", epsilon = 0.01, m = 2, relative = true }");
+    comes_out("salaries/classes.toml", &relative, &small(0.0, &[0], 0));
 }
 
 #[test]

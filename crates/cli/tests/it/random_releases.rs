@@ -51,6 +51,8 @@ enum Scheme {
     Dates,
     File,
     None,
+    /// Numbers that are released as they are.
+    Number,
 }
 
 struct Case {
@@ -78,9 +80,13 @@ fn random_case(seed: u64) -> Case {
         let scheme = *schemes.choose(&mut rng).unwrap();
         columns.push((named(format!("q{index}"), &mut rng), "quasi", scheme));
     }
-    let protected: Vec<String> =
-        (0..rng.random_range(0..=2)).map(|index| named(format!("s{index}"), &mut rng)).collect();
-    columns.extend(protected.iter().map(|name| (name.clone(), "sensitive", Scheme::None)));
+    let protected: Vec<(String, Scheme)> = (0..rng.random_range(0..=2))
+        .map(|index| {
+            let scheme = if rng.random_bool(0.4) { Scheme::Number } else { Scheme::None };
+            (named(format!("s{index}"), &mut rng), scheme)
+        })
+        .collect();
+    columns.extend(protected.iter().map(|(name, scheme)| (name.clone(), "sensitive", *scheme)));
     if rng.random_bool(0.3) {
         columns.push((named("plain".to_owned(), &mut rng), "plain", Scheme::None));
     }
@@ -113,27 +119,39 @@ fn cell(rng: &mut StdRng, role: &str, scheme: Scheme, row: usize, distinct: u32,
         ("quasi", Scheme::Mask) => format!("0{:02}", value),
         ("quasi", Scheme::Dates) => format!("20{:02}-{:02}-{:02}", value % 7, value % 12 + 1, value % 28 + 1),
         ("quasi", Scheme::File) => format!("leaf{value}"),
+        ("sensitive", Scheme::Number) => (f64::from(value) * 1.5 - 3.0).to_string(),
         ("sensitive", _) if value % 5 == 3 => format!("v{}", ODD[value as usize % ODD.len()]),
         _ => format!("v{value}"),
     }
 }
 
-fn random_rule(rng: &mut StdRng, quasi: &[(String, Scheme)], protected: &[String]) -> Asking {
-    let protect = protected.choose(rng).filter(|_| rng.random_bool(0.7)).cloned();
+fn random_rule(rng: &mut StdRng, quasi: &[(String, Scheme)], protected: &[(String, Scheme)]) -> Asking {
+    let protect = protected.choose(rng).filter(|_| rng.random_bool(0.7));
+    let models = protect.map_or(1, |(_, scheme)| if *scheme == Scheme::Number { 9 } else { 7 });
     let k = *[1, 2, 3, 7].choose(rng).unwrap();
     let require = (0..rng.random_range(1..=2))
-        .map(|_| match if protect.is_some() { rng.random_range(0..7) } else { 0 } {
+        .map(|_| match rng.random_range(0..models) {
             0 => Asked::K(k),
             1 => Asked::Distinct(rng.random_range(1..=3)),
             2 => Asked::Frequency(*[1.0, 1.5, 2.0, 3.0].choose(rng).unwrap()),
             3 => Asked::Entropy(*[1.0, 1.5, 2.0, 2.5].choose(rng).unwrap()),
             4 => Asked::Recursive(*[0.5, 1.5, 3.0].choose(rng).unwrap(), rng.random_range(1..=3)),
             5 => Asked::Close(*[0.1, 0.3, 0.6].choose(rng).unwrap()),
+            7 => {
+                let relative = rng.random_bool(0.3);
+                let epsilon = *[if relative { 0.25 } else { 6.0 }, 0.0, 1.0].choose(rng).unwrap();
+                Asked::Near(epsilon, *[1.0, 1.5, 2.0, 3.0].choose(rng).unwrap(), relative)
+            }
+            8 => Asked::Delta(
+                *[0.0, 0.75, 3.0].choose(rng).unwrap(),
+                *[1.0, 1.5, 2.0].choose(rng).unwrap(),
+                rng.random_bool(0.6),
+            ),
             _ => Asked::AlphaK(*[0.4, 0.75, 1.0].choose(rng).unwrap(), k),
         })
         .collect();
     let know = rng.random_bool(0.25).then(|| vec![quasi.choose(rng).unwrap().0.clone()]);
-    Asking { know, protect, require }
+    Asking { know, protect: protect.map(|(name, _)| name.clone()), require }
 }
 
 const WIDTHS: [i64; 3] = [4, 8, 24];
@@ -148,7 +166,7 @@ fn policy_text(columns: &[(String, &str, Scheme)], rules: &[Asking], suppression
             Scheme::Mask => ", hierarchy = { mask = 3 }".to_owned(),
             Scheme::Dates => ", hierarchy = { dates = [\"month\", \"year\"] }".to_owned(),
             Scheme::File => ", hierarchy = \"leaves.csv\"".to_owned(),
-            Scheme::None => String::new(),
+            Scheme::None | Scheme::Number => String::new(),
         };
         text.push_str(&format!("{name:?} = {{ role = {role:?}{hierarchy} }}\n"));
     }
@@ -247,7 +265,7 @@ fn nothing_but_the_release(case: &Case, data: &Texts, published: &Published, fol
     let mut used = BTreeSet::new();
     keys(&manifest, &mut used);
     let known = "name resources hedgerow path format mediatype encoding schema fields type role missingValues version method \
-        guarantees model required achieved know protect holds k l c t distance alpha rows in out suppressed classes count min \
+        guarantees model required achieved know protect holds k l c t distance alpha epsilon m relative delta reading rows in out suppressed classes count min \
         max mean loss ncp precision discernibility average-class granularity";
     let known: BTreeSet<&str> = known.split_whitespace().collect();
     let unknown: Vec<&String> = used.iter().filter(|key| !known.contains(key.as_str())).collect();
@@ -301,7 +319,7 @@ fn comes_from_the_hierarchy(scheme: Scheme, low: &str, high: &str, leaf: &str) -
         }
         Scheme::Dates => low.ends_with("-01") && high.ends_with("-01"),
         Scheme::File => leaf.starts_with("leaf"),
-        Scheme::Mask | Scheme::None => !leaf.is_empty() && low.is_empty() && high.is_empty(),
+        Scheme::Mask | Scheme::None | Scheme::Number => !leaf.is_empty() && low.is_empty() && high.is_empty(),
     }
 }
 

@@ -74,6 +74,10 @@ pub(crate) enum Asked {
     Recursive(f64, usize),
     Close(f64),
     AlphaK(f64, usize),
+    /// ε, m, whether relative.
+    Near(f64, f64, bool),
+    /// δ, l, whether by window.
+    Delta(f64, f64, bool),
 }
 
 impl Asked {
@@ -86,6 +90,13 @@ impl Asked {
             Asked::Recursive(c, l) => format!("{{ model = \"recursive-l-diversity\", c = {c}, l = {l} }}"),
             Asked::Close(t) => format!("{{ model = \"t-closeness\", t = {t} }}"),
             Asked::AlphaK(alpha, k) => format!("{{ model = \"alpha-k-anonymity\", alpha = {alpha}, k = {k} }}"),
+            Asked::Near(epsilon, m, relative) => {
+                format!("{{ model = \"epsilon-m-anonymity\", epsilon = {epsilon}, m = {m}, relative = {relative} }}")
+            }
+            Asked::Delta(delta, l, true) => format!("{{ model = \"delta-l-diversity\", delta = {delta}, l = {l} }}"),
+            Asked::Delta(delta, l, false) => {
+                format!("{{ model = \"delta-l-diversity\", delta = {delta}, l = {l}, reading = \"pairwise\" }}")
+            }
         }
     }
 
@@ -106,6 +117,14 @@ impl Asked {
             }
             Asked::Recursive(c, l) => most < c * counts.iter().skip(l - 1).sum::<usize>() as f64 - SLACK,
             Asked::AlphaK(alpha, k) => size >= *k && most <= alpha * size as f64 + SLACK,
+            Asked::Near(epsilon, m, relative) => {
+                let reach = |x: f64| if *relative { epsilon * x.abs() } else { *epsilon };
+                crowd(values, |x, y| (y - x).abs() <= reach(x)) * m <= size as f64 + SLACK
+            }
+            Asked::Delta(delta, l, window) => {
+                let from = if *window { 0.0 } else { -2.0 * delta };
+                crowd(values, |x, y| (from..=2.0 * delta).contains(&(y - x))) * l <= size as f64 + SLACK
+            }
             Asked::Close(t) => wholes.iter().all(|whole| {
                 let (class, whole) = (shares(values), shares(whole));
                 let of = |shares: &BTreeMap<&str, f64>, value: &str| shares.get(value).copied().unwrap_or(0.0);
@@ -114,6 +133,16 @@ impl Asked {
             }),
         }
     }
+}
+
+/// The most values close to one of them; missing ones are close to one another.
+fn crowd(values: &[&str], close: impl Fn(f64, f64) -> bool) -> f64 {
+    let near = |one: &str, other: &str| match (one.parse(), other.parse()) {
+        (Ok(x), Ok(y)) => close(x, y),
+        _ => one.is_empty() && other.is_empty(),
+    };
+    let crowds = values.iter().map(|one| values.iter().filter(|other| near(one, other)).count());
+    crowds.max().unwrap_or(0) as f64
 }
 
 fn shares<'a>(values: &[&'a str]) -> BTreeMap<&'a str, f64> {

@@ -40,9 +40,25 @@ fn parameters_out_of_range() {
             requirement_refused(&require, &place, &format!("found `{value}`"), &format!("for example `{key} = "));
         }
     }
+    for (key, rest, bad) in [
+        ("epsilon", "m = 2, model = \"epsilon-m-anonymity\"", &["-1", "-0.5", "nan", "inf"][..]),
+        ("m", "epsilon = 2, model = \"epsilon-m-anonymity\"", &["0", "0.99", "-2", "nan", "inf"]),
+        ("delta", "l = 2, model = \"delta-l-diversity\"", &["-1", "-7.5", "nan", "inf"]),
+        ("l", "delta = 2, model = \"delta-l-diversity\"", &["0", "0.99", "-2", "nan"]),
+    ] {
+        for value in bad {
+            let place = format!("13:{}: rule[2].require.{key}", 16 + key.len());
+            let require = format!("{{ {key} = {value}, {rest} }}");
+            requirement_refused(&require, &place, &format!("found `{value}`"), &format!("for example `{key} = "));
+        }
+    }
     for c in ["0", "0.0", "-1", "nan"] {
         let require = format!("{{ c = {c}, l = 2, model = \"recursive-l-diversity\" }}");
         requirement_refused(&require, "13:17: rule[2].require.c", "must be a number above 0", "c = 2.0");
+    }
+    for epsilon in ["1.5", "-0.1", "nan"] {
+        let require = format!("{{ epsilon = {epsilon}, m = 2, relative = true, model = \"epsilon-m-anonymity\" }}");
+        requirement_refused(&require, "13:23: rule[2].require.epsilon", "must be a number from 0 to 1", "epsilon = 10");
     }
     for alpha in ["0", "1.1", "-0.5", "inf"] {
         let require = format!("{{ alpha = {alpha}, k = 2, model = \"alpha-k-anonymity\" }}");
@@ -59,7 +75,10 @@ fn parameters_out_of_range() {
     for nodes in ["0", "-5", "1e6"] {
         line_refused(17, &format!("max-nodes = {nodes}"), "17:13: publish.max-nodes", "whole number", "max-nodes = ");
     }
-    line_refused(16, "suppression = 1e-30", "16:15: publish.suppression", "more digits", "18 digits");
+    for share in ["1e-30", "0.12345678901234567"] {
+        let line = format!("suppression = {share}");
+        line_refused(16, &line, "16:15: publish.suppression", "more digits", "15 digits are always possible");
+    }
 }
 
 #[test]
@@ -77,6 +96,11 @@ fn parameters_at_the_ends_of_their_ranges() {
         "{ model = \"recursive-l-diversity\", c = 0.001, l = 1 }",
         "{ model = \"t-closeness\", t = 0, distance = \"ordered\" }",
         "{ model = \"t-closeness\", t = 1 }",
+        "{ model = \"epsilon-m-anonymity\", epsilon = 0, m = 1 }",
+        "{ model = \"epsilon-m-anonymity\", epsilon = 1, m = 2.5, relative = true }",
+        "{ model = \"epsilon-m-anonymity\", epsilon = 1e17, m = 2.5, relative = false }",
+        "{ model = \"delta-l-diversity\", delta = 0, l = 1.0, reading = \"window\" }",
+        "{ model = \"delta-l-diversity\", delta = 7.5, l = 2, reading = \"pairwise\" }",
         "{ model = \"alpha-k-anonymity\", alpha = 1, k = 1, values = [\"HIV\", 3] }",
     ] {
         accepted(&changed(13, &format!("require = {require}")));
@@ -98,7 +122,7 @@ fn models_by_name_and_their_missing_parameters() {
         "known: `k-anonymity`, `distinct-l-diversity`",
     );
     requirement_refused("{ model = 3 }", "13:21: rule[2].require.model", "expected a text", "model = ");
-    for model in ["epsilon-m-anonymity", "delta-l-diversity", "epsilon-clone", "cross-release-l-diversity"] {
+    for model in ["epsilon-clone", "cross-release-l-diversity"] {
         let require = format!("[{{ model = \"{model}\", epsilon = 1, l = 2 }}]");
         let problem = format!("the model `{model}` is not available in this version");
         requirement_refused(&require, "13:22: rule[2].require[1].model", &problem, "available now: `k-anonymity`, ");
@@ -133,6 +157,30 @@ fn models_by_name_and_their_missing_parameters() {
         "12:11: rule[2].protect",
         "`disease` has none",
         "hierarchy = \"FILE.csv\"",
+    );
+    requirement_refused(
+        "{ model = \"epsilon-m-anonymity\", m = 2 }",
+        "13:1: rule[2].require.epsilon",
+        "`epsilon` is missing",
+        "epsilon = 10",
+    );
+    requirement_refused(
+        "{ model = \"delta-l-diversity\", delta = 2 }",
+        "13:1: rule[2].require.l",
+        "`l` is missing",
+        "l = 3",
+    );
+    requirement_refused(
+        "{ relative = \"yes\", model = \"epsilon-m-anonymity\", epsilon = 1, m = 2 }",
+        "13:24: rule[2].require.relative",
+        "expected true or false, found a text",
+        "relative = true",
+    );
+    requirement_refused(
+        "{ reading = \"windows\", model = \"delta-l-diversity\", delta = 1, l = 2 }",
+        "13:23: rule[2].require.reading",
+        "unknown reading `windows`",
+        "did you mean `window`?",
     );
     let alpha = |values: &str| format!("{{ model = \"alpha-k-anonymity\", alpha = 0.5, k = 2, values = {values} }}");
     requirement_refused(&alpha("[]"), "13:71: rule[2].require.values", "empty", "values = [");

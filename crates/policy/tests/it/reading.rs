@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hedgerow_policy::{Format, Loss, Method, Policy, Role};
-use hedgerow_privacy::{Distance, Model};
+use hedgerow_privacy::{Distance, Model, Reading};
 use hedgerow_table::date::Date;
 use hedgerow_table::hierarchy::{Bound, DateUnit};
 use hedgerow_table::{HierarchySpec, Kind, Ratio};
@@ -42,6 +42,10 @@ require = [
   { model = "t-closeness", t = 0.3 },
   { model = "t-closeness", t = 0.25, distance = "hierarchical" },
   { model = "alpha-k-anonymity", alpha = 0.5, k = 4, values = ["HIV", 3] },
+  { model = "epsilon-m-anonymity", epsilon = 12.5, m = 2 },
+  { model = "epsilon-m-anonymity", epsilon = 0.1, m = 2.5, relative = true },
+  { model = "delta-l-diversity", delta = 7.5, l = 2 },
+  { model = "delta-l-diversity", delta = 3, l = 4, reading = "pairwise" },
 ]
 
 [publish]
@@ -129,6 +133,10 @@ fn rules_are_resolved() {
             Model::TCloseness { t: ratio(3, 10), distance: Distance::Equal },
             Model::TCloseness { t: ratio(1, 4), distance: Distance::Hierarchical },
             Model::AlphaKAnonymity { alpha: ratio(1, 2), k: 4, values: Some(vec!["HIV".into(), "3".into()]) },
+            Model::EpsilonMAnonymity { epsilon: ratio(25, 2), m: ratio(2, 1), relative: false },
+            Model::EpsilonMAnonymity { epsilon: ratio(1, 10), m: ratio(5, 2), relative: true },
+            Model::DeltaLDiversity { delta: ratio(15, 2), l: ratio(2, 1), reading: Reading::Window },
+            Model::DeltaLDiversity { delta: ratio(3, 1), l: ratio(4, 1), reading: Reading::Pairwise },
         ]
     );
     assert_eq!(second.require_places.len(), second.require.len());

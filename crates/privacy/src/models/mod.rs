@@ -1,35 +1,50 @@
 //! One file per privacy model.
 
 mod alpha_k;
+mod delta_l;
 mod distinct_l;
 mod entropy_l;
+mod epsilon_m;
 mod frequency_l;
 mod k_anonymity;
 mod recursive_l;
 mod t_closeness;
 
 pub use alpha_k::AlphaK;
+pub use delta_l::DeltaL;
 pub use distinct_l::DistinctL;
 pub use entropy_l::EntropyL;
+pub use epsilon_m::EpsilonM;
 pub use frequency_l::FrequencyL;
 pub use k_anonymity::KAnonymity;
 pub use recursive_l::RecursiveL;
 pub use t_closeness::TCloseness;
 
+use hedgerow_table::Domain;
+
+use crate::numbers::{NotNumbers, Numbers};
 use crate::{Guarantee, Model, Tree};
 
-/// The guarantee that a model asks for. `limited` are the codes that (α,k)-anonymity's `values` name, `tree` the
-/// protected attribute's hierarchy: both only where the model speaks of them.
-pub fn guarantee(model: &Model, limited: Option<Vec<u32>>, tree: Option<&Tree>) -> Box<dyn Guarantee> {
-    match model {
+/// The guarantee that a model asks for. `protect` holds the protected attribute's values and `tree` its hierarchy: both are
+/// only read where the model speaks of them; a model that measures distances takes codes for values far apart when there is no
+/// `protect`. Refused when a model that measures distances meets values that are no numbers.
+pub fn guarantee(
+    model: &Model,
+    protect: Option<&Domain>,
+    tree: Option<&Tree>,
+) -> Result<Box<dyn Guarantee>, NotNumbers> {
+    let numbers = || protect.map_or(Ok(Numbers::default()), Numbers::of);
+    Ok(match model {
         Model::KAnonymity { .. } => Box::new(KAnonymity::new(model)),
         Model::DistinctLDiversity { .. } => Box::new(DistinctL::new(model)),
         Model::FrequencyLDiversity { .. } => Box::new(FrequencyL::new(model)),
         Model::EntropyLDiversity { .. } => Box::new(EntropyL::new(model)),
         Model::RecursiveLDiversity { .. } => Box::new(RecursiveL::new(model)),
         Model::TCloseness { .. } => Box::new(TCloseness::new(model, tree.cloned())),
-        Model::AlphaKAnonymity { .. } => Box::new(AlphaK::new(model, limited)),
-    }
+        Model::AlphaKAnonymity { .. } => Box::new(AlphaK::new(model, model.limited_codes(protect))),
+        Model::EpsilonMAnonymity { .. } => Box::new(EpsilonM::new(model, &numbers()?)),
+        Model::DeltaLDiversity { .. } => Box::new(DeltaL::new(model, &numbers()?)),
+    })
 }
 
 /// The largest count among a class's values.
@@ -41,14 +56,43 @@ fn largest(values: &[(u32, u32)]) -> u64 {
 pub(crate) mod testing {
     //! Classes from plain counts, for the worked examples.
 
-    use crate::{Class, Guarantee, Model, Whole};
+    use hedgerow_table::Domain;
+
+    use crate::{Class, Model, Whole};
 
     /// The counts of codes 0, 1, 2, …; zeros do not occur.
     pub(crate) fn holds(model: &Model, counts: &[u32]) -> bool {
         let values: Vec<(u32, u32)> =
             counts.iter().enumerate().filter(|(_, c)| **c > 0).map(|(code, &c)| (code as u32, c)).collect();
         let rows = counts.iter().map(|&c| u64::from(c)).sum();
-        let guarantee: Box<dyn Guarantee> = super::guarantee(model, None, None);
+        let guarantee = super::guarantee(model, None, None).expect("a model that does not measure distances");
         guarantee.holds(Class { rows, values: &values }, &Whole::default())
+    }
+
+    /// Whether the class with these values holds; an empty text is missing.
+    pub(crate) fn holds_for(model: &Model, texts: &[&str]) -> bool {
+        let (domain, values) = class_of(texts);
+        let guarantee = super::guarantee(model, Some(&domain), None).expect("numbers");
+        guarantee.holds(Class { rows: texts.len() as u64, values: &values }, &Whole::default())
+    }
+
+    /// The first measure of the class with these values.
+    pub(crate) fn measured(model: &Model, texts: &[&str]) -> f64 {
+        let (domain, values) = class_of(texts);
+        let guarantee = super::guarantee(model, Some(&domain), None).expect("numbers");
+        guarantee.measure(Class { rows: texts.len() as u64, values: &values }, &Whole::default())[0].value
+    }
+
+    fn class_of(texts: &[&str]) -> (Domain, Vec<(u32, u32)>) {
+        let present: Vec<&str> = texts.iter().copied().filter(|text| !text.is_empty()).collect();
+        let missing = texts.len() - present.len();
+        let (domain, codes) = Domain::from_texts(&present, missing > 0, None).expect("any text");
+        let mut counts = vec![0u32; domain.cardinality()];
+        codes.iter().for_each(|&code| counts[code as usize] += 1);
+        if let Some(code) = domain.missing_code() {
+            counts[code as usize] = missing as u32;
+        }
+        let values = (0..).zip(counts).filter(|(_, count)| *count > 0).collect();
+        (domain, values)
     }
 }

@@ -2,4 +2,5 @@
 
 mod merging;
 mod normal_form;
+mod proximity;
 mod release;

@@ -92,6 +92,12 @@ fn parameters_out_of_range_are_no_guarantee() {
         ("alpha-k-anonymity", json!({ "alpha": 2, "k": 2 })),
         ("alpha-k-anonymity", json!({ "alpha": 0.5, "k": 2, "values": [] })),
         ("recursive-l-diversity", json!({ "c": 0, "l": 2 })),
+        ("epsilon-m-anonymity", json!({ "epsilon": 1.5, "m": 2, "relative": true })),
+        ("epsilon-m-anonymity", json!({ "epsilon": -1, "m": 2 })),
+        ("epsilon-m-anonymity", json!({ "epsilon": 1, "m": 0.5 })),
+        ("delta-l-diversity", json!({ "delta": 1, "l": 0.9 })),
+        ("delta-l-diversity", json!({ "delta": 1, "l": 2, "reading": "hopeful" })),
+        ("delta-l-diversity", json!({ "l": 2 })),
     ] {
         assert_eq!(Model::from_required(model, &map(required.clone())), None, "{model} {required}");
     }

@@ -20,6 +20,27 @@ fn bind(data: &str, null: &str, require: &str) -> Result<Vec<String>, String> {
     Ok(bound.warnings.iter().map(ToString::to_string).collect())
 }
 
+/// What is close to what only numbers and dates can say.
+#[test]
+fn nearness_is_asked_of_numbers_only() {
+    let near = "{ model = \"delta-l-diversity\", delta = 1, l = 2 }";
+    let refused = bind(DATA, "[\"?\"]", near).unwrap_err();
+    assert!(refused.contains("policy.toml:9:1: rule[1].require: delta-l-diversity"), "{refused}");
+    assert!(refused.contains("in `disease` \"HIV\" is no finite number"), "{refused}");
+    for odd in ["NaN", "nan", "inf", "-Infinity", "1e999", "0x10", "1,5", "00.5"] {
+        let data = format!("sex,disease\nf,1\nm,\"{odd}\"\nf,2.5\n");
+        let refused = bind(&data, "[\"?\"]", near).unwrap_err();
+        assert!(refused.contains(&format!("{odd:?} is no finite number")), "{refused}");
+        assert!(refused.contains("hint: correct the value, or list it in `null`"), "{refused}");
+        let missing = bind(&data, &format!("[{odd:?}]"), near);
+        assert_eq!(missing, Ok(vec![]), "declared missing, {odd} is a value of its own");
+    }
+    assert_eq!(bind("sex,disease\nf,\nm,\n", "[\"\"]", near), Ok(vec![]), "nothing but missing values");
+    assert_eq!(bind("sex,disease\nf,2024-02-29\nm,1999-12-31\n", "[\"\"]", near), Ok(vec![]));
+    let relative = "{ model = \"epsilon-m-anonymity\", epsilon = 0.5, m = 2, relative = true }";
+    assert!(bind(DATA, "[\"?\"]", relative).unwrap_err().contains("epsilon-m-anonymity measures how close"));
+}
+
 const DATA: &str = "sex,disease\nf,HIV\nm,flu\nf,?\n";
 
 #[test]

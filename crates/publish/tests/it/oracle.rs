@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use hedgerow_policy::{Loss, Policy, Rule};
-use hedgerow_privacy::{Distance, Model};
+use hedgerow_privacy::{Distance, Model, Reading};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::loss::LossModel;
 use hedgerow_publish::search::{Budget, FullDomain, Outcome, search};
@@ -144,7 +144,8 @@ fn random_case(seed: u64) -> Case {
         let protect = (sensitive > 0 && rng.random_bool(0.7)).then(|| format!("s{}", rng.random_range(0..sensitive)));
         let mut require: Vec<String> = Vec::new();
         for _ in 0..rng.random_range(1..=2) {
-            require.push(random_model(&mut rng, protect.is_some(), &columns[names.len() - 1]));
+            let column = protect.as_ref().map_or(0, |protect| names.iter().position(|name| name == protect).unwrap());
+            require.push(random_model(&mut rng, protect.is_some(), &columns[column]));
         }
         rules.push_str("[[rule]]\n");
         if let Some(protect) = &protect {
@@ -207,7 +208,10 @@ fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
     }
     let l = *["1", "2", "3", "1.5", "2.5"].choose(rng).unwrap();
     let whole = rng.random_range(1..=3);
-    match rng.random_range(0..7) {
+    // Nearness is for numbers and dates only.
+    let measurable = |kind: Kind| values.iter().all(|value| value.is_empty() || kind.takes(value));
+    let near = *["0", "0.5", "2", "3.25", "40", "400"].choose(rng).unwrap();
+    match rng.random_range(0..if measurable(Kind::Float) || measurable(Kind::Date) { 10 } else { 7 }) {
         0 => format!("{{ model = \"k-anonymity\", k = {k} }}"),
         1 => format!("{{ model = \"distinct-l-diversity\", l = {whole} }}"),
         2 => format!("{{ model = \"frequency-l-diversity\", l = {l} }}"),
@@ -220,6 +224,15 @@ fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
             let t = ["0.1", "0.2", "0.35", "0.5", "0.8"].choose(rng).unwrap();
             let distance = ["equal", "ordered", "hierarchical"].choose(rng).unwrap();
             format!("{{ model = \"t-closeness\", t = {t}, distance = \"{distance}\" }}")
+        }
+        7 => format!("{{ model = \"epsilon-m-anonymity\", epsilon = {near}, m = {l} }}"),
+        8 => {
+            let share = ["0", "0.25", "0.5", "1"].choose(rng).unwrap();
+            format!("{{ model = \"epsilon-m-anonymity\", epsilon = {share}, m = {l}, relative = true }}")
+        }
+        9 => {
+            let reading = ["window", "pairwise"].choose(rng).unwrap();
+            format!("{{ model = \"delta-l-diversity\", delta = {near}, l = {l}, reading = \"{reading}\" }}")
         }
         _ => {
             let alpha = ["0.3", "0.5", "0.75", "1"].choose(rng).unwrap();
@@ -344,7 +357,30 @@ impl<'a> Oracle<'a> {
                     counts.iter().filter(|(value, _)| limited(value)).map(|(_, &count)| count).max().unwrap_or(0);
                 rows.len() as u64 >= *k && most as f64 / n <= alpha.as_f64() + SLACK
             }
+            Model::EpsilonMAnonymity { epsilon, m, relative } => {
+                let reach = |x: f64| if *relative { epsilon.as_f64() * x.abs() } else { epsilon.as_f64() };
+                self.largest_crowd(protect.unwrap(), rows, |x, y| (y - x).abs() <= reach(x)) * m.as_f64() <= n + SLACK
+            }
+            Model::DeltaLDiversity { delta, l, reading } => {
+                let from = if *reading == Reading::Window { 0.0 } else { -2.0 * delta.as_f64() };
+                let close = |x: f64, y: f64| (from..=2.0 * delta.as_f64()).contains(&(y - x));
+                self.largest_crowd(protect.unwrap(), rows, close) * l.as_f64() <= n + SLACK
+            }
         }
+    }
+
+    /// Rows close to one of them, at most. All numbers and bounds here are halves and quarters, which floats hold exactly.
+    fn largest_crowd(&self, name: &str, rows: &[usize], close: impl Fn(f64, f64) -> bool) -> f64 {
+        let column = self.case.table.column(name).unwrap();
+        let number = |row: usize| column.domain.number(column.codes.get(row));
+        let crowd = |centre: usize| {
+            let near = |other: &&usize| match (number(centre), number(**other)) {
+                (Some(x), Some(y)) => close(x, y),
+                (x, y) => x.is_none() && y.is_none(),
+            };
+            rows.iter().filter(near).count()
+        };
+        rows.iter().map(|&centre| crowd(centre)).max().unwrap() as f64
     }
 
     /// The earth mover's distance by its definition: a minimum-cost flow, here by the closed forms of each metric over

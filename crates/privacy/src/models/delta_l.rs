@@ -1,0 +1,132 @@
+//! (δ,l)-diversity: at most 1/l of a class's protected values fit into one short stretch.
+//!
+//! Zare-Mirakabad: *(δ,l)-diversity: privacy preservation for publication numerical sensitive data*. The paper has two readings:
+//! - `window`: no interval of length 2δ holds more than 1/l of the rows, whether or not a value sits at its centre. This is what
+//!   its algorithm (figure 3) computes and what its introduction asks for: {40, 60} says "about 50".
+//! - `pairwise`: definition 5 as printed: for every value v at most 1/l of the rows have an interval [y − δ, y + δ] that overlaps
+//!   v's, which is `|y − v| ≤ 2δ`: absolute (2δ,l)-anonymity.
+//!
+//! One pass over the class's values. Figure 3 calls a class of one tuple diverse for any l; its one window holds all of it: l = 1.
+//!
+//! Window is merging: a window holds at most |A|/l rows of A and |B|/l of B, hence at most |A∪B|/l of the union. Pairwise is not,
+//! though the paper claims it: δ = 7.5, l = 2 holds for {40, 60} and {50, 80} and not for their union. Absorbing core of
+//! both: every value lies close to itself, so none exceeds 1/l of the rows, and at least ⌈l⌉ values occur.
+
+use hedgerow_table::Ratio;
+
+use crate::guarantee::Measure;
+use crate::numbers::Numbers;
+use crate::reach::Reach;
+use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Reading, Whole};
+
+#[derive(Debug, Clone)]
+pub struct DeltaL {
+    model: Model,
+    l: Ratio,
+    reading: Reading,
+    /// Values at most 2δ apart are close.
+    reach: Reach,
+}
+
+impl DeltaL {
+    pub fn new(model: &Model, numbers: &Numbers) -> Self {
+        let Model::DeltaLDiversity { delta, l, reading } = *model else { unreachable!("dispatched by model") };
+        let reach = Reach::new(numbers, numbers.apart_at_most(delta, 2));
+        DeltaL { model: model.clone(), l, reading, reach }
+    }
+}
+
+impl Guarantee for DeltaL {
+    fn model(&self) -> &Model {
+        &self.model
+    }
+
+    fn on_merge(&self) -> OnMerge {
+        match self.reading {
+            Reading::Window => OnMerge::Merging,
+            Reading::Pairwise => OnMerge::Neither,
+        }
+    }
+
+    fn core(&self) -> Absorbing {
+        Absorbing { rows: self.l.ceil(), distinct: self.l.ceil() }
+    }
+
+    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+        let most = self.l.times_in(class.rows);
+        match self.reading {
+            Reading::Window => self.reach.windows(class.values).all(|crowd| crowd <= most),
+            Reading::Pairwise => self.reach.neighbourhoods(class.values).all(|crowd| crowd <= most),
+        }
+    }
+
+    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+        let crowd = match self.reading {
+            Reading::Window => self.reach.windows(class.values).max(),
+            Reading::Pairwise => self.reach.neighbourhoods(class.values).max(),
+        };
+        vec![Measure::at_least("l", class.rows as f64 / crowd.unwrap_or(class.rows) as f64)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{holds_for, measured};
+    use super::*;
+
+    fn model(delta: f64, l: f64, reading: Reading) -> Model {
+        let ratio = |value| Ratio::from_decimal(value).unwrap();
+        Model::DeltaLDiversity { delta: ratio(delta), l: ratio(l), reading }
+    }
+
+    /// Every worked class: δ, l by window, l by definition 5, and m of (ε,m)-anonymity with ε = δ.
+    #[test]
+    fn the_worked_classes() {
+        let third = 4.0 / 3.0;
+        for (values, delta, window, pairwise, m) in [
+            (&["40", "60"][..], 15.0, 1.0, 1.0, 2.0),
+            (&["40", "50", "60"], 15.0, 1.0, 1.0, 1.0),
+            (&["40", "60"], 7.5, 2.0, 2.0, 2.0),
+            (&["50", "80"], 7.5, 2.0, 2.0, 2.0),
+            (&["40", "50", "60", "80"], 7.5, 2.0, third, 4.0),
+            (&["490", "500", "510", "1000"], 10.0, third, third, third),
+            (&["490", "500", "510", "1000"], 5.0, 2.0, third, 4.0),
+        ] {
+            assert_eq!(measured(&model(delta, 1.0, Reading::Window), values), window, "{values:?}, {delta}");
+            assert_eq!(measured(&model(delta, 1.0, Reading::Pairwise), values), pairwise, "{values:?}, {delta}");
+            let epsilon = Ratio::from_decimal(delta).unwrap();
+            let anonymity = Model::EpsilonMAnonymity { epsilon, m: Ratio::integer(1), relative: false };
+            assert_eq!(measured(&anonymity, values), m, "{values:?}, {delta}");
+        }
+    }
+
+    /// The paper claims that definition 5 survives unions.
+    #[test]
+    fn the_union_of_two_classes_that_hold_pairwise_may_fail() {
+        let pairwise = model(7.5, 2.0, Reading::Pairwise);
+        assert!(holds_for(&pairwise, &["40", "60"]) && holds_for(&pairwise, &["50", "80"]));
+        assert!(!holds_for(&pairwise, &["40", "50", "60", "80"]));
+        assert!(holds_for(&model(7.5, 2.0, Reading::Window), &["40", "50", "60", "80"]), "by window it holds");
+    }
+
+    #[test]
+    fn a_class_of_one_tuple_reaches_1_and_no_more() {
+        for reading in Reading::ALL {
+            assert_eq!(measured(&model(15.0, 2.0, reading), &["40"]), 1.0);
+            assert!(!holds_for(&model(15.0, 1.5, reading), &["40"]));
+            assert!(holds_for(&model(15.0, 1.0, reading), &["40"]));
+        }
+    }
+
+    #[test]
+    fn a_window_needs_no_value_at_its_centre_and_its_ends_belong_to_it() {
+        assert!(!holds_for(&model(10.0, 2.0, Reading::Window), &["40", "60", "61"]), "41 to 61 holds two of three");
+        assert!(!holds_for(&model(10.0, 2.0, Reading::Window), &["40", "60"]), "exactly 2δ apart is close");
+        assert!(holds_for(&model(9.999, 2.0, Reading::Window), &["40", "60"]));
+        assert!(
+            !holds_for(&model(0.1, 2.0, Reading::Window), &["0.6", "0.8"]),
+            "0.8 - 0.6 is 0.2, whatever floats say"
+        );
+        assert!(holds_for(&model(0.0, 2.0, Reading::Window), &["1", "2"]), "δ = 0 is frequency l-diversity");
+    }
+}

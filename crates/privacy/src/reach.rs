@@ -1,0 +1,79 @@
+//! Which values of a protected attribute lie close to one another, worked out once for a whole domain.
+//!
+//! Values are coded in their order, so what is close to a value is a run of codes. With the run of every code at hand, a class
+//! is judged by its codes alone, in one pass over its values and without any arithmetic on numbers.
+
+use crate::numbers::Numbers;
+
+/// For every number of a domain the first and the last code close to it. Both rise with the code. A code that is no
+/// number, such as that of a missing value, is close to itself alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reach {
+    first: Vec<u32>,
+    last: Vec<u32>,
+}
+
+impl Reach {
+    /// `close(centre, other)` says whether `other` is close to `centre`. What is close to a value must lie in a row around it, and
+    /// both ends of the row must not fall as the value rises.
+    pub fn new(numbers: &Numbers, close: impl Fn(usize, usize) -> bool) -> Reach {
+        let present = numbers.len();
+        let (mut first, mut last) = (Vec::with_capacity(present), Vec::with_capacity(present));
+        let (mut low, mut high) = (0, 0);
+        for centre in 0..present {
+            while low < centre && !close(centre, low) {
+                low += 1;
+            }
+            high = high.max(centre);
+            while high + 1 < present && close(centre, high + 1) {
+                high += 1;
+            }
+            first.push(low as u32);
+            last.push(high as u32);
+        }
+        Reach { first, last }
+    }
+
+    /// The last code close to this one.
+    pub fn last(&self, code: u32) -> u32 {
+        self.last.get(code as usize).copied().unwrap_or(code)
+    }
+
+    fn first(&self, code: u32) -> u32 {
+        self.first.get(code as usize).copied().unwrap_or(code)
+    }
+
+    /// For every value of a class (ascending by code), the rows from it up to the last value close to it. The largest is the
+    /// largest number of rows in any window that is as long as close values may be apart: such a window can be
+    /// moved up to the first value inside without losing any.
+    pub fn windows<'a>(&'a self, values: &'a [(u32, u32)]) -> impl Iterator<Item = u64> + 'a {
+        let (mut end, mut crowd) = (0, 0u64);
+        values.iter().map(move |&(code, count)| {
+            let last = self.last(code);
+            while let Some(&(_, rows)) = values.get(end).filter(|(code, _)| *code <= last) {
+                crowd += u64::from(rows);
+                end += 1;
+            }
+            let here = crowd;
+            crowd -= u64::from(count);
+            here
+        })
+    }
+
+    /// For every value of a class (ascending by code), the rows close to it on both sides, its own included.
+    pub fn neighbourhoods<'a>(&'a self, values: &'a [(u32, u32)]) -> impl Iterator<Item = u64> + 'a {
+        let (mut begin, mut end, mut crowd) = (0, 0, 0u64);
+        values.iter().map(move |&(code, _)| {
+            let (first, last) = (self.first(code), self.last(code));
+            while let Some(&(_, rows)) = values.get(end).filter(|(code, _)| *code <= last) {
+                crowd += u64::from(rows);
+                end += 1;
+            }
+            while values[begin].0 < first {
+                crowd -= u64::from(values[begin].1);
+                begin += 1;
+            }
+            crowd
+        })
+    }
+}

@@ -5,6 +5,7 @@
 
 use std::fmt::Debug;
 
+use crate::reach::Reach;
 use crate::{Model, Whole};
 
 /// One equivalence class as its protected attribute sees it.
@@ -53,6 +54,11 @@ pub trait Guarantee: Debug + Send + Sync {
     /// Whether classes are compared with the distribution of the whole table.
     fn compares_with_whole(&self) -> bool {
         false
+    }
+
+    /// Which values count as one crowd, where the guarantee limits the rows in any window of close values.
+    fn windows(&self) -> Option<&Reach> {
+        None
     }
 
     /// `whole` is the table's distribution of the protected attribute: only read when [`Self::compares_with_whole`].

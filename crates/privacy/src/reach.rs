@@ -13,6 +13,14 @@ pub struct Reach {
     last: Vec<u32>,
 }
 
+/// A stretch of values that count as one crowd, by the codes of its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    pub first: u32,
+    pub last: u32,
+    pub rows: u64,
+}
+
 impl Reach {
     /// `close(centre, other)` says whether `other` is close to `centre`. What is close to a value must lie in a row around it, and
     /// both ends of the row must not fall as the value rises.
@@ -60,6 +68,16 @@ impl Reach {
         })
     }
 
+    /// The window that holds the most rows, from the first to the last value inside; the lowest one of several. `None` for
+    /// a class without values.
+    pub fn fullest_window(&self, values: &[(u32, u32)]) -> Option<Window> {
+        let first_fullest = |most: (u64, u32), here: (u64, u32)| if here.0 > most.0 { here } else { most };
+        let starts = values.iter().map(|&(code, _)| code);
+        let (rows, first) = self.windows(values).zip(starts).reduce(first_fullest)?;
+        let last = values.iter().map(|&(code, _)| code).filter(|&code| code <= self.last(first)).max()?;
+        Some(Window { first, last, rows })
+    }
+
     /// For every value of a class (ascending by code), the rows close to it on both sides, its own included.
     pub fn neighbourhoods<'a>(&'a self, values: &'a [(u32, u32)]) -> impl Iterator<Item = u64> + 'a {
         let (mut begin, mut end, mut crowd) = (0, 0, 0u64);
@@ -75,5 +93,24 @@ impl Reach {
             }
             crowd
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_table::{Domain, Ratio};
+
+    use super::*;
+
+    #[test]
+    fn the_fullest_window_is_told_by_its_ends() {
+        let domain = Domain::from_texts(&["490", "500", "510", "600", "1000"], true, None).unwrap().0;
+        let numbers = Numbers::of(&domain).unwrap();
+        let reach = Reach::new(&numbers, numbers.apart_at_most(Ratio::integer(10), 2));
+        let window = |values| reach.fullest_window(values).map(|window| (window.first, window.last, window.rows));
+        assert_eq!(window(&[(0, 1), (1, 1), (2, 1), (4, 1)]), Some((0, 2, 3)));
+        assert_eq!(window(&[(0, 1), (1, 1), (3, 2)]), Some((0, 1, 2)), "the lowest of two");
+        assert_eq!(window(&[(0, 1), (5, 2)]), Some((5, 5, 2)), "missing values");
+        assert_eq!(window(&[]), None);
     }
 }

@@ -52,6 +52,10 @@ impl Guarantee for DeltaL {
         Absorbing { rows: self.l.ceil(), distinct: self.l.ceil() }
     }
 
+    fn windows(&self) -> Option<&Reach> {
+        (self.reading == Reading::Window).then_some(&self.reach)
+    }
+
     fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
         let most = self.l.times_in(class.rows);
         match self.reading {

@@ -35,7 +35,8 @@ pub fn feasibility(columns: &[&Codes], rows: usize, require: &[Model]) -> Feasib
     let values: Vec<(u32, u32)> = counts.iter().enumerate().map(|(code, &count)| (code as u32, count)).collect();
     let whole = Whole::new(counts.iter().map(|&count| u64::from(count)).collect(), None);
     let class = Class { rows: rows as u64, values: &values };
-    let keeps = |model: &Model| rows > 0 && models::guarantee(model, None, None).is_ok_and(|kept| kept.holds(class, &whole));
+    let keeps =
+        |model: &Model| rows > 0 && models::guarantee(model, None, None).is_ok_and(|kept| kept.holds(class, &whole));
     Feasibility {
         rows: rows as u64,
         most: counts.iter().map(|&count| u64::from(count)).max().unwrap_or(0),

@@ -27,6 +27,8 @@ pub enum NotNumbers {
     Text { value: Option<String>, instead_of: Kind },
     /// More than [`DIGITS_MAX`] digits would be needed.
     TooManyDigits,
+    /// A share of a date depends on the day from which days are counted.
+    ShareOfDates,
 }
 
 impl NotNumbers {
@@ -43,6 +45,10 @@ impl NotNumbers {
             NotNumbers::TooManyDigits => {
                 let problem = format!("its values need more than {DIGITS_MAX} digits to be written in one unit");
                 (problem, "round the smallest, or mend the largest: nobody's value has so many digits")
+            }
+            NotNumbers::ShareOfDates => {
+                let problem = "there are dates, which have no size to take a share of".to_owned();
+                (problem, "leave `relative` out and give `epsilon` in days")
             }
         };
         InputError::new(place, format!("{model} measures how close numbers are, and in `{attribute}` {found}"), hint)

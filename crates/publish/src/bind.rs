@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hedgerow_policy::{Attribute, Policy, Role};
 use hedgerow_privacy::check::NamedRule;
-use hedgerow_privacy::numbers::{NotNumbers, Numbers};
+use hedgerow_privacy::numbers::NotNumbers;
 use hedgerow_privacy::{Judge, Model, Rule, Tree, Whole, models};
 use hedgerow_table::frequency::Layout;
 use hedgerow_table::read::{Format, ReadOptions, read_table};
@@ -296,7 +296,7 @@ impl<'a> Bound<'a> {
             let Some(column) = rule.protect.as_ref().and_then(|name| self.table.column(name)) else { continue };
             for (model, place) in rule.require.iter().zip(&rule.require_places) {
                 if model.needs_numbers() {
-                    Numbers::of(&column.domain)
+                    models::guarantee(model, Some(&column.domain), None)
                         .map_err(|unfit| unfit.refusal(&column.name, model.name(), place.clone()))?;
                 }
             }

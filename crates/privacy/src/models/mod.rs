@@ -20,7 +20,7 @@ pub use k_anonymity::KAnonymity;
 pub use recursive_l::RecursiveL;
 pub use t_closeness::TCloseness;
 
-use hedgerow_table::Domain;
+use hedgerow_table::{Domain, Kind};
 
 use crate::numbers::{NotNumbers, Numbers};
 use crate::{Guarantee, Model, Tree};
@@ -42,6 +42,11 @@ pub fn guarantee(
         Model::RecursiveLDiversity { .. } => Box::new(RecursiveL::new(model)),
         Model::TCloseness { .. } => Box::new(TCloseness::new(model, tree.cloned())),
         Model::AlphaKAnonymity { .. } => Box::new(AlphaK::new(model, model.limited_codes(protect))),
+        Model::EpsilonMAnonymity { relative: true, .. }
+            if protect.is_some_and(|domain| domain.kind() == Kind::Date) =>
+        {
+            return Err(NotNumbers::ShareOfDates);
+        }
         Model::EpsilonMAnonymity { .. } => Box::new(EpsilonM::new(model, &numbers()?)),
         Model::DeltaLDiversity { .. } => Box::new(DeltaL::new(model, &numbers()?)),
     })

@@ -51,7 +51,7 @@ fn guarantees() -> Vec<Box<dyn Guarantee>> {
     for l in [1.0, 1.001, 1.5, 2.0, 2.5, 3.0, 4.0] {
         models.push(Model::FrequencyLDiversity { l: ratio(l) });
         models.push(Model::EntropyLDiversity { l: ratio(l) });
-        for width in [0.0, 0.25, 1.0, 3.0] {
+        for width in [0.0, 0.25, 0.75, 1.0] {
             for reading in Reading::ALL {
                 models.push(Model::DeltaLDiversity { delta: ratio(width), l: ratio(l), reading });
             }

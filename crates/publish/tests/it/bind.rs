@@ -39,6 +39,8 @@ fn nearness_is_asked_of_numbers_only() {
     assert_eq!(bind("sex,disease\nf,2024-02-29\nm,1999-12-31\n", "[\"\"]", near), Ok(vec![]));
     let relative = "{ model = \"epsilon-m-anonymity\", epsilon = 0.5, m = 2, relative = true }";
     assert!(bind(DATA, "[\"?\"]", relative).unwrap_err().contains("epsilon-m-anonymity measures how close"));
+    let dates = bind("sex,disease\nf,2024-02-29\nm,1999-12-31\n", "[\"\"]", relative).unwrap_err();
+    assert!(dates.contains("no size to take a share of") && dates.contains("in days"), "{dates}");
 }
 
 const DATA: &str = "sex,disease\nf,HIV\nm,flu\nf,?\n";

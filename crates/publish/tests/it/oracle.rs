@@ -226,7 +226,7 @@ fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
             format!("{{ model = \"t-closeness\", t = {t}, distance = \"{distance}\" }}")
         }
         7 => format!("{{ model = \"epsilon-m-anonymity\", epsilon = {near}, m = {l} }}"),
-        8 => {
+        8 if measurable(Kind::Float) => {
             let share = ["0", "0.25", "0.5", "1"].choose(rng).unwrap();
             format!("{{ model = \"epsilon-m-anonymity\", epsilon = {share}, m = {l}, relative = true }}")
         }

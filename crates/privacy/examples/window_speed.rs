@@ -32,7 +32,7 @@ fn compare(rows: usize, class_rows: usize) {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 33
     };
-    let pairs: Vec<u64> = (0..rows).map(|_| (next() % classes) << 32 | next() % VALUES).collect();
+    let pairs: Vec<u64> = (0..rows).map(|_| ((next() % classes) << 32) | (next() % VALUES)).collect();
     let domain = Domain::new(Values::Integer((0..VALUES as i64).collect()), false);
     let model = Model::DeltaLDiversity { delta: Ratio::integer(50), l: Ratio::integer(2), reading: Reading::Window };
     let guarantee = models::guarantee(&model, Some(&domain), None).expect("numbers");

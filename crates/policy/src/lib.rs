@@ -45,7 +45,7 @@ pub use attribute::{Attribute, Role};
 pub use community::Community;
 pub use error::{PolicyError, PolicyErrors};
 pub use position::{Excerpt, Position};
-pub use publish::{Loss, Method, Publish, SECONDS_MAX};
+pub use publish::{Loss, Method, Publish, SECONDS_MAX, Summary};
 pub use rule::Rule;
 pub use source::{Format, Source};
 

@@ -3,9 +3,9 @@
 use hedgerow_table::Ratio;
 
 use crate::number::{ABOVE_ZERO, SHARE};
-use crate::reader::Reader;
+use crate::reader::{Field, Fields, Reader};
 use crate::tree::Node;
-use crate::words::{LOSSES, METHODS, PUBLISH};
+use crate::words::{LOSSES, METHODS, PUBLISH, SUMMARIES};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Publish {
@@ -13,6 +13,9 @@ pub struct Publish {
     /// The share of rows that may be left out, from 0 to 1.
     pub suppression: Ratio,
     pub loss: Loss,
+    /// Mondrian: people with equal values are never divided.
+    pub strict: bool,
+    pub summarise: Summary,
     /// At least 1.
     pub max_nodes: Option<u64>,
     /// Above 0 and at most [`SECONDS_MAX`].
@@ -28,18 +31,32 @@ pub const SECONDS_MAX: u64 = 1_000_000_000;
 pub enum Method {
     #[default]
     FullDomain,
+    Mondrian,
+    BestCut,
     Anatomy,
 }
 
 impl Method {
-    pub const ALL: [Method; 2] = [Method::FullDomain, Method::Anatomy];
+    pub const ALL: [Method; 4] = [Method::FullDomain, Method::Mondrian, Method::BestCut, Method::Anatomy];
 
     pub fn name(self) -> &'static str {
         match self {
             Method::FullDomain => "full-domain",
+            Method::Mondrian => "mondrian",
+            Method::BestCut => "best-cut",
             Method::Anatomy => "anatomy",
         }
     }
+}
+
+/// How the cells of a class are told where each class has its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Summary {
+    /// By the cuts around it.
+    #[default]
+    Region,
+    /// By the extremes of the people inside.
+    Tight,
 }
 
 /// What a search minimises.
@@ -79,6 +96,8 @@ impl Publish {
             method: Method::default(),
             suppression: Ratio::ZERO,
             loss: Loss::default(),
+            strict: true,
+            summarise: Summary::default(),
             max_nodes: None,
             max_seconds: None,
             place,
@@ -109,7 +128,46 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
         }
         publish.max_seconds = seconds;
     }
+    read_local(reader, &fields, &mut publish);
     Some(publish)
+}
+
+/// What only methods that divide people into classes understand, and what they do not.
+fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+    let method = publish.method;
+    let is_local = matches!(method, Method::Mondrian | Method::BestCut);
+    if let Some(field) = fields.get("strict") {
+        publish.strict = reader.flag(field).unwrap_or(true);
+        if method != Method::Mondrian {
+            refuse_for(reader, field, method, "it is for `method = \"mondrian\"`");
+        }
+    }
+    if let Some(field) = fields.get("summarise") {
+        let tight = reader.choice(field, SUMMARIES.iter(), "summary") == Some("tight");
+        if !is_local {
+            refuse_for(reader, field, method, "it is for methods that divide people into classes, such as `mondrian`");
+        } else if tight {
+            publish.summarise = Summary::Tight;
+            let problem =
+                "the lowest and the highest value of every class are released, and they are values of individuals";
+            reader.warn(&field.node.at, problem, "leave it out, or write \"region\", to tell classes by their cuts");
+        }
+    }
+    for key in ["suppression", "loss", "max-nodes", "max-seconds"].into_iter().filter(|_| is_local) {
+        if let Some(field) = fields.get(key) {
+            let problem =
+                format!("has no meaning for the method {}: every row is released, nothing is searched", method.name());
+            reader.warn(&field.node.at, problem, "leave it out");
+        }
+    }
+}
+
+fn refuse_for(reader: &mut Reader<'_>, field: Field<'_>, method: Method, hint: &str) {
+    reader.refuse_key(
+        &field.node.at,
+        format!("has no meaning for the method {}", method.name()),
+        format!("leave it out; {hint}"),
+    );
 }
 
 #[cfg(test)]

@@ -210,7 +210,9 @@ pub const PUBLISH: &[Word] = &[
     Word::key("max-nodes", "max-nodes = 100000", "stop the search after this many nodes").also(&["nodes"]),
     Word::key("max-seconds", "max-seconds = 60", "stop the search after this many seconds")
         .also(&["timeout", "seconds", "max-time"]),
-    Word::key("strict", "strict = true", "for mondrian: values are not split between classes").later(),
+    Word::key("strict", "strict = true", "for mondrian: people with equal values stay together").also(&["relaxed"]),
+    Word::key("summarise", "summarise = \"region\"", "for mondrian and best-cut: how a class's cells are told")
+        .also(&["summarize", "summary"]),
     Word::key("k", "k = 5", "for clone: rows per class").later(),
     Word::key("lambda", "lambda = 0.5", "for clone").later(),
     Word::key("max-epsilon", "max-epsilon = 0.1", "for clone").later(),
@@ -219,10 +221,17 @@ pub const PUBLISH: &[Word] = &[
 
 pub const METHODS: &[Word] = &[
     Word::value("full-domain", "every value of an attribute is generalised to the same level").also(&["incognito"]),
-    Word::value("mondrian", "multidimensional cuts").later(),
+    Word::value("mondrian", "classes by cuts at the median, each told by its own region"),
+    Word::value("best-cut", "classes by the cuts that win the most, for less loss than mondrian").also(&["bestcut"]),
     Word::value("anatomy", "quasi attributes and protected values in separate tables").also(&["bucketization"]),
     Word::value("clone", "statistics per class instead of rows").later(),
     Word::value("decompose", "several tables, each for its own rule").later(),
+];
+
+pub const SUMMARIES: &[Word] = &[
+    Word::value("region", "the region between the cuts around a class").also(&["regions", "cuts"]),
+    Word::value("tight", "from the lowest to the highest value in a class: ends are values of individuals")
+        .also(&["extremes", "min-max"]),
 ];
 
 pub const LOSSES: &[Word] = &[
@@ -306,7 +315,7 @@ mod tests {
     fn no_two_words_of_a_table_share_a_name() {
         let mut tables =
             vec![SECTIONS, SOURCE, FORMATS, ATTRIBUTE, ROLES, TYPES, HIERARCHY, DATE_UNITS, RULE, DISTANCES, PUBLISH];
-        tables.extend([READINGS, METHODS, LOSSES, COMMUNITY]);
+        tables.extend([READINGS, METHODS, SUMMARIES, LOSSES, COMMUNITY]);
         tables.extend(MODELS.iter().map(|model| model.keys));
         for table in tables {
             let mut names: Vec<String> =

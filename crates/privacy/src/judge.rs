@@ -88,6 +88,10 @@ impl Judge {
         &self.rules
     }
 
+    pub fn into_rules(self) -> Vec<Rule> {
+        self.rules
+    }
+
     pub fn allowed(&self) -> u64 {
         self.allowed
     }

@@ -179,6 +179,10 @@ impl<'a> Bound<'a> {
         self.judged.iter().map(|column| &column.codes).collect()
     }
 
+    pub fn judged_cardinalities(&self) -> Vec<usize> {
+        self.judged.iter().map(|column| column.domain.cardinality()).collect()
+    }
+
     pub fn hierarchies(&self) -> Vec<&Hierarchy> {
         self.quasi.iter().map(|quasi| &quasi.hierarchy).collect()
     }
@@ -192,7 +196,7 @@ impl<'a> Bound<'a> {
 
     /// The rules over the source's codes.
     pub fn judge(&self) -> Result<Judge, PublishError> {
-        let cardinalities: Vec<usize> = self.judged.iter().map(|column| column.domain.cardinality()).collect();
+        let cardinalities = self.judged_cardinalities();
         let layout = Layout::new(&cardinalities).ok_or_else(|| {
             let hint = "make some of them `plain` or `identifier`, or give fewer rules";
             InputError::new(self.policy.path.display().to_string(), "too many attributes to search at once", hint)

@@ -40,37 +40,22 @@ impl From<VerifyError> for PublishError {
     }
 }
 
-/// Why no release meets the policy: what breaks even on the coarsest levels.
-#[derive(Debug, Clone, PartialEq)]
+/// Why no release meets the policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsatisfiable {
-    /// One line per guarantee that breaks there.
+    /// What was looked for, how far, and that it was not found.
+    pub summary: String,
+    /// What stood in the way, one line each.
     pub reasons: Vec<String>,
-    pub rows: u64,
-    pub allowed: u64,
-    /// How many nodes were judged, of how many.
-    pub judged: u64,
-    pub nodes: Option<u64>,
-    /// Whether every node was judged or excluded.
-    pub proven: bool,
     pub hint: String,
 }
 
 impl fmt::Display for Unsatisfiable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nodes = self.nodes.map_or_else(|| "more than 2^64".to_owned(), |nodes| nodes.to_string());
-        if self.proven {
-            writeln!(f, "no release can meet the policy: none of {nodes} combinations of levels holds")?;
-        } else {
-            writeln!(
-                f,
-                "no release was found: none of {} judged combinations of levels holds, of {nodes}",
-                self.judged
-            )?;
-        }
+        writeln!(f, "{}", self.summary)?;
         for reason in &self.reasons {
             writeln!(f, "  {reason}")?;
         }
-        writeln!(f, "  at most {} of {} rows may be left out", self.allowed, self.rows)?;
         write!(f, "hint: {}", self.hint)
     }
 }

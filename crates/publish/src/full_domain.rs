@@ -7,7 +7,7 @@ use hedgerow_privacy::Judge;
 use hedgerow_privacy::check::claim;
 use hedgerow_table::frequency::FrequencySet;
 use hedgerow_table::release::manifest::Rows;
-use hedgerow_table::{Codes, Cover, HierarchySpec, Kind, Label, with_words};
+use hedgerow_table::{Codes, Kind, with_words};
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
@@ -71,19 +71,8 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
 pub(crate) fn recoded<'a>(quasi: &'a Quasi<'_>, level: u8) -> Recoded<'a> {
     let kind = if level == 0 { quasi.column.domain.kind() } else { Kind::Category };
     let level = &quasi.hierarchy.levels()[level as usize];
-    let labels = level.labels.iter().map(|label| public(quasi, label)).collect();
+    let labels = level.labels.iter().map(|label| generalised::public(quasi, label)).collect();
     Recoded { codes: &quasi.column.codes, map: &level.map, labels, kind }
-}
-
-/// A masked label has no other leaves than the values of the people under it, and where it has one, naming it would undo
-/// the mask. So its only leaf is the pattern itself.
-fn public(quasi: &Quasi<'_>, label: &Label) -> Label {
-    let masked = matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
-    let cover = match &label.cover {
-        Cover::Leaves(_) if masked => Cover::Leaves(vec![label.text.clone()]),
-        cover => cover.clone(),
-    };
-    Label { cover, ..label.clone() }
 }
 
 fn find(
@@ -113,6 +102,21 @@ fn find(
 
 /// What breaks on the coarsest levels, where as little as possible can break.
 fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable {
+    let nodes = outcome.explain.nodes.map_or_else(|| "more than 2^64".to_owned(), |nodes| nodes.to_string());
+    let judged = outcome.explain.judged_first + outcome.explain.judged_proof;
+    let summary = if outcome.proven {
+        format!("no release can meet the policy: none of {nodes} combinations of levels holds")
+    } else {
+        format!("no release was found: none of {judged} judged combinations of levels holds, of {nodes}")
+    };
+    let mut reasons = broken_by_the_whole(bound, judge);
+    reasons.push(format!("at most {} of {} rows may be left out", judge.allowed(), bound.table.rows));
+    let hint = "ask for less in that rule, or let more rows be left out (publish.suppression)".to_owned();
+    Unsatisfiable { summary, reasons, hint }
+}
+
+/// One line for every guarantee that breaks when all rows agree on every quasi attribute.
+pub(crate) fn broken_by_the_whole(bound: &Bound<'_>, judge: &Judge) -> Vec<String> {
     let columns: Vec<Codes> = (bound.judged_codes().iter().enumerate())
         .map(|(index, codes)| match bound.quasi.get(index) {
             Some(_) => Codes::U8(vec![0; codes.len()]),
@@ -139,15 +143,7 @@ fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable
             ));
         }
     }
-    Unsatisfiable {
-        reasons,
-        rows: bound.table.rows as u64,
-        allowed: judge.allowed(),
-        judged: outcome.explain.judged_first + outcome.explain.judged_proof,
-        nodes: outcome.explain.nodes,
-        proven: outcome.proven,
-        hint: "ask for less in that rule, or let more rows be left out (publish.suppression)".to_owned(),
-    }
+    reasons
 }
 
 pub(crate) fn pairs(map: &Map<String, Value>) -> String {

@@ -12,12 +12,12 @@ use hedgerow_privacy::{Distance, Model};
 use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::release::manifest::{ClassSizes, Field, Manifest, Promise, Resource, Rows};
 use hedgerow_table::release::shape::CODEBOOK;
-use hedgerow_table::{Codes, Kind, Label, TableError};
+use hedgerow_table::{Codes, Cover, HierarchySpec, Kind, Label, TableError};
 use rand::SeedableRng;
 use rand::rngs::{StdRng, SysRng};
 use serde_json::{Map, Value};
 
-use crate::bind::Bound;
+use crate::bind::{Bound, Quasi};
 use crate::error::PublishError;
 use crate::publish::{PublishOptions, TableFormat};
 use crate::rows::{ReleasedColumn, Shuffled, write_csv, write_parquet};
@@ -42,6 +42,17 @@ pub struct Generalised<'a> {
     /// Which rows stay; absent when all do.
     pub kept_rows: Option<&'a [bool]>,
     pub losses: &'a Map<String, Value>,
+}
+
+/// A masked label has no other leaves than the values of the people under it, and where it has one, naming it would undo
+/// the mask. So its only leaf is the pattern itself.
+pub(crate) fn public(quasi: &Quasi<'_>, label: &Label) -> Label {
+    let masked = matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
+    let cover = match &label.cover {
+        Cover::Leaves(_) if masked => Cover::Leaves(vec![label.text.clone()]),
+        cover => cover.clone(),
+    };
+    Label { cover, ..label.clone() }
 }
 
 /// The system's randomness, or a repeatable one for tests.

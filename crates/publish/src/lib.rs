@@ -7,6 +7,7 @@ pub mod error;
 pub mod full_domain;
 pub mod generalised;
 pub mod lattice;
+pub mod local;
 pub mod loss;
 pub mod pruning;
 pub mod publish;

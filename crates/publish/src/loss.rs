@@ -206,7 +206,7 @@ fn domain_ends(domain: &Domain) -> Option<(f64, f64)> {
 
 /// The width of an interval, clipped to the domain, as a share of the domain's. Whole numbers and days count from the
 /// first to the last value inside.
-fn interval_share(domain: &Domain, kind: Kind, low: Option<Bound>, high: Option<Bound>) -> f64 {
+pub(crate) fn interval_share(domain: &Domain, kind: Kind, low: Option<Bound>, high: Option<Bound>) -> f64 {
     let Some((first, last)) = domain_ends(domain) else { return 0.0 };
     if last <= first {
         return 0.0;

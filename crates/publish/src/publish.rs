@@ -14,6 +14,7 @@ use crate::anatomy;
 use crate::bind::{Bound, read_source};
 use crate::error::PublishError;
 use crate::full_domain;
+use crate::local;
 use crate::search::Explain;
 
 /// What the caller chooses beside the policy.
@@ -90,6 +91,7 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
     let job = Job { bound, staged, options, read_time: started.elapsed() };
     match policy.publish.method {
         Method::FullDomain => full_domain::publish(job),
+        Method::Mondrian | Method::BestCut => local::publish(job),
         Method::Anatomy => anatomy::publish(job),
     }
 }

@@ -58,6 +58,13 @@ impl Field {
     pub fn get<const W: usize>(self, key: &[u64; W]) -> u32 {
         ((key[self.word] >> self.shift) & self.mask) as u32
     }
+
+    /// The caller keeps `code` below the cardinality the field was made for.
+    #[inline]
+    pub fn set<const W: usize>(self, key: &mut [u64; W], code: u32) {
+        let word = &mut key[self.word];
+        *word = (*word & !(self.mask << self.shift)) | (u64::from(code) << self.shift);
+    }
 }
 
 /// The bit fields of all attributes.

@@ -7,6 +7,7 @@ mod buckets;
 mod destination;
 mod examples;
 mod interrupted;
+mod local;
 mod malformed;
 mod odd_tables;
 mod output;

@@ -363,7 +363,7 @@ fn hierarchies_that_contradict_themselves() {
 
 #[test]
 fn what_this_version_cannot_do() {
-    for method in ["mondrian", "clone", "decompose"] {
+    for method in ["clone", "decompose"] {
         let problem = format!("the method `{method}` is not available in this version");
         line_refused(15, &format!("method = \"{method}\""), "15:10: publish.method", &problem, "now: `full-domain`");
     }
@@ -374,7 +374,21 @@ fn what_this_version_cannot_do() {
         "unknown method",
         "did you mean `full-domain`?",
     );
-    line_refused(15, "strict = true", "15:1: publish.strict", "not available in this version", "remove it");
+    line_refused(
+        15,
+        "strict = true",
+        "15:1: publish.strict",
+        "no meaning for the method full-domain",
+        "`method = \"mondrian\"`",
+    );
+    line_refused(
+        15,
+        "summarise = \"tight\"",
+        "15:1: publish.summarise",
+        "no meaning for the method full-domain",
+        "`mondrian`",
+    );
+    line_refused(15, "algorithm = \"uad\"", "15:1: publish.algorithm", "not available in this version", "remove it");
     for key in ["url", "table", "query"] {
         let place = format!("2:1: source.{key}");
         line_refused(2, &format!("{key} = \"x\""), &place, "not available in this version", "`path`");
@@ -471,7 +485,7 @@ fn independent_errors_are_reported_together_in_the_order_of_the_file() {
         .replace("mask = 5", "mask = \"5\"")
         .replace("k = 5", "k = 0")
         .replace("protect = \"disease\"", "protect = \"diseases\"")
-        .replace("\"full-domain\"", "\"mondrian\"")
+        .replace("\"full-domain\"", "\"decompose\"")
         .replace("suppression", "supression");
     let errors = parse(&text).unwrap_err();
     let lines: Vec<usize> = errors.iter().map(|error| error.position.unwrap().line).collect();

@@ -93,20 +93,20 @@ hint: put texts in double quotes, as in `role = "quasi"`
 fn what_is_not_available_yet() {
     prints(
         &format!(
-            "{HEAD}[[rule]]\nrequire = {{ model = \"k-anonymity\", k = 5 }}\n[publish]\nmethod = \"mondrian\"\nstrict = true\n"
+            "{HEAD}[[rule]]\nrequire = {{ model = \"k-anonymity\", k = 5 }}\n[publish]\nmethod = \"decompose\"\nalgorithm = \"uad\"\n"
         ),
         r#"
-error: policy.toml:9:10: publish.method: the method `mondrian` is not available in this version
+error: policy.toml:9:10: publish.method: the method `decompose` is not available in this version
    |
- 9 | method = "mondrian"
-   |          ^^^^^^^^^^
-hint: available now: `full-domain` and `anatomy`
+ 9 | method = "decompose"
+   |          ^^^^^^^^^^^
+hint: available now: `full-domain`, `mondrian`, `best-cut` and `anatomy`
 
-error: policy.toml:10:1: publish.strict: not available in this version (for mondrian: values are not split between classes)
+error: policy.toml:10:1: publish.algorithm: not available in this version (for decompose)
    |
-10 | strict = true
-   | ^^^^^^
-hint: remove it; available here: `method`, `suppression`, `loss`, `max-nodes` and `max-seconds`
+10 | algorithm = "uad"
+   | ^^^^^^^^^
+hint: remove it; available here: `method`, `suppression`, `loss`, `max-nodes`, `max-seconds`, `strict` and `summarise`
 "#,
     );
 }

@@ -2,4 +2,5 @@
 
 mod anatomy;
 mod bind;
+mod local;
 mod oracle;

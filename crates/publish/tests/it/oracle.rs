@@ -30,9 +30,9 @@ fn the_search_agrees_with_brute_force() {
 }
 
 /// A random policy over a random table, as a user would write them.
-struct Case {
-    table: Table,
-    policy: Policy,
+pub(crate) struct Case {
+    pub(crate) table: Table,
+    pub(crate) policy: Policy,
 }
 
 fn check_case(seed: u64) {
@@ -110,7 +110,7 @@ fn check_case(seed: u64) {
     }
 }
 
-fn random_case(seed: u64) -> Case {
+pub(crate) fn random_case(seed: u64) -> Case {
     let mut rng = StdRng::seed_from_u64(seed);
     let rows = match rng.random_range(0..10) {
         0 => rng.random_range(1..4),
@@ -244,7 +244,7 @@ fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
 }
 
 /// Judges nodes from the definitions, on texts.
-struct Oracle<'a> {
+pub(crate) struct Oracle<'a> {
     case: &'a Case,
     hierarchies: Vec<&'a Hierarchy>,
     quasi: Vec<String>,
@@ -253,7 +253,7 @@ struct Oracle<'a> {
 type Counts = BTreeMap<String, usize>;
 
 impl<'a> Oracle<'a> {
-    fn new(case: &'a Case, hierarchies: Vec<&'a Hierarchy>) -> Self {
+    pub(crate) fn new(case: &'a Case, hierarchies: Vec<&'a Hierarchy>) -> Self {
         let quasi = case.policy.quasi().map(|attribute| attribute.name.clone()).collect();
         Oracle { case, hierarchies, quasi }
     }
@@ -322,7 +322,7 @@ impl<'a> Oracle<'a> {
         (within && out < n).then_some(kept)
     }
 
-    fn rule_holds(&self, rule: &Rule, rows: &[usize], released: &[usize]) -> bool {
+    pub(crate) fn rule_holds(&self, rule: &Rule, rows: &[usize], released: &[usize]) -> bool {
         rule.require.iter().all(|model| self.model_holds(model, rule.protect.as_deref(), rows, released))
     }
 

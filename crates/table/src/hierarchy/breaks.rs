@@ -85,7 +85,7 @@ fn level(cuts: &[Bound], subject: &Subject<'_>) -> Level {
     // The number of an interval is how many cut points lie at or below its values.
     let number = |value: Bound| cuts.partition_point(|cut| *cut <= value);
     let describe = |number: usize| {
-        describe(number.checked_sub(1).map(|index| cuts[index]), cuts.get(number).copied(), domain.kind())
+        interval_label(number.checked_sub(1).map(|index| cuts[index]), cuts.get(number).copied(), domain.kind())
     };
     match domain.values() {
         Values::Integer(values) => group(domain, values.iter().map(|x| number(Bound::Integer(*x))), describe),
@@ -95,7 +95,9 @@ fn level(cuts: &[Bound], subject: &Subject<'_>) -> Level {
     }
 }
 
-fn describe(low: Option<Bound>, high: Option<Bound>, kind: Kind) -> (String, Cover) {
+/// How an interval from `low` (inclusive) to `high` (exclusive) of a column of this kind is written, and what it covers:
+/// `<18`, `18 to 29`, `65+`, `0.5 to <1`; one whole number or day is that value, and no bound at all is `*`.
+pub fn interval_label(low: Option<Bound>, high: Option<Bound>, kind: Kind) -> (String, Cover) {
     let on_axis = |bound: Bound| match bound {
         Bound::Integer(value) if kind == Kind::Float => Bound::Float(value as f64),
         // Minus zero becomes plain zero, so that it is not printed with its sign.

@@ -18,6 +18,7 @@ mod widths;
 use std::path::PathBuf;
 
 pub use bound::Bound;
+pub use breaks::interval_label;
 
 use crate::domain::Domain;
 use crate::error::TableError;

@@ -1,0 +1,94 @@
+//! Local recoding as its users meet it: published, checked, refused.
+
+use crate::release::Texts;
+use crate::running::{Folder, Ran, example};
+
+fn policy(publish: &str) -> String {
+    format!(
+        "[source]\npath = \"people.csv\"\n[attributes]\nname = {{ role = \"identifier\" }}\nage = {{ role = \"quasi\" }}\n\
+         city = {{ role = \"quasi\", hierarchy = \"city.csv\" }}\nillness = {{ role = \"sensitive\" }}\n[[rule]]\n\
+         protect = \"illness\"\nrequire = [{{ model = \"k-anonymity\", k = 3 }}, {{ model = \"distinct-l-diversity\", l = 2 }}]\n\
+         [publish]\n{publish}\n"
+    )
+}
+
+fn publish(publish: &str) -> (Folder, Ran) {
+    let folder = Folder::with_people();
+    folder.write("policy.toml", policy(publish));
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release"]);
+    (folder, ran)
+}
+
+#[test]
+fn the_shipped_example_is_published_and_checked() {
+    let text = std::fs::read_to_string(example("hospital/policy-local.toml")).unwrap();
+    for method in ["mondrian", "best-cut"] {
+        let folder = Folder::new();
+        std::fs::copy(example("hospital/patients.csv"), folder.path("patients.csv")).unwrap();
+        folder.write("policy.toml", text.replace("\"mondrian\"", &format!("{method:?}")));
+        for format in ["csv", "parquet"] {
+            let ran = folder.run(&["publish", "policy.toml", "-o", format, "--format", format, "--json"]);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+            assert_eq!(told["rows"]["out"], 96, "every row is released");
+            assert!(told["classes"]["min"].as_u64() >= Some(3));
+            let names: Vec<&String> = told["loss"].as_object().unwrap().keys().collect();
+            assert_eq!(names, ["ncp", "discernibility", "average-class"]);
+            assert!(told.get("levels").is_none() && told.get("proven").is_none());
+            let ran = folder.run(&["check", format]);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+        }
+    }
+}
+
+#[test]
+fn every_way_of_dividing_twelve_people_is_checked() {
+    for way in [
+        "method = \"mondrian\"",
+        "method = \"mondrian\"\nstrict = false",
+        "method = \"mondrian\"\nsummarise = \"region\"",
+        "method = \"best-cut\"",
+        "method = \"best-cut\"\nsummarise = \"tight\"",
+    ] {
+        let (folder, ran) = publish(way);
+        assert_eq!(ran.code, Some(0), "{way}: {ran:?}");
+        assert_eq!(ran.stderr.contains("values of individuals"), way.contains("tight"), "{way}: {}", ran.stderr);
+        let ran = folder.run(&["check", "release"]);
+        assert_eq!(ran.code, Some(0), "{way}: {ran:?}");
+        assert_eq!(Texts::read(&folder.path("release/data.csv")).rows.len(), 12);
+    }
+}
+
+#[test]
+fn what_has_no_meaning_is_refused_or_told() {
+    for (way, key) in [
+        ("method = \"full-domain\"\nstrict = true", "publish.strict"),
+        ("summarise = \"tight\"", "publish.summarise"),
+        ("method = \"best-cut\"\nstrict = false", "publish.strict"),
+        ("method = \"mondrian\"\nstrict = 1", "publish.strict"),
+        ("method = \"mondrian\"\nsummarise = \"mean\"", "publish.summarise"),
+    ] {
+        let (folder, ran) = publish(way);
+        assert_eq!(ran.code, Some(2), "{way}: {ran:?}");
+        assert!(ran.stderr.contains(key), "{way}: {}", ran.stderr);
+        assert!(!folder.path("release").exists());
+    }
+    let (_, ran) = publish("method = \"mondrian\"\nsuppression = 0.1");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("every row is released"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_table_that_fails_as_a_whole_has_no_release() {
+    for method in ["mondrian", "best-cut"] {
+        let folder = Folder::with_people();
+        folder.write("policy.toml", policy(&format!("method = {method:?}")).replace("k = 3", "k = 13"));
+        let ran = folder.run(&["publish", "policy.toml", "-o", "release"]);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        for said in ["even the whole table as one class breaks a rule", "k-anonymity asks for k = 13", "reaches k = 12"]
+        {
+            assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+        }
+        assert!(!folder.path("release").exists());
+    }
+}

@@ -1,0 +1,86 @@
+//! What local recoding loses beside full-domain generalisation: `ncp` for several k on Adult and on a synthetic census.
+//!
+//! `cargo run --release -p hedgerow-publish --example local_loss [census rows]`, from the root of the project.
+
+use std::path::Path;
+use std::time::Instant;
+
+use hedgerow_policy::{Loss, Method, Policy};
+use hedgerow_publish::bind::{Bound, read_source};
+use hedgerow_publish::local::{Local, recode};
+use hedgerow_publish::loss::LossModel;
+use hedgerow_publish::search::{Budget, FullDomain, search};
+use hedgerow_table::{NoProgress, Table};
+
+const KS: [u64; 6] = [2, 5, 10, 20, 50, 100];
+
+fn main() {
+    let rows: u64 = std::env::args().nth(1).map_or(1_000_000, |rows| rows.parse().expect("a number of rows"));
+    let adult = std::fs::read_to_string("examples/adult/policy.toml").expect("run this from the root of the project");
+    compare("Adult", &adult, Path::new("examples/adult/policy.toml"));
+    let folder = std::env::temp_dir().join(format!("local-loss-{}", std::process::id()));
+    hedgerow_synth::write_example(&folder, rows, 1).expect("a folder for temporary files");
+    compare(&format!("census, {rows} rows"), &hedgerow_synth::census_policy(), &folder.join("policy.toml"));
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+fn compare(title: &str, policy: &str, path: &Path) {
+    let with_k = |k: u64| {
+        let text: Vec<String> = policy
+            .lines()
+            .map(|line| match line.trim_start().starts_with("require") {
+                true => format!("require = {{ model = \"k-anonymity\", k = {k} }}"),
+                false => line.to_owned(),
+            })
+            .collect();
+        Policy::parse(&text.join("\n"), path).unwrap_or_else(|errors| panic!("{errors}"))
+    };
+    let table = read_source(&with_k(2), &NoProgress).unwrap_or_else(|error| panic!("{error}"));
+    println!(
+        "{title}: ncp (and milliseconds)\n{:>5} {:>16} {:>16} {:>16} {:>16}",
+        "k", "full-domain", "mondrian", "relaxed", "best-cut"
+    );
+    for k in KS {
+        let policy = with_k(k);
+        let bound = Bound::new(&policy, &table).unwrap_or_else(|error| panic!("{error}"));
+        let local = |method, strict| {
+            told(|| {
+                let judge = bound.judge().unwrap_or_else(|error| panic!("{error}"));
+                recode(&bound, &judge, Local { method, strict, tight: false })
+                    .unwrap_or_else(|error| panic!("{error}"))
+                    .ncp()
+            })
+        };
+        println!(
+            "{k:>5} {} {} {} {}",
+            told(|| full_domain(&bound, &table)),
+            local(Method::Mondrian, true),
+            local(Method::Mondrian, false),
+            local(Method::BestCut, true),
+        );
+    }
+}
+
+fn told(run: impl FnOnce() -> f64) -> String {
+    let started = Instant::now();
+    let ncp = run();
+    format!("{ncp:>8.3} {:>7.0}", started.elapsed().as_secs_f64() * 1e3)
+}
+
+/// The optimum with the share of rows left out that the policy allows.
+fn full_domain(bound: &Bound<'_>, table: &Table) -> f64 {
+    let judge = bound.judge().unwrap_or_else(|error| panic!("{error}"));
+    let loss = LossModel::new(Loss::Ncp, &bound.loss_attributes(), table.rows as u64, bound.k());
+    let outcome = search(FullDomain {
+        columns: &bound.judged_codes(),
+        rows: table.rows,
+        hierarchies: &bound.hierarchies(),
+        judge: &judge,
+        loss: &loss,
+        told: &[],
+        budget: Budget::default(),
+        candidates: false,
+        progress: &NoProgress,
+    });
+    outcome.best.map_or(f64::NAN, |best| loss.loss(best.cost))
+}

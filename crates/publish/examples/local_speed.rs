@@ -1,0 +1,109 @@
+//! How fast Mondrian divides, beside the time that sorting the rows by one 64-bit key takes in the same run.
+//!
+//! `cargo run --release -p hedgerow-publish --example local_speed [census rows]`, from the root of the project.
+
+use std::path::Path;
+use std::time::Instant;
+
+use hedgerow_policy::{Method, Policy};
+use hedgerow_publish::bind::{Bound, read_source};
+use hedgerow_publish::local::axis::Axis;
+use hedgerow_publish::local::partition::{Fields, Key, pack};
+use hedgerow_publish::local::rules::Rules;
+use hedgerow_publish::local::{Local, divide};
+use hedgerow_table::{NoProgress, Table, with_words};
+use rayon::prelude::*;
+
+const ROUNDS: usize = 5;
+
+fn main() {
+    let rows: u64 = std::env::args().nth(1).map_or(10_000_000, |rows| rows.parse().expect("a number of rows"));
+    let text = std::fs::read_to_string("examples/adult/policy.toml").expect("run this from the root of the project");
+    // Eight attributes: the salary class stays out.
+    let adult = text.replace("salary-class = { role = \"quasi\"", "salary-class = { role = \"plain\"");
+    let policy =
+        Policy::parse(&adult, Path::new("examples/adult/policy.toml")).unwrap_or_else(|errors| panic!("{errors}"));
+    run("Adult, 8 attributes, k = 5", &policy);
+    let folder = std::env::temp_dir().join(format!("local-speed-{}", std::process::id()));
+    hedgerow_synth::write_example(&folder, rows, 1).expect("a folder for temporary files");
+    let census = hedgerow_synth::census_policy()
+        .replace("marital-status = { role = \"quasi\"", "marital-status = { role = \"plain\"")
+        .replace("k = 5", "k = 10");
+    let policy = Policy::parse(&census, &folder.join("policy.toml")).unwrap_or_else(|errors| panic!("{errors}"));
+    run(&format!("census, {rows} rows, 7 attributes, k = 10"), &policy);
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+fn run(title: &str, policy: &Policy) {
+    let table = read_source(policy, &NoProgress).unwrap_or_else(|error| panic!("{error}"));
+    let bound = Bound::new(policy, &table).unwrap_or_else(|error| panic!("{error}"));
+    let coded: usize = bound.quasi.iter().map(|quasi| quasi.column.codes.bytes()).sum();
+    println!("{title}: {} attributes, {:.1} bytes of codes a row", bound.quasi.len(), coded as f64 / table.rows as f64);
+    let (sorted_keys, sorted_pairs) = sorts(&bound, &table);
+    println!("  sort of 64-bit keys         {sorted_keys:>8.1} ms");
+    println!("  sort of (key, row) by key   {sorted_pairs:>8.1} ms");
+    for (name, method, strict) in [
+        ("mondrian", Method::Mondrian, true),
+        ("mondrian, relaxed", Method::Mondrian, false),
+        ("best-cut", Method::BestCut, true),
+    ] {
+        let (time, classes, bytes) = divided(&bound, &table, Local { method, strict, tight: false });
+        println!(
+            "  {name:<25} {time:>10.1} ms = {:.2} sorts of keys, {:.2} of pairs; {classes} classes; {:.2} times the codes",
+            time / sorted_keys,
+            time / sorted_pairs,
+            bytes as f64 / coded as f64
+        );
+    }
+}
+
+fn best(mut run: impl FnMut() -> f64) -> f64 {
+    (0..ROUNDS).map(|_| run()).fold(f64::INFINITY, f64::min)
+}
+
+/// All quasi attributes in one key, as the recoder packs them, spread by a multiplication so that no order is left.
+fn sorts(bound: &Bound<'_>, table: &Table) -> (f64, f64) {
+    let axes: Vec<Axis> = bound.quasi.iter().map(Axis::new).collect();
+    let fields = Fields::new(&bound.judged_cardinalities(), table.rows).expect("few attributes");
+    let keys: Vec<u64> = with_words!(fields.words, W => {
+        let packed: Vec<Key<W>> = pack(&fields, &axes, &bound.judged_codes(), table.rows);
+        packed.iter().map(|key| key.iter().fold(0, |sum: u64, word| sum.rotate_left(7) ^ word)).collect()
+    });
+    let alone = best(|| {
+        let mut sorted = keys.clone();
+        let started = Instant::now();
+        sorted.par_sort_unstable();
+        std::hint::black_box(&sorted);
+        started.elapsed().as_secs_f64() * 1e3
+    });
+    let pairs = best(|| {
+        let mut sorted: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
+        let started = Instant::now();
+        sorted.par_sort_unstable_by_key(|pair| pair.0);
+        std::hint::black_box(&sorted);
+        started.elapsed().as_secs_f64() * 1e3
+    });
+    (alone, pairs)
+}
+
+/// From coded columns to the class of every row: milliseconds, classes, and the bytes that were held at once.
+fn divided(bound: &Bound<'_>, table: &Table, local: Local) -> (f64, usize, usize) {
+    let judge = bound.judge().unwrap_or_else(|error| panic!("{error}"));
+    let (mut classes, mut bytes) = (0, 0);
+    let time = best(|| {
+        let started = Instant::now();
+        let axes: Vec<Axis> = bound.quasi.iter().map(Axis::new).collect();
+        let cardinalities = bound.judged_cardinalities();
+        let fields = Fields::new(&cardinalities, table.rows).expect("few attributes");
+        let rules = Rules::new(&judge, &fields, &cardinalities, axes.len());
+        with_words!(fields.words, W => {
+            let (of_row, found) = divide::<W>(bound, &axes, &fields, &rules, local).expect("the whole holds");
+            classes = found.len();
+            // The keys, the class of each row, and the classes while lists of them are joined.
+            let class = std::mem::size_of_val(&found[0]);
+            bytes = table.rows * std::mem::size_of::<Key<W>>() + of_row.len() * 4 + 2 * found.len() * class;
+        });
+        started.elapsed().as_secs_f64() * 1e3
+    });
+    (time, classes, bytes)
+}

@@ -1,0 +1,190 @@
+//! From the regions of classes to released cells: a label for every region of an attribute, what the codebook says that it
+//! covers, and what it costs.
+//!
+//! One label has one cover. Hierarchies may name things alike on several levels, and texts of values may look like ranges: a
+//! label that is taken gets its level or a mark added.
+
+use hashbrown::{HashMap, HashSet};
+use hedgerow_table::hierarchy::{Bound, interval_label};
+use hedgerow_table::{Cover, Domain, Kind, Label, Values};
+
+use super::axis::{Axis, Line, Shape, Stretch};
+use crate::bind::Quasi;
+use crate::generalised::public;
+
+/// The label of all numbers where the missing value was cut off. A codebook row has no words for it and is left blank.
+const NOT_MISSING: &str = "not missing";
+
+/// What became of one attribute.
+#[derive(Debug, Clone)]
+pub struct Cells {
+    pub labels: Vec<Label>,
+    /// The share of the attribute that a cell with this label hides, as `ncp` counts it.
+    pub weights: Vec<f64>,
+    /// For every label the ranks it covers.
+    pub regions: Vec<Stretch>,
+    /// The label of every class.
+    pub of_class: Vec<u32>,
+    /// Whether every label is a value of the column.
+    pub values_only: bool,
+}
+
+/// `regions` has one region for every class.
+pub fn cells(quasi: &Quasi<'_>, axis: &Axis, tight: bool, regions: impl Iterator<Item = Stretch>) -> Cells {
+    let mut numbers: HashMap<Stretch, u32> = HashMap::new();
+    let mut found: Vec<Stretch> = Vec::new();
+    let mut of_class: Vec<u32> = Vec::with_capacity(regions.size_hint().0);
+    for region in regions {
+        let number = *numbers.entry(region).or_insert_with(|| {
+            found.push(region);
+            found.len() as u32 - 1
+        });
+        of_class.push(number);
+    }
+    // In the order of the axis, so that numbers tell nothing of how classes were found.
+    let mut order: Vec<u32> = (0..found.len() as u32).collect();
+    order.sort_by_key(|&number| found[number as usize]);
+    let mut place = vec![0u32; found.len()];
+    for (new, &old) in (0u32..).zip(&order) {
+        place[old as usize] = new;
+    }
+    of_class.iter_mut().for_each(|number| *number = place[*number as usize]);
+    let regions: Vec<Stretch> = order.iter().map(|&number| found[number as usize]).collect();
+    let teller = Teller { quasi, axis, tight };
+    Cells {
+        labels: teller.labels(&regions),
+        weights: regions.iter().map(|&region| teller.weight(region)).collect(),
+        values_only: regions.iter().all(|&region| teller.value(region).is_some()),
+        regions,
+        of_class,
+    }
+}
+
+struct Teller<'a> {
+    quasi: &'a Quasi<'a>,
+    axis: &'a Axis,
+    tight: bool,
+}
+
+impl Teller<'_> {
+    fn domain(&self) -> &Domain {
+        &self.quasi.column.domain
+    }
+
+    /// The code of the one value that a region is told as. A region between two cuts is a value only where no other value
+    /// can lie there, or where there is no other in the whole table.
+    fn value(&self, region: Stretch) -> Option<u32> {
+        if let Shape::Line(line) = self.axis.shape() {
+            let missing = region.first == line.present();
+            let single = || line.present() == 1 || matches!(self.interval(line, region).1, Cover::Point(_));
+            return (missing || (region.last < line.present() && single())).then_some(region.first);
+        }
+        (region.first == region.last).then(|| self.axis.code(region.first))
+    }
+
+    /// What a cell costs.
+    fn weight(&self, region: Stretch) -> f64 {
+        match self.axis.shape() {
+            Shape::Line(line) if region.last < line.present() && self.tight => self.axis.extent(region),
+            _ if self.value(region).is_some() => 0.0,
+            _ => self.axis.weight(region),
+        }
+    }
+
+    /// Values keep their text, then the whole; what is left gives way.
+    fn labels(&self, regions: &[Stretch]) -> Vec<Label> {
+        let is_value = |region: Stretch| self.value(region).is_some();
+        let mut order: Vec<usize> = (0..regions.len()).collect();
+        order.sort_by_key(|&index| (!is_value(regions[index]), regions[index] != self.axis.whole()));
+        let mut labels: Vec<Option<Label>> = vec![None; regions.len()];
+        let mut taken: HashSet<String> = HashSet::new();
+        for index in order {
+            let region = regions[index];
+            let (mut label, level) = self.label(region);
+            let is_foreign = |text: &str| {
+                !is_value(region) && self.domain().kind() == Kind::Category && self.domain().code_of(text).is_some()
+            };
+            if taken.contains(&label.text) || is_foreign(&label.text) {
+                label.text = match level {
+                    Some(level) => format!("{} (level {level})", label.text),
+                    None => format!("{} (range)", label.text),
+                };
+            }
+            while taken.contains(&label.text) || is_foreign(&label.text) {
+                label.text.push('\'');
+            }
+            taken.insert(label.text.clone());
+            labels[index] = Some(label);
+        }
+        labels.into_iter().flatten().collect()
+    }
+
+    /// And the level, where it is one of a hierarchy.
+    fn label(&self, region: Stretch) -> (Label, Option<usize>) {
+        let levels = self.quasi.hierarchy.levels();
+        if let Some(code) = self.value(region) {
+            return (levels[0].labels[code as usize].clone(), Some(0));
+        }
+        let leaves = region.ranks() as u64;
+        match self.axis.shape() {
+            Shape::Line(line) if region.last < line.present() => {
+                let (text, cover) = self.interval(line, region);
+                let all_but_missing = cover == Cover::Everything && self.domain().missing_code().is_some();
+                let text = if all_but_missing { NOT_MISSING.to_owned() } else { text };
+                (Label { text, cover, leaves }, None)
+            }
+            Shape::Tree(_) => {
+                let node = self.axis.node(region).expect("a region of a tree is a node");
+                let level = &levels[node.level];
+                let label = &level.labels[level.map[self.axis.code(region.first) as usize] as usize];
+                (public(self.quasi, label), Some(node.level))
+            }
+            Shape::Order if region != self.axis.whole() => (self.range(region), None),
+            _ => (Label { text: "*".to_owned(), cover: Cover::Everything, leaves }, None),
+        }
+    }
+
+    fn interval(&self, line: &Line, region: Stretch) -> (String, Cover) {
+        let kind = self.domain().kind();
+        if !self.tight {
+            let (low, high) = line.bounds(region);
+            return interval_label(low, high, kind);
+        }
+        let (first, last) = (region.first as usize, region.last as usize);
+        match self.domain().values() {
+            Values::Integer(values) => {
+                let (low, high) = (Bound::Integer(values[first]), values[last].checked_add(1).map(Bound::Integer));
+                interval_label(Some(low), high, kind)
+            }
+            Values::Date(values) => {
+                let (low, after) = (values[first], hedgerow_table::date::Date(values[last].0.saturating_add(1)));
+                interval_label(Some(Bound::Date(low)), Some(Bound::Date(after)), kind)
+            }
+            Values::Float(values) if first == last => {
+                (values[first].to_string(), Cover::Point(Bound::Float(values[first])))
+            }
+            Values::Float(values) => {
+                let (low, high) = (values[first], values[last].next_up());
+                let cover = Cover::Interval { low: Some(Bound::Float(low)), high: Some(Bound::Float(high)) };
+                (format!("{low} to {}", values[last]), cover)
+            }
+            Values::Category(_) => unreachable!("a category lies on no line"),
+        }
+    }
+
+    /// Neighbours in the order of a category.
+    fn range(&self, region: Stretch) -> Label {
+        let domain = self.domain();
+        let texts: Vec<String> = (region.first..=region.last).map(|rank| domain.text(rank)).collect();
+        let with_missing = domain.missing_code() == Some(region.last);
+        let last = region.last - u32::from(with_missing);
+        let mut text = domain.text(region.first);
+        if last > region.first {
+            text = format!("{text} to {}", domain.text(last));
+        }
+        if with_missing {
+            text.push_str(" or missing");
+        }
+        Label { text, leaves: texts.len() as u64, cover: Cover::Leaves(texts) }
+    }
+}

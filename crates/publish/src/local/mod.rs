@@ -1,0 +1,266 @@
+//! Local recoding: people are divided into classes, and each class is told by its own region of the space of quasi
+//! attributes, so that one value can be told finely where people are many and coarsely where they are few.
+//!
+//! A missing value is a value of its own. Among numbers and dates it is cut off before any other cut along the attribute, and
+//! stays under `*` with the others where those who lack it are too few for a class. Every row is released.
+
+pub mod axis;
+pub mod best_cut;
+pub mod cells;
+pub mod decide;
+pub mod mondrian;
+pub mod partition;
+pub mod rules;
+
+use std::time::Instant;
+
+use hashbrown::HashMap;
+use hedgerow_policy::{Method, Summary};
+use hedgerow_privacy::{Judge, OnMerge};
+use hedgerow_table::frequency::{FrequencySet, Layout};
+use hedgerow_table::release::manifest::Rows;
+use hedgerow_table::{Codes, InputError, Kind, with_words};
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::bind::{Bound, Quasi};
+use crate::error::{PublishError, Unsatisfiable};
+use crate::full_domain::broken_by_the_whole;
+use crate::generalised::{self, Generalised, Recoded};
+use crate::publish::{Job, Published};
+use axis::{Axis, Stretch};
+use best_cut::BestCut;
+use cells::{Cells, cells};
+use mondrian::Mondrian;
+use partition::{Class, Fields, Key, Part, Scratch, class_of_rows, divide_all, pack};
+use rules::Rules;
+
+/// How to recode.
+#[derive(Debug, Clone, Copy)]
+pub struct Local {
+    pub method: Method,
+    pub strict: bool,
+    pub tight: bool,
+}
+
+/// The classes of a table, and what is told of each.
+#[derive(Debug)]
+pub struct LocalRecoding {
+    /// The class of every row.
+    pub of_row: Vec<u32>,
+    /// Rows of every class. Classes whose cells are all the same are one.
+    pub sizes: Vec<u64>,
+    /// Per quasi attribute.
+    pub cells: Vec<Cells>,
+}
+
+pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
+    let Job { bound, staged, options, read_time } = job;
+    let searching = Instant::now();
+    options.progress.stage("dividing", None);
+    let source = bound.table.rows as u64;
+    let publish = &bound.policy.publish;
+    let local = Local { method: publish.method, strict: publish.strict, tight: publish.summarise == Summary::Tight };
+    let judge = bound.judge()?;
+    let found = recode(&bound, &judge, local)?;
+    let losses = found.losses(source, bound.k());
+    let columns: Vec<Codes> = found.columns();
+    judge_what_is_seen(&bound, &judge, &found, &columns)?;
+    let search_time = searching.elapsed();
+
+    let writing = Instant::now();
+    let rows = Rows { source, out: source, suppressed: 0 };
+    options.progress.stage("writing", Some(rows.out));
+    let maps: Vec<Vec<u32>> = found.cells.iter().map(|cells| (0..cells.labels.len() as u32).collect()).collect();
+    let recoded = bound.quasi.iter().zip(&found.cells).zip(columns.iter().zip(&maps));
+    let recoded = recoded.map(|((quasi, cells), (codes, map))| recoded_as(quasi, cells, codes, map)).collect();
+    let made = Generalised { recoded, kept_rows: None, losses: &losses };
+    let (verified, checked) = generalised::write(&bound, &made, rows, staged, options)?;
+    let release = verified.place()?;
+    Ok(Published {
+        release,
+        rows,
+        checked,
+        losses,
+        searched: None,
+        read_time,
+        search_time,
+        write_time: writing.elapsed(),
+        warnings: bound.warnings,
+    })
+}
+
+/// Where every label is a value, the column is released as it was read, with its own type.
+fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &Cells, codes: &'a Codes, map: &'a [u32]) -> Recoded<'a> {
+    if cells.values_only {
+        let level = &quasi.hierarchy.levels()[0];
+        let (labels, kind) = (level.labels.clone(), quasi.column.domain.kind());
+        return Recoded { codes: &quasi.column.codes, map: &level.map, labels, kind };
+    }
+    Recoded { codes, map, labels: cells.labels.clone(), kind: Kind::Category }
+}
+
+/// Divides the rows of a bound policy into classes and tells what each is released as.
+pub fn recode(bound: &Bound<'_>, judge: &Judge, local: Local) -> Result<LocalRecoding, PublishError> {
+    let axes: Vec<Axis> = bound.quasi.iter().map(Axis::new).collect();
+    let cardinalities = bound.judged_cardinalities();
+    let fields = Fields::new(&cardinalities, bound.table.rows).ok_or_else(|| {
+        let hint = "make some of them `plain` or `identifier`, or give fewer rules";
+        InputError::new(bound.policy.path.display().to_string(), "too many attributes to divide by at once", hint)
+    })?;
+    let rules = Rules::new(judge, &fields, &cardinalities, axes.len());
+    with_words!(fields.words, W => {
+        let (of_row, classes) = divide::<W>(bound, &axes, &fields, &rules, local)
+            .ok_or_else(|| Box::new(why_not(bound, judge)))?;
+        let told = axes.par_iter().zip(&fields.judged).zip(&bound.quasi).map(|((axis, &field), quasi)| {
+            let regions = classes.iter().map(|class| Stretch::new(field.get(&class.low), field.get(&class.high)));
+            cells(quasi, axis, local.tight, regions)
+        });
+        let cells = told.collect();
+        let sizes = classes.iter().map(|class| u64::from(class.rows)).collect();
+        Ok(LocalRecoding { of_row, sizes, cells }.with_equal_classes_merged())
+    })
+}
+
+/// The class of every row, and the classes; `None` when even the whole table keeps not every rule.
+pub fn divide<const W: usize>(
+    bound: &Bound<'_>,
+    axes: &[Axis],
+    fields: &Fields,
+    rules: &Rules<'_>,
+    local: Local,
+) -> Option<(Vec<u32>, Vec<Class<W>>)> {
+    let rows = bound.table.rows;
+    let mut keys: Vec<Key<W>> = pack(fields, axes, &bound.judged_codes(), rows);
+    if rows == 0 || !rules.hold_for_all(&keys, &mut Scratch::new(axes.len())) {
+        return None;
+    }
+    let whole = Part::whole(fields, axes, rows);
+    let Local { method, strict, tight } = local;
+    let classes = match method {
+        Method::BestCut => divide_all(&BestCut { axes, fields, rules, tight }, &mut keys, whole),
+        _ => divide_all(&Mondrian { axes, fields, rules, strict, tight }, &mut keys, whole),
+    };
+    Some((class_of_rows(fields, &keys, &classes), classes))
+}
+
+impl LocalRecoding {
+    /// Relaxed cuts can leave two classes with the same cells: readers see one.
+    fn with_equal_classes_merged(mut self) -> LocalRecoding {
+        let mut first_of: HashMap<Vec<u32>, u32> = HashMap::with_capacity(self.sizes.len());
+        let mut sizes: Vec<u64> = Vec::with_capacity(self.sizes.len());
+        let mut kept: Vec<usize> = Vec::with_capacity(self.sizes.len());
+        let mut merged: Vec<u32> = Vec::with_capacity(self.sizes.len());
+        for (class, &rows) in self.sizes.iter().enumerate() {
+            let told: Vec<u32> = self.cells.iter().map(|cells| cells.of_class[class]).collect();
+            let number = *first_of.entry(told).or_insert_with(|| {
+                sizes.push(0);
+                kept.push(class);
+                sizes.len() as u32 - 1
+            });
+            sizes[number as usize] += rows;
+            merged.push(number);
+        }
+        if sizes.len() == self.sizes.len() {
+            return self;
+        }
+        self.of_row.par_iter_mut().for_each(|class| *class = merged[*class as usize]);
+        for cells in &mut self.cells {
+            cells.of_class = kept.iter().map(|&class| cells.of_class[class]).collect();
+        }
+        self.sizes = sizes;
+        self
+    }
+
+    /// Per quasi attribute, the number of its label for every row.
+    pub fn columns(&self) -> Vec<Codes> {
+        let column = |cells: &Cells| {
+            let labels = self.of_row.par_iter().map(|&class| cells.of_class[class as usize]);
+            match Codes::with_capacity(cells.labels.len(), 0) {
+                Codes::U8(_) => Codes::U8(labels.map(|label| label as u8).collect()),
+                Codes::U16(_) => Codes::U16(labels.map(|label| label as u16).collect()),
+                Codes::U32(_) => Codes::U32(labels.collect()),
+            }
+        };
+        self.cells.iter().map(column).collect()
+    }
+
+    /// The normalised certainty penalty over all cells.
+    pub fn ncp(&self) -> f64 {
+        let of_attribute = |cells: &Cells| -> f64 {
+            let mut rows = vec![0u64; cells.labels.len()];
+            for (&label, &size) in cells.of_class.iter().zip(&self.sizes) {
+                rows[label as usize] += size;
+            }
+            rows.iter().zip(&cells.weights).map(|(&rows, weight)| rows as f64 * weight).sum()
+        };
+        let cells = self.of_row.len() as f64 * self.cells.len() as f64;
+        self.cells.iter().map(of_attribute).sum::<f64>() / cells.max(1.0)
+    }
+
+    /// What is told of a local recoding: `precision` and `granularity` speak of levels, which it has none of.
+    fn losses(&self, rows: u64, k: u64) -> Map<String, Value> {
+        let squares: u128 = self.sizes.iter().map(|&size| u128::from(size) * u128::from(size)).sum();
+        let mean = rows as f64 / self.sizes.len().max(1) as f64;
+        let rounded = |value: f64| json!((value * 1e12).round() / 1e12);
+        let told = [
+            ("ncp", rounded(self.ncp())),
+            ("discernibility", json!(squares as f64)),
+            ("average-class", rounded(mean / k.max(1) as f64)),
+        ];
+        told.into_iter().map(|(name, loss)| (name.to_owned(), loss)).collect()
+    }
+}
+
+fn why_not(bound: &Bound<'_>, judge: &Judge) -> Unsatisfiable {
+    let summary = match judge.on_merge() {
+        OnMerge::Neither => {
+            "no release was found: the whole table as one class breaks a rule, and no part of it was looked at \
+             (a guarantee that does not survive merging could still hold for parts)"
+        }
+        _ => "no release can meet the policy: even the whole table as one class breaks a rule",
+    };
+    let hint = "ask for less in that rule, or use `method = \"full-domain\"`, which may leave rows out";
+    Unsatisfiable { summary: summary.to_owned(), reasons: broken_by_the_whole(bound, judge), hint: hint.to_owned() }
+}
+
+/// A rule that knows fewer attributes sees unions of classes. Guarantees that survive merging hold for these; others are
+/// judged again over what is released.
+fn judge_what_is_seen(
+    bound: &Bound<'_>,
+    judge: &Judge,
+    found: &LocalRecoding,
+    columns: &[Codes],
+) -> Result<(), PublishError> {
+    if judge.on_merge() != OnMerge::Neither {
+        return Ok(());
+    }
+    let mut cardinalities = bound.judged_cardinalities();
+    for (cardinality, cells) in cardinalities.iter_mut().zip(&found.cells) {
+        *cardinality = cells.labels.len();
+    }
+    let mut codes = bound.judged_codes();
+    for (place, column) in codes.iter_mut().zip(columns) {
+        *place = column;
+    }
+    let layout = Layout::new(&cardinalities)
+        .ok_or_else(|| PublishError::Internal("the labels need a wider key than the values".to_owned()))?;
+    let seen = Judge::new(layout, cardinalities, bound.judge()?.into_rules(), 0);
+    let achieved = with_words!(seen.layout().words(), W => {
+        let set = FrequencySet::<W>::of_rows(seen.layout(), &codes, bound.table.rows);
+        seen.achieved(&set, &vec![true; set.len()])
+    });
+    let mut reasons = Vec::new();
+    for (rule, achieved) in bound.policy.rules.iter().zip(&achieved) {
+        for (model, achieved) in rule.require.iter().zip(achieved).filter(|(_, achieved)| !achieved.holds) {
+            reasons.push(format!("{}: {} breaks for {} rows", rule.place, model.name(), achieved.failing_rows));
+        }
+    }
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    let summary = "no release was found: every class keeps every rule, but a rule that knows fewer attributes sees several \
+                   classes as one, and its guarantee does not survive merging";
+    let hint = "leave `know` out of that rule, or use `method = \"full-domain\"`";
+    Err(Box::new(Unsatisfiable { summary: summary.to_owned(), reasons, hint: hint.to_owned() }).into())
+}

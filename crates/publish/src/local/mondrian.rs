@@ -1,0 +1,192 @@
+//! `method = "mondrian"`: a part is cut at its median along the attribute on which its people lie farthest apart, and so on
+//! until no cut leaves classes that keep every rule.
+//!
+//! LeFevre, DeWitt, Ramakrishnan: *Mondrian multidimensional k-anonymity*, 2006. What is decided is in `decide.rs`; here the
+//! numbers are found that it decides by. Extents are inherited from the part above and counted only for the attribute
+//! that seems the widest: mostly one count and one move for each part, O(n log n) in all.
+//!
+//! With a guarantee that does not survive merging, a part could be cut although one of its children fails, if theirs did
+//! not; such cuts are given up, and so is everything when the whole table fails. Every class that is made was judged.
+
+use hedgerow_table::frequency::Field;
+
+use super::axis::{Axis, Shape, Stretch};
+use super::decide::{self, Cut, Median};
+use super::partition::{Class, Divide, Fields, Key, Part, Scratch, move_apart, move_left};
+use super::rules::Rules;
+
+#[derive(Debug)]
+pub struct Mondrian<'a> {
+    pub axes: &'a [Axis],
+    pub fields: &'a Fields,
+    pub rules: &'a Rules<'a>,
+    pub strict: bool,
+    /// Cells are told by the people inside, not by the cuts around them.
+    pub tight: bool,
+}
+
+impl<const W: usize> Divide<W> for Mondrian<'_> {
+    fn divide(&self, keys: &mut [Key<W>], part: &Part<W>, scratch: &mut Scratch) -> Option<Vec<Part<W>>> {
+        if !decide::can_divide(keys.len() as u64, self.rules.minimum()) {
+            return None;
+        }
+        scratch.extents.clone_from(&part.extents);
+        let (mut tried, mut counted) = (vec![false; self.axes.len()], vec![false; self.axes.len()]);
+        while let Some(attribute) = decide::widest(&scratch.extents, &tried) {
+            let (axis, field) = (&self.axes[attribute], self.fields.judged[attribute]);
+            if !counted[attribute] {
+                counted[attribute] = true;
+                scratch.count(keys, field, part.region(field), attribute);
+                scratch.extents[attribute] = axis.extent(found(&scratch.values[attribute]));
+                continue;
+            }
+            tried[attribute] = true;
+            if let Some(children) = self.cut(keys, part, attribute, scratch) {
+                return Some(children);
+            }
+        }
+        None
+    }
+
+    fn finish(&self, keys: &[Key<W>], part: &Part<W>) -> Class<W> {
+        finish(self.axes, self.fields, self.tight, keys, part)
+    }
+}
+
+/// Nodes of a tree are narrowed to the lowest one over the people; on other axes the region stays as it was cut, or is
+/// narrowed to the people when asked for.
+pub(super) fn finish<const W: usize>(
+    axes: &[Axis],
+    fields: &Fields,
+    tight: bool,
+    keys: &[Key<W>],
+    part: &Part<W>,
+) -> Class<W> {
+    let mut class = Class { rows: keys.len() as u32, low: part.low, high: part.high };
+    for (axis, &field) in axes.iter().zip(&fields.judged) {
+        let region = part.region(field);
+        if region.first == region.last || !(tight || matches!(axis.shape(), Shape::Tree(_))) {
+            continue;
+        }
+        let ranks = keys.iter().map(|key| field.get(key));
+        let people = ranks.fold((u32::MAX, 0), |(first, last), rank| (first.min(rank), last.max(rank)));
+        let cell = axis.cell(Stretch::new(people.0, people.1));
+        field.set(&mut class.low, cell.first);
+        field.set(&mut class.high, cell.last);
+    }
+    class
+}
+
+/// From the lowest to the highest value that occurs.
+pub(super) fn found(values: &[(u32, u32)]) -> Stretch {
+    Stretch::new(values.first().map_or(0, |value| value.0), values.last().map_or(0, |value| value.0))
+}
+
+impl Mondrian<'_> {
+    fn cut<const W: usize>(
+        &self,
+        keys: &mut [Key<W>],
+        part: &Part<W>,
+        attribute: usize,
+        scratch: &mut Scratch,
+    ) -> Option<Vec<Part<W>>> {
+        let (axis, minimum) = (&self.axes[attribute], self.rules.minimum());
+        let values = &scratch.values[attribute];
+        let people = found(values);
+        if let Some(node) = axis.node(people) {
+            let children = rows_in(&node.children, values);
+            let sizes: Vec<u64> = children.iter().map(|&(_, rows)| rows).collect();
+            return decide::enough_in_children(&sizes, minimum)
+                .then(|| self.cut_apart(keys, part, attribute, &children, scratch))?;
+        }
+        let field = self.fields.judged[attribute];
+        if let Shape::Line(line) = axis.shape()
+            && people.last == line.present()
+        {
+            // Only a cut that leaves no missing value among the numbers can be told in numbers.
+            let missing = values.last().map_or(0, |value| u64::from(value.1));
+            let present = keys.len() as u64 - missing;
+            let allowed = decide::enough_in_children(&[present, missing], minimum) && present > 0;
+            let cut = Cut::Before(line.present());
+            return allowed.then(|| self.cut_in_two(keys, part, attribute, field, cut, scratch))?;
+        }
+        let cuts = decide::cuts_at(Median::of(values)?, self.strict, minimum);
+        cuts.into_iter().find_map(|cut| self.cut_in_two(keys, part, attribute, field, cut, scratch))
+    }
+
+    fn cut_in_two<const W: usize>(
+        &self,
+        keys: &mut [Key<W>],
+        part: &Part<W>,
+        attribute: usize,
+        field: Field,
+        cut: Cut,
+        scratch: &mut Scratch,
+    ) -> Option<Vec<Part<W>>> {
+        let axis = &self.axes[attribute];
+        let people = found(&scratch.values[attribute]);
+        let region = axis.clipped(part.region(field), people);
+        let (left_last, right_first, left) = match cut {
+            Cut::Before(rank) => (rank - 1, rank, move_left(keys, |key| field.get(key) < rank)),
+            Cut::Through { rank, left } => {
+                let below = move_left(keys, |key| field.get(key) < rank);
+                // Those at the median come next; as many of them as are needed stay on the left.
+                move_left(&mut keys[below..], |key| field.get(key) == rank);
+                (rank, rank, left as usize)
+            }
+        };
+        let (left_keys, right_keys) = keys.split_at(left);
+        if !self.rules.hold(left_keys, scratch) || !self.rules.hold(right_keys, scratch) {
+            return None;
+        }
+        let side = |stretch: Stretch, within: Stretch, rows: usize| {
+            let extent = axis.extent(Stretch::new(within.first.min(within.last), within.last));
+            part.within(&scratch.extents, attribute, field, stretch, extent, rows)
+        };
+        Some(vec![
+            side(Stretch::new(region.first, left_last), Stretch::new(people.first, left_last), left),
+            side(Stretch::new(right_first, region.last), Stretch::new(right_first, people.last), keys.len() - left),
+        ])
+    }
+
+    /// Into the children that somebody is in.
+    fn cut_apart<const W: usize>(
+        &self,
+        keys: &mut [Key<W>],
+        part: &Part<W>,
+        attribute: usize,
+        children: &[(Stretch, u64)],
+        scratch: &mut Scratch,
+    ) -> Option<Vec<Part<W>>> {
+        let (axis, field) = (&self.axes[attribute], self.fields.judged[attribute]);
+        move_apart(keys, field, children);
+        let mut rest = &*keys;
+        for &(_, rows) in children {
+            let (child, after) = rest.split_at(rows as usize);
+            if !self.rules.by_size_alone() && !self.rules.hold(child, scratch) {
+                return None;
+            }
+            rest = after;
+        }
+        let child = |&(stretch, rows): &(Stretch, u64)| {
+            part.within(&scratch.extents, attribute, field, stretch, axis.extent(stretch), rows as usize)
+        };
+        Some(children.iter().map(child).collect())
+    }
+}
+
+/// The children that somebody is in, and how many.
+pub(super) fn rows_in(children: &[Stretch], values: &[(u32, u32)]) -> Vec<(Stretch, u64)> {
+    let mut filled: Vec<(Stretch, u64)> = Vec::with_capacity(children.len().min(values.len()));
+    let mut children = children.iter();
+    for &(rank, count) in values {
+        match filled.last_mut() {
+            Some((child, rows)) if child.last >= rank => *rows += u64::from(count),
+            _ => {
+                let child = children.find(|child| child.last >= rank).expect("children cover their node");
+                filled.push((*child, u64::from(count)));
+            }
+        }
+    }
+    filled
+}

@@ -1,0 +1,287 @@
+//! The rows of a table as packed keys that are moved in place, and parts of them that are divided until none can be.
+//!
+//! A key holds the ranks of the quasi attributes, the codes of what else the rules look at, and the row's number, so that one
+//! array is all that is moved. A region is kept as the two keys of its lowest and highest ranks.
+//!
+//! Parts are divided on all cores. What is made of a part depends on its rows and their order alone, and that on how
+//! the parts above it were divided, never on who did it: the result does not depend on the number of threads.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hedgerow_table::frequency::{Field, Layout};
+use hedgerow_table::{Codes, with_codes};
+use rayon::prelude::*;
+
+use super::axis::{Axis, Stretch};
+
+pub type Key<const W: usize> = [u64; W];
+
+/// Parts smaller than this are divided by one thread to the end.
+const PARALLEL_ROWS: usize = 1 << 14;
+
+/// Rows packed at once.
+const CHUNK_ROWS: usize = 1 << 15;
+
+/// Where things are in a key.
+#[derive(Debug)]
+pub struct Fields {
+    /// All judged attributes, the quasi ones first.
+    pub judged: Vec<Field>,
+    row: Field,
+    pub words: usize,
+}
+
+impl Fields {
+    /// `None` when the attributes do not fit the widest key.
+    pub fn new(cardinalities: &[usize], rows: usize) -> Option<Fields> {
+        let all: Vec<usize> = cardinalities.iter().copied().chain([rows]).collect();
+        let layout = Layout::new(&all)?;
+        let judged = (0..cardinalities.len()).map(|attribute| layout.field(attribute)).collect();
+        Some(Fields { judged, row: layout.field(cardinalities.len()), words: layout.words() })
+    }
+}
+
+/// Packs all rows: ranks for the columns that have an axis, codes for the others.
+pub fn pack<const W: usize>(fields: &Fields, axes: &[Axis], columns: &[&Codes], rows: usize) -> Vec<Key<W>> {
+    let mut keys = vec![[0u64; W]; rows];
+    keys.par_chunks_mut(CHUNK_ROWS).enumerate().for_each(|(chunk, keys)| {
+        let start = chunk * CHUNK_ROWS;
+        for (row, key) in (start as u32..).zip(keys.iter_mut()) {
+            fields.row.set(key, row);
+        }
+        for (attribute, codes) in columns.iter().enumerate() {
+            let field = fields.judged[attribute];
+            let ranks = axes.get(attribute).and_then(Axis::ranks);
+            with_codes!(codes, codes => {
+                let cells = codes[start..start + keys.len()].iter().zip(keys.iter_mut());
+                match ranks {
+                    Some(ranks) => cells.for_each(|(&code, key)| field.set(key, ranks[code as usize])),
+                    #[allow(clippy::useless_conversion)] // One of the three widths is 32 bits already.
+                    None => cells.for_each(|(&code, key)| field.set(key, u32::from(code))),
+                }
+            });
+        }
+    });
+    keys
+}
+
+/// Rows that lie together, the region they were cut to, and how far they lie apart at most on each axis.
+#[derive(Debug, Clone)]
+pub struct Part<const W: usize> {
+    pub rows: usize,
+    pub low: Key<W>,
+    pub high: Key<W>,
+    /// Upper bounds of the extents.
+    pub extents: Vec<f64>,
+}
+
+/// A part that is not divided further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Class<const W: usize> {
+    pub rows: u32,
+    pub low: Key<W>,
+    pub high: Key<W>,
+}
+
+impl<const W: usize> Part<W> {
+    /// All rows, in the whole space.
+    pub fn whole(fields: &Fields, axes: &[Axis], rows: usize) -> Part<W> {
+        let mut part = Part { rows, low: [0; W], high: [0; W], extents: Vec::with_capacity(axes.len()) };
+        for (axis, field) in axes.iter().zip(&fields.judged) {
+            field.set(&mut part.high, axis.whole().last);
+            part.extents.push(axis.extent(axis.whole()));
+        }
+        part
+    }
+
+    pub fn region(&self, field: Field) -> Stretch {
+        Stretch::new(field.get(&self.low), field.get(&self.high))
+    }
+
+    /// The part of it that lies in a stretch of one axis. `extents` are what is known of the whole by now.
+    pub fn within(
+        &self,
+        extents: &[f64],
+        axis: usize,
+        field: Field,
+        stretch: Stretch,
+        extent: f64,
+        rows: usize,
+    ) -> Part<W> {
+        let mut part = Part { rows, low: self.low, high: self.high, extents: extents.to_vec() };
+        field.set(&mut part.low, stretch.first);
+        field.set(&mut part.high, stretch.last);
+        part.extents[axis] = extent.min(part.extents[axis]);
+        part
+    }
+}
+
+/// Memory that one thread uses again and again.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    counts: Vec<u32>,
+    ranks: Vec<u32>,
+    /// Per attribute, the values that occur in the part at hand and how often, ascending.
+    pub values: Vec<Vec<(u32, u32)>>,
+    /// Per attribute, how far the people of the part at hand lie apart, as far as it is known.
+    pub extents: Vec<f64>,
+    pub class: Vec<(u32, u32)>,
+    pub tuples: Vec<Vec<u32>>,
+}
+
+impl Scratch {
+    pub fn new(attributes: usize) -> Scratch {
+        Scratch { values: vec![Vec::new(); attributes], ..Scratch::default() }
+    }
+
+    /// Counts the values of an attribute within a region: into `values`, ascending.
+    pub fn count<const W: usize>(&mut self, keys: &[Key<W>], field: Field, region: Stretch, attribute: usize) {
+        let Scratch { counts, ranks, values, .. } = self;
+        count(keys, field, region, &mut values[attribute], counts, ranks);
+    }
+
+    /// Counts the values of a protected attribute: into `class`, ascending.
+    pub fn count_class<const W: usize>(&mut self, keys: &[Key<W>], field: Field, cardinality: usize) {
+        let Scratch { counts, ranks, class, .. } = self;
+        let region = Stretch::new(0, cardinality.saturating_sub(1) as u32);
+        count(keys, field, region, class, counts, ranks);
+    }
+}
+
+/// By counters where these are few, else by sorting.
+fn count<const W: usize>(
+    keys: &[Key<W>],
+    field: Field,
+    region: Stretch,
+    values: &mut Vec<(u32, u32)>,
+    counts: &mut Vec<u32>,
+    ranks: &mut Vec<u32>,
+) {
+    values.clear();
+    if region.ranks() <= 2 * keys.len() + 16 {
+        counts.clear();
+        // Two counters for each rank: neighbours often agree, and an increment waits for the one before it.
+        let size = region.ranks();
+        counts.resize(2 * size, 0);
+        let (even, odd) = counts.split_at_mut(size);
+        let mut pairs = keys.chunks_exact(2);
+        for pair in &mut pairs {
+            even[(field.get(&pair[0]) - region.first) as usize] += 1;
+            odd[(field.get(&pair[1]) - region.first) as usize] += 1;
+        }
+        for key in pairs.remainder() {
+            even[(field.get(key) - region.first) as usize] += 1;
+        }
+        let all = (region.first..).zip(even.iter().zip(odd.iter()).map(|(even, odd)| even + odd));
+        values.extend(all.filter(|&(_, count)| count > 0));
+    } else {
+        ranks.clear();
+        ranks.extend(keys.iter().map(|key| field.get(key)));
+        ranks.sort_unstable();
+        values.extend(ranks.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len() as u32)));
+    }
+}
+
+/// Moves the rows that go to the left before the others; returns how many they are. Every row is moved by the same
+/// few instructions, whichever way it goes: half of all guesses at the way would be wrong.
+#[inline]
+pub fn move_left<const W: usize>(keys: &mut [Key<W>], goes_left: impl Fn(&Key<W>) -> bool) -> usize {
+    let mut left = 0;
+    for index in 0..keys.len() {
+        let key = keys[index];
+        keys[index] = keys[left];
+        keys[left] = key;
+        left += usize::from(goes_left(&key));
+    }
+    left
+}
+
+/// Brings rows into the order of the stretches they lie in; stretches ascend.
+pub fn move_apart<const W: usize>(keys: &mut [Key<W>], field: Field, stretches: &[(Stretch, u64)]) {
+    if stretches.len() < 2 {
+        return;
+    }
+    let (left, right) = stretches.split_at(stretches.len() / 2);
+    let border = right[0].0.first;
+    let rows = move_left(keys, |key| field.get(key) < border);
+    let (left_keys, right_keys) = keys.split_at_mut(rows);
+    move_apart(left_keys, field, left);
+    move_apart(right_keys, field, right);
+}
+
+/// Divides a part in place: the children's rows lie one after the other. `None` when it stays whole.
+pub trait Divide<const W: usize>: Sync {
+    fn divide(&self, keys: &mut [Key<W>], part: &Part<W>, scratch: &mut Scratch) -> Option<Vec<Part<W>>>;
+
+    /// The region that is told of a part that stays whole.
+    fn finish(&self, keys: &[Key<W>], part: &Part<W>) -> Class<W>;
+}
+
+/// Divides until nothing can be divided; classes come in the order of their rows.
+pub fn divide_all<const W: usize>(divide: &impl Divide<W>, keys: &mut [Key<W>], whole: Part<W>) -> Vec<Class<W>> {
+    let mut scratch = Scratch::new(whole.extents.len());
+    if whole.rows < PARALLEL_ROWS {
+        let mut classes = Vec::new();
+        divide_alone(divide, keys, whole, &mut scratch, &mut classes);
+        return classes;
+    }
+    let Some(parts) = divide.divide(keys, &whole, &mut scratch) else { return vec![divide.finish(keys, &whole)] };
+    drop((scratch, whole));
+    let mut pieces = Vec::with_capacity(parts.len());
+    let mut rest = keys;
+    for part in parts {
+        let (piece, after) = rest.split_at_mut(part.rows);
+        pieces.push((piece, part));
+        rest = after;
+    }
+    let divided: Vec<Vec<Class<W>>> =
+        pieces.into_par_iter().map(|(keys, part)| divide_all(divide, keys, part)).collect();
+    divided.concat()
+}
+
+/// With a list of what waits in place of recursion: a chain of uneven cuts can be long.
+fn divide_alone<const W: usize>(
+    divide: &impl Divide<W>,
+    keys: &mut [Key<W>],
+    whole: Part<W>,
+    scratch: &mut Scratch,
+    classes: &mut Vec<Class<W>>,
+) {
+    let mut waiting = vec![whole];
+    let mut start = 0;
+    while let Some(part) = waiting.pop() {
+        let rows = &mut keys[start..start + part.rows];
+        match divide.divide(rows, &part, scratch) {
+            Some(parts) => waiting.extend(parts.into_iter().rev()),
+            None => {
+                classes.push(divide.finish(rows, &part));
+                start += part.rows;
+            }
+        }
+    }
+}
+
+/// The class of every row of the source.
+pub fn class_of_rows<const W: usize>(fields: &Fields, keys: &[Key<W>], classes: &[Class<W>]) -> Vec<u32> {
+    let of_row: Vec<AtomicU32> = std::iter::repeat_with(|| AtomicU32::new(0)).take(keys.len()).collect();
+    let mut pieces = Vec::with_capacity(classes.len() / CLASSES_AT_ONCE + 1);
+    let mut rest = keys;
+    for (index, some) in classes.chunks(CLASSES_AT_ONCE).enumerate() {
+        let rows: usize = some.iter().map(|class| class.rows as usize).sum();
+        let (piece, after) = rest.split_at(rows);
+        pieces.push((index * CLASSES_AT_ONCE, some, piece));
+        rest = after;
+    }
+    pieces.into_par_iter().for_each(|(first, classes, mut keys)| {
+        for (number, class) in (first as u32..).zip(classes) {
+            let (of_class, after) = keys.split_at(class.rows as usize);
+            for key in of_class {
+                of_row[fields.row.get(key) as usize].store(number, Ordering::Relaxed);
+            }
+            keys = after;
+        }
+    });
+    of_row.into_iter().map(AtomicU32::into_inner).collect()
+}
+
+const CLASSES_AT_ONCE: usize = 1 << 12;

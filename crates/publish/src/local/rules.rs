@@ -1,0 +1,114 @@
+//! Whether a class may stand: the rules over the rows of one part.
+//!
+//! A rule holds when each of its guarantees holds for the whole class, or, where the rule knows attributes that are released as
+//! they are, for the rows of the class that agree on these. A rule that knows fewer quasi attributes sees unions of
+//! classes: guarantees that survive merging then hold for what it sees, so this asks for more than it must. For guarantees
+//! that do not survive merging, what readers see is judged once more at the end. Rules that know no quasi attribute at all
+//! see the same whatever is cut; they are judged once, over the whole.
+
+use hedgerow_privacy::{self as privacy, Guarantee, Judge, OnMerge, Rule, Whole};
+use hedgerow_table::frequency::Field;
+
+use super::partition::{Fields, Key, Scratch};
+
+#[derive(Debug)]
+pub struct Rules<'a> {
+    minimum: u64,
+    /// What class sizes alone do not decide.
+    cut: Vec<Asked<'a>>,
+    /// What no cut changes.
+    fixed: Vec<Asked<'a>>,
+    nothing: Whole,
+}
+
+#[derive(Debug)]
+struct Asked<'a> {
+    rule: &'a Rule,
+    protect: Option<(Field, usize)>,
+    plain: Vec<Field>,
+}
+
+impl<'a> Rules<'a> {
+    /// `quasi` is how many of the judged attributes are quasi ones.
+    pub fn new(judge: &'a Judge, fields: &Fields, cardinalities: &[usize], quasi: usize) -> Rules<'a> {
+        let mut rules = Rules { minimum: 1, cut: Vec::new(), fixed: Vec::new(), nothing: Whole::default() };
+        for rule in judge.rules() {
+            let plain = rule.know.iter().filter(|&&attribute| attribute >= quasi);
+            let asked = Asked {
+                rule,
+                protect: rule.protect.map(|attribute| (fields.judged[attribute], cardinalities[attribute])),
+                plain: plain.map(|&attribute| fields.judged[attribute]).collect(),
+            };
+            if asked.plain.len() == rule.know.len() {
+                rules.fixed.push(asked);
+                continue;
+            }
+            for core in rule.guarantees.iter().map(|guarantee| guarantee.core()) {
+                rules.minimum = rules.minimum.max(core.rows).max(core.distinct);
+            }
+            let by_size = |guarantee: &dyn Guarantee| {
+                guarantee.on_merge() == OnMerge::Absorbing && guarantee.core().distinct <= 1
+            };
+            if !asked.plain.is_empty() || !rule.guarantees.iter().all(|guarantee| by_size(guarantee.as_ref())) {
+                rules.cut.push(asked);
+            }
+        }
+        rules
+    }
+
+    /// The fewest rows that a class can have.
+    pub fn minimum(&self) -> u64 {
+        self.minimum
+    }
+
+    /// Whether sizes alone decide.
+    pub fn by_size_alone(&self) -> bool {
+        self.cut.is_empty()
+    }
+
+    /// Whether rows can be a class.
+    pub fn hold<const W: usize>(&self, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
+        keys.len() as u64 >= self.minimum && self.cut.iter().all(|asked| self.holds(asked, keys, scratch))
+    }
+
+    /// Whether all rows can be one class, and every rule that no cut changes holds.
+    pub fn hold_for_all<const W: usize>(&self, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
+        self.hold(keys, scratch) && self.fixed.iter().all(|asked| self.holds(asked, keys, scratch))
+    }
+
+    fn holds<const W: usize>(&self, asked: &Asked<'_>, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
+        if !asked.plain.is_empty() {
+            return self.holds_for_each(asked, keys, scratch);
+        }
+        match asked.protect {
+            Some((field, cardinality)) => scratch.count_class(keys, field, cardinality),
+            None => scratch.class.clear(),
+        }
+        self.class_holds(asked.rule, keys.len() as u64, &scratch.class)
+    }
+
+    /// For the rows that agree on the plain attributes, group by group.
+    fn holds_for_each<const W: usize>(&self, asked: &Asked<'_>, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
+        let Scratch { tuples, class, .. } = scratch;
+        tuples.clear();
+        let protect = asked.protect.map(|(field, _)| field);
+        tuples.extend(keys.iter().map(|key| {
+            asked.plain.iter().map(|field| field.get(key)).chain(protect.map(|field| field.get(key))).collect()
+        }));
+        tuples.sort_unstable();
+        let plain = asked.plain.len();
+        tuples.chunk_by(|a, b| a[..plain] == b[..plain]).all(|group| {
+            class.clear();
+            if protect.is_some() {
+                class.extend(group.chunk_by(|a, b| a == b).map(|equal| (equal[0][plain], equal.len() as u32)));
+            }
+            self.class_holds(asked.rule, group.len() as u64, class)
+        })
+    }
+
+    /// Every row is released, so the whole that readers recompute is the source.
+    fn class_holds(&self, rule: &Rule, rows: u64, values: &[(u32, u32)]) -> bool {
+        let whole = rule.source.as_ref().unwrap_or(&self.nothing);
+        rule.guarantees.iter().all(|guarantee| guarantee.holds(privacy::Class { rows, values }, whole))
+    }
+}

@@ -189,8 +189,7 @@ pub fn move_left<const W: usize>(keys: &mut [Key<W>], goes_left: impl Fn(&Key<W>
     let mut left = 0;
     for index in 0..keys.len() {
         let key = keys[index];
-        keys[index] = keys[left];
-        keys[left] = key;
+        keys.swap(index, left);
         left += usize::from(goes_left(&key));
     }
     left

@@ -51,7 +51,8 @@ fn main() {
 
     let chance = Chance::new(&mut rng);
     let model = Model::FrequencyLDiversity { l: Ratio::integer(l) };
-    let allowed = Allowed::new(vec![models::guarantee(&model, None, None)], Whole::default());
+    let allowed =
+        Allowed::new(vec![models::guarantee(&model, None, None).expect("no numbers are needed")], Whole::default());
     let close = || {
         let line = line(&bound.quasi, table.rows, &chance);
         in_blocks(&line, &income.codes, income.domain.cardinality(), &allowed, &chance).expect("an eligible table")

@@ -61,7 +61,9 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
     }
     for rule in &policy.rules {
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
-            if let Some(why) = refused_in_buckets(models::guarantee(model, None, None).as_ref()) {
+            // Whatever the values are, how it behaves when buckets merge is the same.
+            let guarantee = models::guarantee(model, None, None).ok();
+            if let Some(why) = guarantee.and_then(|guarantee| refused_in_buckets(guarantee.as_ref())) {
                 let problem = format!("anatomy cannot keep {}: it {why}", model.name());
                 let hint =
                     "ask for `frequency-l-diversity` instead, or use method = \"full-domain\", which generalises";
@@ -92,7 +94,8 @@ pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed,
     let (mut guarantees, mut reasons) = (Vec::new(), Vec::new());
     for rule in &bound.policy.rules {
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
-            let guarantee = models::guarantee(model, model.limited_codes(Some(&sensitive.domain)), tree.as_ref());
+            let guarantee = models::guarantee(model, Some(&sensitive.domain), tree.as_ref())
+                .map_err(|unfit| unfit.refusal(&sensitive.name, model.name(), place.clone()))?;
             let table = (rows > 0).then(|| class(&values));
             let achieved = achieved_over(guarantee.as_ref(), None, &whole, table.into_iter());
             if rows == 0 || !achieved.holds {

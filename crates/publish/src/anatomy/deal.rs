@@ -91,7 +91,7 @@ mod tests {
 
     fn frequency(l: f64) -> Allowed {
         let model = Model::FrequencyLDiversity { l: Ratio::from_decimal(l).unwrap() };
-        Allowed::new(vec![models::guarantee(&model, None, None)], Whole::default())
+        Allowed::new(vec![models::guarantee(&model, None, None).unwrap()], Whole::default())
     }
 
     /// Anatomy's running example (table 3): eight patients, l = 2, become buckets of two different diseases.

@@ -191,7 +191,7 @@ impl<const W: usize> FrequencySet<W> {
 
     /// Which entries agree on the bits of `mask`.
     pub fn classes(&self, mask: &[u64; W]) -> Classes {
-        let mut tally = Tally::<W>::new(self.len());
+        let mut tally = Tally::<W>::new(self.len() / 4);
         let of_entry = self
             .keys
             .iter()

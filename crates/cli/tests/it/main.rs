@@ -4,6 +4,7 @@
 //! No test here may rely on the current directory: `transcripts` changes it.
 
 mod buckets;
+mod closeness;
 mod destination;
 mod examples;
 mod interrupted;
@@ -14,4 +15,6 @@ mod random_releases;
 mod release;
 mod running;
 mod tampered;
+mod terminal;
 mod transcripts;
+mod warnings;

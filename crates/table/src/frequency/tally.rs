@@ -26,10 +26,11 @@ pub(super) struct Tally<const W: usize> {
 impl<const W: usize> Tally<W> {
     const SLOT_BITS_MIN: u32 = 8;
 
-    /// For at most `entries` keys, of which usually far fewer differ.
-    pub(super) fn new(entries: usize) -> Self {
-        let bits = (entries / 4).next_power_of_two().ilog2().max(Self::SLOT_BITS_MIN);
-        Tally { slots: vec![0; 1 << bits], shift: 64 - bits, keys: Vec::new(), counts: Vec::new() }
+    /// With room for about this many different keys; more are taken too, and cost a little more.
+    pub(super) fn new(distinct: usize) -> Self {
+        let bits = (distinct + distinct / 2).next_power_of_two().ilog2().max(Self::SLOT_BITS_MIN);
+        let (keys, counts) = (Vec::with_capacity(distinct), Vec::with_capacity(distinct));
+        Tally { slots: vec![0; 1 << bits], shift: 64 - bits, keys, counts }
     }
 
     /// Adds rows to a key and returns its position.
@@ -95,22 +96,24 @@ pub(super) fn tally_chunks<'a, const W: usize>(
 ) -> FrequencySet<W> {
     if len <= CHUNK {
         let (keys, counts) = chunk(0..len);
-        return tally_all(&keys, &counts);
+        return tally_all(&keys, &counts, len / 4);
     }
     let tally_range = |start: usize| {
         let (keys, counts) = chunk(start..(start + CHUNK).min(len));
         let sample = keys.len().min(SAMPLE);
+        let distinct = tally_all(&keys[..sample], &counts[..sample], sample / 2).len();
         // Where hardly any keys are equal, tallying twice would only cost: the merge does it all.
-        if tally_all(&keys[..sample], &counts[..sample]).len() * 8 > sample * 7 {
+        if distinct * 8 > sample * 7 {
             return FrequencySet { keys, counts: counts.into_owned() };
         }
-        tally_all(&keys, &counts)
+        let expected = keys.len() * distinct / sample;
+        tally_all(&keys, &counts, expected)
     };
     merge((0..len).step_by(CHUNK).collect::<Vec<_>>().into_par_iter().map(tally_range).collect())
 }
 
-fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32]) -> FrequencySet<W> {
-    let mut tally = Tally::new(keys.len());
+fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32], distinct: usize) -> FrequencySet<W> {
+    let mut tally = Tally::new(distinct);
     for (key, &count) in keys.iter().zip(counts) {
         tally.add(key, count);
     }
@@ -122,7 +125,7 @@ fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32]) -> FrequencySet<
 fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let total: usize = parts.iter().map(FrequencySet::len).sum();
     if total <= 2 * CHUNK {
-        let mut tally = Tally::<W>::new(total);
+        let mut tally = Tally::<W>::new(total / 2);
         for part in &parts {
             for (key, &count) in part.keys.iter().zip(&part.counts) {
                 tally.add(key, count);
@@ -135,7 +138,8 @@ fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let split: Vec<(FrequencySet<W>, Vec<usize>)> =
         parts.into_par_iter().map(|part| by_partition(part, &splitters)).collect();
     let tally_partition = |partition: usize| {
-        let mut tally = Tally::<W>::new(total / partitions);
+        let entries: usize = split.iter().map(|(_, starts)| starts[partition + 1] - starts[partition]).sum();
+        let mut tally = Tally::<W>::new(entries / 2);
         for (part, starts) in &split {
             let range = starts[partition]..starts[partition + 1];
             for (key, &count) in part.keys[range.clone()].iter().zip(&part.counts[range]) {

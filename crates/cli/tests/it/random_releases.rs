@@ -375,7 +375,9 @@ fn comes_from_the_hierarchy(scheme: Scheme, low: &str, high: &str, leaf: &str) -
             let (Ok(low), Ok(high)) = (low.parse::<f64>(), high.parse::<f64>()) else { return false };
             [1.5, 6.0].contains(&(high - low)) && low.rem_euclid(high - low) == 0.0
         }
-        Scheme::Digits | Scheme::Mask | Scheme::None | Scheme::Number => !leaf.is_empty() && low.is_empty() && high.is_empty(),
+        Scheme::Digits | Scheme::Mask | Scheme::None | Scheme::Number => {
+            !leaf.is_empty() && low.is_empty() && high.is_empty()
+        }
     }
 }
 

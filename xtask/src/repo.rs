@@ -22,6 +22,7 @@ pub(crate) struct File {
     pub(crate) path: String,
     /// Absent when the file is not UTF-8 or too large to be a text that people wrote.
     pub(crate) text: Option<String>,
+    pub(crate) bytes: u64,
 }
 
 #[derive(Debug)]
@@ -43,7 +44,10 @@ impl Repo {
         let root = root();
         let files = list_files(&root)?
             .into_iter()
-            .map(|path| File { text: read_text(&root.join(&path)), path })
+            .map(|path| {
+                let bytes = std::fs::metadata(root.join(&path)).map_or(0, |metadata| metadata.len());
+                File { text: read_text(&root.join(&path)), bytes, path }
+            })
             .collect::<Vec<_>>();
         Ok(Repo { files, packages: read_packages(&root)? })
     }
@@ -172,7 +176,10 @@ fn parse_packages(metadata: &Value, root: &Path) -> Option<Vec<Package>> {
 impl Repo {
     /// A made-up repository: each file is a path and its text.
     pub(crate) fn made_of(files: &[(&str, &str)]) -> Repo {
-        let file = |(path, text): &(&str, &str)| File { path: path.to_string(), text: Some(text.to_string()) };
+        let file = |(path, text): &(&str, &str)| {
+            let bytes = text.len() as u64;
+            File { path: path.to_string(), text: Some(text.to_string()), bytes }
+        };
         Repo { files: files.iter().map(file).collect(), packages: Vec::new() }
     }
 

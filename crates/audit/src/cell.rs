@@ -21,6 +21,8 @@ pub(crate) enum Shape {
     Stretch(Stretch),
     /// Several leaves.
     Listed,
+    /// Several numbers with gaps between them, from the lowest leaf to the highest.
+    Scattered(Stretch),
     /// Whatever there is, the missing value included.
     Everything,
 }
@@ -105,7 +107,13 @@ impl Cell {
             Cover::Leaves(leaves) if is_pattern(leaves, domain) => {
                 let under = |code: &u32| matches_pattern(&leaves[0], &domain.text(*code));
                 let codes: Vec<u32> = (0..domain.present() as u32).filter(under).collect();
-                let shape = if codes.len() == 1 { Shape::Value } else { Shape::Listed };
+                let hull =
+                    codes.first().zip(codes.last()).and_then(|(&low, &high)| Stretch::between(domain, low, high));
+                let shape = match hull {
+                    _ if codes.len() == 1 => Shape::Value,
+                    Some(hull) => Shape::Scattered(hull),
+                    None => Shape::Listed,
+                };
                 Cell { codes, shape }
             }
             Cover::Leaves(leaves) => {
@@ -113,8 +121,32 @@ impl Cell {
                 let mut codes: Vec<u32> = leaves.iter().filter_map(code).collect();
                 codes.sort_unstable();
                 codes.dedup();
-                Cell { codes, shape: if leaves.len() == 1 { Shape::Value } else { Shape::Listed } }
+                let shape = match hull(leaves, domain) {
+                    _ if leaves.len() == 1 => Shape::Value,
+                    Some(hull) => Shape::Scattered(hull),
+                    None => Shape::Listed,
+                };
+                Cell { codes, shape }
             }
+        }
+    }
+}
+
+/// From the lowest to the highest of leaves that are numbers or dates, within the axis of the source.
+fn hull(leaves: &[String], domain: &Domain) -> Option<Stretch> {
+    let axis = Stretch::of_domain(domain)?;
+    let bounds = || leaves.iter().filter_map(|leaf| Bound::parse(leaf));
+    match axis {
+        Stretch::Whole { first, last } => {
+            let (low, high) = (bounds().filter_map(first_whole).min()?, bounds().filter_map(first_whole).max()?);
+            let first = low.max(first);
+            Some(Stretch::Whole { first, last: high.min(last).max(first) })
+        }
+        Stretch::Real { low: lowest, high: highest } => {
+            let low = bounds().filter_map(real).min_by(f64::total_cmp)?;
+            let high = bounds().filter_map(real).max_by(f64::total_cmp)?;
+            let low = low.max(lowest);
+            Some(Stretch::Real { low, high: high.min(highest).max(low) })
         }
     }
 }

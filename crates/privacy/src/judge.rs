@@ -105,7 +105,10 @@ impl Judge {
     pub fn judge<const W: usize>(&self, set: &FrequencySet<W>) -> Verdict {
         let groupings = self.groupings(set);
         let nothing_left_out = vec![true; set.len()];
-        let (core_suppressed, core_kept) = self.settle(set, &groupings, nothing_left_out.clone(), true);
+        let (core_suppressed, core_kept) = match self.rows_needed_by_each_entry(&groupings) {
+            Some(rows) => by_size(set, rows),
+            None => self.settle(set, &groupings, nothing_left_out.clone(), true),
+        };
         let rows = set.rows();
         let too_many = |suppressed: u64| suppressed > self.allowed || suppressed >= rows;
         if too_many(core_suppressed) || self.on_merge() == OnMerge::Absorbing {
@@ -113,10 +116,21 @@ impl Judge {
             return Verdict { core_suppressed, suppressed: core_suppressed, kept };
         }
         // Where classes do not depend on one another, what breaks its core is out in the first round anyway.
-        let independent = groupings.len() == 1 && !self.rules.iter().any(Rule::compares_with_whole);
-        let start = if independent { core_kept } else { nothing_left_out };
+        let start = if self.classes_are_independent(&groupings) { core_kept } else { nothing_left_out };
         let (suppressed, kept) = self.settle(set, &groupings, start, false);
         Verdict { core_suppressed, suppressed, kept: (!too_many(suppressed)).then_some(kept) }
+    }
+
+    /// Whether leaving out one class changes nothing for the others: then one look at each is enough.
+    fn classes_are_independent(&self, groupings: &[(Vec<usize>, Option<Classes>)]) -> bool {
+        groupings.len() == 1 && !self.rules.iter().any(Rule::compares_with_whole)
+    }
+
+    /// Where every entry is a class of its own and the cores ask for nothing but rows: how many.
+    fn rows_needed_by_each_entry(&self, groupings: &[(Vec<usize>, Option<Classes>)]) -> Option<u64> {
+        let cores = || self.rules.iter().flat_map(|rule| &rule.guarantees).map(|guarantee| guarantee.core());
+        let of_entries = groupings.iter().all(|(_, grouping)| grouping.is_none());
+        (of_entries && cores().all(|core| core.distinct <= 1)).then(|| cores().map(|core| core.rows).max().unwrap_or(0))
     }
 
     /// Leaves out failing classes, all rules at once, until none fails or more than the allowed rows are out.
@@ -128,6 +142,8 @@ impl Judge {
         cores_only: bool,
     ) -> (u64, Vec<bool>) {
         let mut suppressed = left_out(set, &kept);
+        // Cores look at a class alone, so that only several groupings make them depend on one another.
+        let one_look = groupings.len() == 1 && (cores_only || self.classes_are_independent(groupings));
         loop {
             let mut failed_entries: Vec<usize> = Vec::new();
             for rule in &self.rules {
@@ -148,7 +164,7 @@ impl Judge {
                     suppressed += u64::from(set.counts()[entry]);
                 }
             }
-            if suppressed > self.allowed {
+            if suppressed > self.allowed || one_look {
                 return (suppressed, kept);
             }
         }
@@ -321,6 +337,12 @@ pub fn achieved_over<'c>(
         }
     }
     achieved
+}
+
+/// Leaves out the entries of fewer rows than needed.
+fn by_size<const W: usize>(set: &FrequencySet<W>, rows: u64) -> (u64, Vec<bool>) {
+    let kept: Vec<bool> = set.counts().iter().map(|&count| u64::from(count) >= rows).collect();
+    (left_out(set, &kept), kept)
 }
 
 fn left_out<const W: usize>(set: &FrequencySet<W>, kept: &[bool]) -> u64 {

@@ -1,5 +1,6 @@
 //! What must hold: privacy models as guarantees over classes, the rules that ask for them, and how a table is judged.
 
+pub mod caution;
 pub mod check;
 pub mod guarantee;
 pub mod judge;

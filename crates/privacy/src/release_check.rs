@@ -60,7 +60,9 @@ fn rules_of(manifest: &Manifest, tables: &dyn Released, place: &str) -> Result<V
                 let paths = manifest.hedgerow.hierarchies.get(name);
                 let tree = tables.domain(name).zip(paths).and_then(|(domain, paths)| tree_from_paths(domain, paths));
                 Some(tree.ok_or_else(|| {
-                    let problem = format!("the hierarchy of `{name}` is missing, or lacks a released value");
+                    let problem = format!(
+                        "the hierarchy of `{name}` is missing, lacks a released value or is no tree with one top"
+                    );
                     InputError::new(place, problem, "hierarchical t-closeness cannot be checked without it")
                 })?)
             }
@@ -71,14 +73,17 @@ fn rules_of(manifest: &Manifest, tables: &dyn Released, place: &str) -> Result<V
     Ok(rules)
 }
 
-/// A tree over a domain from lists of a value and its labels up to the top; `None` when a value has no list or the lists
-/// differ in length.
+/// A tree over a domain from lists of a value and its labels up to the top; `None` when a value has no list or two, the
+/// lists differ in length, or they are no tree with one top. Values that never meet would be no distance apart, and every
+/// class would be close to the whole.
 pub fn tree_from_paths(domain: &Domain, paths: &Value) -> Option<Tree> {
     let mut of_value: HashMap<&str, Vec<&str>> = HashMap::new();
     for path in paths.as_array()? {
         let labels: Vec<&str> = path.as_array()?.iter().map(Value::as_str).collect::<Option<_>>()?;
         let (value, above) = labels.split_first()?;
-        of_value.insert(value, above.to_vec());
+        if of_value.insert(value, above.to_vec()).is_some() {
+            return None;
+        }
     }
     let height = of_value.values().next()?.len();
     let mut numbers: Vec<HashMap<&str, u32>> = vec![HashMap::new(); height];
@@ -90,7 +95,20 @@ pub fn tree_from_paths(domain: &Domain, paths: &Value) -> Option<Tree> {
             levels[level].push(*numbers[level].entry(label).or_insert(next));
         }
     }
-    Some(Tree { levels })
+    is_tree(&levels, domain.cardinality()).then_some(Tree { levels })
+}
+
+/// Whether values that share a node share all nodes above it, and all share the last.
+fn is_tree(levels: &[Vec<u32>], values: usize) -> bool {
+    let coarsens = |fine: &[u32], coarse: &[u32]| {
+        let mut above: HashMap<u32, u32> = HashMap::new();
+        fine.iter().zip(coarse).all(|(&fine, &coarse)| *above.entry(fine).or_insert(coarse) == coarse)
+    };
+    let one_top = match levels.last() {
+        Some(top) => top.iter().all(|&node| node == top[0]),
+        None => values <= 1,
+    };
+    one_top && levels.windows(2).all(|pair| coarsens(&pair[0], &pair[1]))
 }
 
 fn against_manifest(manifest: &Manifest, checked: &Checked) -> Vec<String> {

@@ -189,9 +189,8 @@ fn ncp(attribute: LossAttribute<'_>, level: usize) -> Vec<f64> {
         (Cover::Interval { low, high }, kind) => interval_share(domain, kind, *low, *high),
         (Cover::Leaves(_), Kind::Category) if label.leaves == 1 => 0.0,
         (Cover::Leaves(_), Kind::Category) => occurring as f64 / domain.cardinality() as f64,
-        // Numbers grouped by a file into cells that are no intervals: as wide as from their lowest to their highest.
-        (Cover::Leaves(_), _) => match (domain.number(first), domain.number(last), domain_ends(domain)) {
-            (Some(first), Some(last), Some((low, high))) if high > low => (last - first) / (high - low),
+        (Cover::Leaves(leaves), _) => match (leaf_ends(leaves), domain.number(first), domain.number(last)) {
+            (Some((from, to)), ..) | (None, Some(from), Some(to)) => clipped_share(domain, from, to),
             _ => 0.0,
         },
     };
@@ -204,22 +203,37 @@ fn domain_ends(domain: &Domain) -> Option<(f64, f64)> {
     Some((domain.number(0)?, domain.number(last)?))
 }
 
+/// Numbers in a cell that is no interval lie between its lowest and its highest leaf, whether or not these occur: a
+/// coarser cell then never seems narrower than a finer one. `None` for a mask, whose leaf is its pattern.
+fn leaf_ends(leaves: &[String]) -> Option<(f64, f64)> {
+    let numbers = leaves.iter().filter_map(|leaf| Bound::parse(leaf)).map(position);
+    numbers.map(|number| (number, number)).reduce(|(low, high), (number, _)| (low.min(number), high.max(number)))
+}
+
+fn position(bound: Bound) -> f64 {
+    match bound {
+        Bound::Integer(value) => value as f64,
+        Bound::Float(value) => value,
+        Bound::Date(date) => f64::from(date.0),
+    }
+}
+
 /// The width of an interval, clipped to the domain, as a share of the domain's. Whole numbers and days count from the
 /// first to the last value inside.
 pub(crate) fn interval_share(domain: &Domain, kind: Kind, low: Option<Bound>, high: Option<Bound>) -> f64 {
+    let step = if kind == Kind::Float { 0.0 } else { 1.0 };
+    let from = low.map_or(f64::NEG_INFINITY, position);
+    let to = high.map_or(f64::INFINITY, |high| position(high) - step);
+    clipped_share(domain, from, to)
+}
+
+/// The part of the domain's width that lies between two points, both inclusive.
+fn clipped_share(domain: &Domain, from: f64, to: f64) -> f64 {
     let Some((first, last)) = domain_ends(domain) else { return 0.0 };
     if last <= first {
         return 0.0;
     }
-    let position = |bound: Bound| match bound {
-        Bound::Integer(value) => value as f64,
-        Bound::Float(value) => value,
-        Bound::Date(date) => f64::from(date.0),
-    };
-    let step = if kind == Kind::Float { 0.0 } else { 1.0 };
-    let from = low.map_or(first, |low| position(low).max(first));
-    let to = high.map_or(last, |high| (position(high) - step).min(last));
-    ((to - from) / (last - first)).max(0.0)
+    ((to.min(last) - from.max(first)) / (last - first)).max(0.0)
 }
 
 #[cfg(test)]

@@ -4,21 +4,20 @@
 //! every bucket is shuffled (Rao 1961, Sandelius 1962). Unlike one shuffle of the whole table this works on pieces that
 //! fit the cache, on all cores, and needs four bytes per row.
 
+mod parquet;
+
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use arrow_array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use hedgerow_table::release::quoting::quoted;
 use hedgerow_table::{Codes, Domain, Kind, Progress, TableError, with_codes};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt, SeedableRng};
 use rayon::prelude::*;
+
+pub use parquet::write_parquet;
 
 /// Rows that draw buckets together, and rows a bucket has on average.
 const CHUNK_ROWS: usize = 1 << 16;
@@ -217,63 +216,4 @@ fn format_rows(columns: &[ReleasedColumn<'_>], fields: &[Fields], rows: &[u32]) 
     }
     text.truncate(at);
     text
-}
-
-/// Writes the rows as Parquet: numbers and dates as such where they were not generalised, all else as text.
-pub fn write_parquet(
-    path: &Path,
-    columns: &[ReleasedColumn<'_>],
-    rows: &Shuffled,
-    progress: &dyn Progress,
-) -> Result<Flushing, TableError> {
-    let failed = |error: parquet::errors::ParquetError| TableError::io(path, std::io::Error::other(error));
-    let file = File::create_new(path).map_err(|error| TableError::io(path, error))?;
-    let level = ZstdLevel::try_new(3).map_err(failed)?;
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(level))
-        .set_created_by("hedgerow".to_owned())
-        .build();
-    let mut writer: Option<ArrowWriter<BufWriter<File>>> = None;
-    let mut out = Some(BufWriter::new(file));
-    for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
-        let rows: Vec<u32> = buckets.concat();
-        let arrays = columns.par_iter().map(|column| (column.name, array(column, &rows), true)).collect::<Vec<_>>();
-        let batch = RecordBatch::try_from_iter_with_nullable(arrays)
-            .map_err(|error| TableError::Internal(format!("a batch of rows could not be built: {error}")))?;
-        if let Some(out) = out.take() {
-            writer = Some(ArrowWriter::try_new(out, batch.schema(), Some(properties.clone())).map_err(failed)?);
-        }
-        if let Some(writer) = &mut writer {
-            writer.write(&batch).map_err(failed)?;
-        }
-        progress.advance(rows.len() as u64);
-    }
-    match writer {
-        Some(writer) => {
-            let out = writer.into_inner().map_err(failed)?;
-            let file = out.into_inner().map_err(|error| TableError::io(path, error.into_error()))?;
-            Ok(Flushing(std::thread::spawn(move || file.sync_all())))
-        }
-        None => Err(TableError::Internal("a release without rows is no release".to_owned())),
-    }
-}
-
-fn array(column: &ReleasedColumn<'_>, rows: &[u32]) -> ArrayRef {
-    let missing = column.domain.missing_code();
-    let present = rows.iter().map(|&row| Some(column.codes.get(row as usize)).filter(|&code| Some(code) != missing));
-    match (column.kind, column.domain.values()) {
-        (Kind::Integer, hedgerow_table::Values::Integer(values)) => {
-            Arc::new(present.map(|code| code.map(|code| values[code as usize])).collect::<Int64Array>())
-        }
-        (Kind::Float, hedgerow_table::Values::Float(values)) => {
-            Arc::new(present.map(|code| code.map(|code| values[code as usize])).collect::<Float64Array>())
-        }
-        (Kind::Date, hedgerow_table::Values::Date(values)) => {
-            Arc::new(present.map(|code| code.map(|code| values[code as usize].0)).collect::<Date32Array>())
-        }
-        _ => {
-            let texts = rows.iter().map(|&row| column.texts[column.codes.get(row as usize) as usize].as_str());
-            Arc::new(texts.map(|text| Some(text).filter(|text| !text.is_empty())).collect::<StringArray>())
-        }
-    }
 }

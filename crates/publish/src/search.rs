@@ -182,29 +182,23 @@ impl<'a, const W: usize> Search<'a, W> {
         let by_chains = !self.problem.loss.is_sum_over_cells() && self.problem.judge.allowed() == 0;
         let (proven, mut candidates) = match self.lattice.nodes() {
             Some(nodes) if numbered && by_chains && self.holding_is_monotone() => {
-                let candidates = self.decide_by_chains(nodes);
+                let candidates = self.prove_by_chains(nodes);
                 (candidates.is_some(), candidates)
             }
             Some(nodes) if numbered => (self.prove(nodes), None),
-            _ => (false, None),
+            nodes => {
+                self.explain.not_reached = nodes.map_or(0, |nodes| nodes - self.judged.len() as u64);
+                (false, None)
+            }
         };
         self.explain.judged_proof = self.judged.len() as u64 - self.explain.judged_first;
-        // Whatever was neither judged nor excluded by a coarser node has a bound that excludes it.
-        let told = &self.explain;
-        let accounted = told.judged_first
-            + told.judged_proof
-            + told.pruned_by_guarantee
-            + told.pruned_by_suppression
-            + told.not_reached;
-        if !(by_chains && self.holding_is_monotone()) && numbered {
-            self.explain.pruned_by_loss = told.nodes.map_or(0, |nodes| nodes.saturating_sub(accounted));
-        }
+        let explain = self.explain.clone();
         if self.problem.candidates && numbered && candidates.is_none() {
             candidates = self.count_candidates();
         }
         let candidates = candidates.filter(|_| self.problem.candidates);
         let best = self.best.clone().map(|best| self.found(best));
-        Outcome { best, proven, candidates, explain: self.explain }
+        Outcome { best, proven, candidates, explain }
     }
 
     fn out_of_budget(&self) -> bool {

@@ -5,14 +5,16 @@
 //! one bit field per attribute, wide enough for the finest level, so that a key keeps its layout on every level.
 //!
 //! Cost: one hash probe per entry. Large inputs are tallied in chunks that fit the cache, and merged in
-//! partitions by key that fit it too; both steps use all cores and neither depends on their number.
+//! partitions by key that fit it too; both steps use all cores and neither depends on their number. A large set is kept
+//! in the order of its keys: a roll-up that leaves the high bits alone then merges only what lies side by side, and
+//! the second step falls away.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::{Codes, with_codes};
-use tally::{Tally, tally_chunks};
+use tally::{CHUNK, Tally, tally_apart, tally_chunks};
 
 mod tally;
 
@@ -138,6 +140,16 @@ impl<const W: usize> Recoding<W> {
         Recoding { keep, changes }
     }
 
+    /// The bits above every field that changes, in the order of keys: the last word is the highest.
+    fn untouched_above(&self) -> [u64; W] {
+        let highest = (0..W).rev().find(|&word| self.keep[word] != u64::MAX);
+        std::array::from_fn(|word| match highest {
+            Some(highest) if word < highest => 0,
+            Some(highest) if word == highest => !(u64::MAX >> self.keep[word].leading_ones()),
+            _ => u64::MAX,
+        })
+    }
+
     #[inline]
     pub fn apply(&self, key: &[u64; W]) -> [u64; W] {
         let mut recoded: [u64; W] = std::array::from_fn(|word| key[word] & self.keep[word]);
@@ -153,6 +165,8 @@ impl<const W: usize> Recoding<W> {
 pub struct FrequencySet<const W: usize> {
     keys: Vec<[u64; W]>,
     counts: Vec<u32>,
+    /// Whether the keys ascend, high bits first.
+    ordered: bool,
 }
 
 impl<const W: usize> FrequencySet<W> {
@@ -169,10 +183,36 @@ impl<const W: usize> FrequencySet<W> {
 
     /// The same rows on coarser levels.
     pub fn roll_up(&self, recoding: &Recoding<W>) -> Self {
-        tally_chunks(self.len(), |range| {
+        let recoded = |range: Range<usize>| {
             let keys = self.keys[range.clone()].iter().map(|key| recoding.apply(key)).collect();
             (keys, Cow::Borrowed(&self.counts[range]))
-        })
+        };
+        match self.ranges_apart(&recoding.untouched_above()) {
+            Some(ranges) => tally_apart(ranges, recoded),
+            None => tally_chunks(self.len(), recoded),
+        }
+    }
+
+    /// Ranges of about a chunk that share no key on the bits of `high`; `None` where there are no such ranges.
+    fn ranges_apart(&self, high: &[u64; W]) -> Option<Vec<Range<usize>>> {
+        if !self.ordered || self.len() <= CHUNK || *high == [0; W] {
+            return None;
+        }
+        let together = |one: &[u64; W], other: &[u64; W]| (0..W).all(|w| (one[w] ^ other[w]) & high[w] == 0);
+        let mut ranges = Vec::with_capacity(self.len() / CHUNK + 1);
+        let mut start = 0;
+        while start < self.len() {
+            let mut end = (start + CHUNK).min(self.len());
+            while end < self.len() && together(&self.keys[end - 1], &self.keys[end]) {
+                end += 1;
+                if end - start > 4 * CHUNK {
+                    return None;
+                }
+            }
+            ranges.push(start..end);
+            start = end;
+        }
+        Some(ranges)
     }
 
     pub fn len(&self) -> usize {
@@ -198,7 +238,7 @@ impl<const W: usize> FrequencySet<W> {
 
     /// Which entries agree on the bits of `mask`.
     pub fn classes(&self, mask: &[u64; W]) -> Classes {
-        let mut tally = Tally::<W>::new(self.len());
+        let mut tally = Tally::<W>::new(self.len() / 4);
         let of_entry = self
             .keys
             .iter()
@@ -293,6 +333,40 @@ mod tests {
         agrees_with_a_naive_count::<1>(&[4], 0, 0);
         agrees_with_a_naive_count::<1>(&[9, 40, 1000], 200_000, 1);
         agrees_with_a_naive_count::<1>(&[2, 3], 200_000, 2);
+    }
+
+    /// One attribute after the other, from the low bits to the high ones, against a count of the rows on every level.
+    #[test]
+    fn large_sets_stay_in_order_and_roll_up_as_small_ones_do() {
+        fn check<const W: usize>(cardinalities: &[usize], seed: u64) {
+            let rows = 300_000;
+            let columns = random_columns(&mut StdRng::seed_from_u64(seed), cardinalities, rows);
+            let layout = Layout::new(cardinalities).unwrap();
+            let mut set = FrequencySet::<W>::of_rows(&layout, &columns.iter().collect::<Vec<_>>(), rows);
+            assert!(set.ordered, "{} entries", set.len());
+            let mut coarse = vec![false; cardinalities.len()];
+            for attribute in (0..cardinalities.len()).chain([0]) {
+                let divisor = if coarse[attribute] { 1 } else { 2 };
+                let map: Vec<u32> = (0..cardinalities[attribute] as u32).map(|code| code / divisor).collect();
+                coarse[attribute] = true;
+                set = set.roll_up(&Recoding::new(&layout, [(attribute, map.as_slice())]));
+                let mut naive: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
+                for row in 0..rows {
+                    let code = |a: usize| columns[a].get(row) / if coarse[a] { 2 } else { 1 };
+                    *naive.entry((0..cardinalities.len()).map(code).collect()).or_default() += 1;
+                }
+                let codes = |key: &[u64; W]| (0..cardinalities.len()).map(|a| layout.field(a).get(key)).collect();
+                let found: BTreeMap<Vec<u32>, u32> =
+                    as_map(&set).iter().map(|(key, &count)| (codes(key), count)).collect();
+                assert_eq!(found.len(), set.len(), "a key stands twice");
+                assert_eq!(found, naive);
+                let ascends = set.keys.windows(2).all(|pair| pair[0].iter().rev().lt(pair[1].iter().rev()));
+                assert!(!set.ordered || ascends);
+            }
+        }
+        check::<1>(&[1000, 40, 9, 3], 1);
+        check::<1>(&[300, 200, 2], 2);
+        check::<2>(&[1 << 20, 1 << 20, 1 << 20, 7, 2], 3);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Text hygiene: what people write ends in one newline, without trailing blanks or tabs, and nothing that is tracked names a
-//! folder of the machine it was written on.
+//! folder of the machine it was written on, or is too large to be tracked.
 
 use super::Finding;
 use crate::repo::{File, Repo};
@@ -8,11 +8,15 @@ use crate::repo::{File, Repo};
 const MACHINE_ROOTS: &[(&str, &str)] =
     &[("/wo", "rk/"), ("/ro", "ot/"), ("/ho", "me/"), ("/Us", "ers/"), ("/tmp/ba", "sh")];
 
+/// Whoever clones the repository pays for every large file ever added, for good.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
 const WRITTEN_BY_PEOPLE: &[&str] = &["rs", "toml", "md", "sh", "yml", "yaml", "py"];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in &repo.files {
+        findings.extend(too_large(file));
         let Some(text) = &file.text else { continue };
         findings.extend(machine_paths(&file.path, text));
         if is_written_by_people(file) {
@@ -20,6 +24,12 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         }
     }
     findings
+}
+
+fn too_large(file: &File) -> Option<Finding> {
+    let problem = format!("{} bytes; a tracked file has at most {FILE_BYTES_MAX}", file.bytes);
+    let hint = "generate data where it is needed, and keep what was built out of the repository";
+    (file.bytes > FILE_BYTES_MAX).then(|| Finding::new(&file.path, 1, problem, hint))
 }
 
 /// Sources and documents, and not what tests feed in or expect: that may be malformed on purpose.
@@ -90,6 +100,16 @@ mod tests {
         assert_eq!(problems("a.rs", "a\n\tb\n"), [(2, "a tab".to_owned())]);
         assert_eq!(problems("a.toml", "a\r\nb\n")[0].0, 1);
         assert_eq!(problems("Makefile", "all:\n\ttrue\n"), []);
+    }
+
+    #[test]
+    fn large_files_are_refused_whatever_they_hold() {
+        let most = "x".repeat(FILE_BYTES_MAX as usize);
+        assert_eq!(problems("data.csv", &most), []);
+        assert_eq!(problems("data.csv", &format!("{most}x")).len(), 1);
+        let unreadable = File { path: "model.bin".to_owned(), text: None, bytes: FILE_BYTES_MAX + 1 };
+        let findings = check(&Repo { files: vec![unreadable], ..Repo::default() });
+        assert_eq!(findings.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["model.bin"]);
     }
 
     #[test]

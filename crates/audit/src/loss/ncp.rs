@@ -3,12 +3,13 @@
 //!
 //! - A number or date cell costs its width over the width of the source's values, to which it is clipped. The width of
 //!   a cell of whole numbers or days is its last minus its first value. Where all values are equal no interval costs
-//!   anything.
+//!   anything. Numbers with gaps between them, as a file may group them, count from the lowest leaf to the highest.
 //! - A cell with leaves costs nothing when it is one leaf, else the share of the values in the source that it covers;
 //!   leaves that do not occur there count neither above nor below the line.
 //! - The top, and every cell of a suppressed row, costs 1. The missing value is a value like any other.
 //!
-//! Which of the first two applies follows from the codebook: bounds, or leaves (a masked number has leaves).
+//! Which of the first two applies follows from the source's column: numbers and dates, or text. A masked number counts from
+//! the lowest to the highest value under its mask.
 //!
 //! Cost: one pass over the labels of each attribute.
 
@@ -30,10 +31,12 @@ fn penalty(attribute: &Attribute<'_>, label: usize) -> f64 {
         Shape::Everything => 1.0,
         Shape::Value => 0.0,
         Shape::Listed => cell.codes.len() as f64 / domain.cardinality() as f64,
-        Shape::Stretch(stretch) => match Stretch::of_domain(domain).map_or(0.0, Stretch::width) {
-            0.0 => 0.0,
-            whole => stretch.width() / whole,
-        },
+        Shape::Stretch(stretch) | Shape::Scattered(stretch) => {
+            match Stretch::of_domain(domain).map_or(0.0, Stretch::width) {
+                0.0 => 0.0,
+                whole => stretch.width() / whole,
+            }
+        }
     }
 }
 

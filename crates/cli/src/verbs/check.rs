@@ -2,10 +2,12 @@
 
 use std::process::ExitCode;
 
-use hedgerow_policy::Policy;
+use hedgerow_policy::{Policy, Role};
+use hedgerow_privacy::caution::{about_claims, about_identifiers, identifiers_of};
 use hedgerow_privacy::check::check_table;
 use hedgerow_privacy::release_check::{ReleaseCheck, check_release};
 use hedgerow_publish::bind::{read_any, rules_for};
+use hedgerow_table::release::manifest::{FILE_NAME, Manifest};
 use serde_json::json;
 
 use super::{claims_json, claims_text, print, print_json, warn};
@@ -15,8 +17,18 @@ use crate::progress::Bars;
 
 pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
     let bars = Bars::new(talk);
-    let found = match &arguments.policy {
-        None => check_release(&arguments.target, &bars)?,
+    let (found, cautions) = match &arguments.policy {
+        None => {
+            let found = check_release(&arguments.target, &bars)?;
+            let place = arguments.target.join(FILE_NAME).display().to_string();
+            let resources = Manifest::read(&arguments.target)?.resources;
+            let fields = resources.iter().flat_map(|resource| &resource.schema.fields);
+            let quasi = fields.filter(|field| field.role.as_deref() == Some("quasi"));
+            let quasi: Vec<String> = quasi.map(|field| field.name.clone()).collect();
+            let mut cautions = about_claims(&place, &found.checked.claims, &quasi);
+            cautions.extend(about_identifiers(&place, identifiers_of(&resources)));
+            (found, cautions)
+        }
         Some(path) => {
             let policy = Policy::load(path)?;
             warn(talk, &policy.warnings);
@@ -24,14 +36,23 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             let rules = rules_for(&policy, &table)?;
             let quasi: Vec<String> = policy.quasi().map(|attribute| attribute.name.clone()).collect();
             let place = arguments.target.display().to_string();
-            ReleaseCheck { checked: check_table(&table, &quasi, &rules, &place)?, contradictions: Vec::new() }
+            let checked = check_table(&table, &quasi, &rules, &place)?;
+            let identifiers = policy.attributes.iter().filter(|attribute| attribute.role == Role::Identifier);
+            let identifiers = identifiers.filter(|attribute| table.header.contains(&attribute.name));
+            let mut cautions = about_claims(&path.display().to_string(), &checked.claims, &quasi);
+            cautions.extend(about_identifiers(&place, identifiers.map(|attribute| attribute.name.as_str())));
+            (ReleaseCheck { checked, contradictions: Vec::new() }, cautions)
         }
     };
     drop(bars);
+    warn(talk, &cautions);
     if talk.json {
         let mut object = json!({ "guarantees": claims_json(&found.checked.claims), "holds": found.holds() });
         if !found.contradictions.is_empty() {
             object["contradictions"] = json!(found.contradictions);
+        }
+        if !cautions.is_empty() {
+            object["warnings"] = cautions.iter().map(|caution| caution.problem.clone()).collect();
         }
         print_json(&object)?;
     } else if !talk.quiet {

@@ -4,6 +4,7 @@
 //! No test here may rely on the current directory: `transcripts` changes it.
 
 mod buckets;
+mod closeness;
 mod destination;
 mod examples;
 mod interrupted;
@@ -15,4 +16,6 @@ mod random_releases;
 mod release;
 mod running;
 mod tampered;
+mod terminal;
 mod transcripts;
+mod warnings;

@@ -20,7 +20,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
-use crate::release::{Asked, Texts, keys, quoted};
+use crate::release::{Asked, Texts, keys, path, quoted};
 use crate::running::scratch;
 
 const CASES: u64 = 500;
@@ -50,10 +50,28 @@ enum Scheme {
     Mask,
     Dates,
     File,
+    /// Numbers in groups that are no intervals.
+    NumberFile,
+    /// Numbers, declared as such, that lose their last digits.
+    Digits,
+    /// Numbers with decimals.
+    Halves,
     None,
     /// Numbers that are released as they are.
     Number,
 }
+
+const SCHEMES: [Scheme; 9] = [
+    Scheme::Widths,
+    Scheme::Breaks,
+    Scheme::Mask,
+    Scheme::Dates,
+    Scheme::File,
+    Scheme::NumberFile,
+    Scheme::Digits,
+    Scheme::Halves,
+    Scheme::None,
+];
 
 struct Case {
     seed: u64,
@@ -84,8 +102,7 @@ fn random_case(seed: u64) -> Case {
     };
     let mut columns: Vec<(String, &str, Scheme)> = vec![("id".to_owned(), "identifier", Scheme::None)];
     for index in 0..rng.random_range(1..=3) {
-        let schemes = [Scheme::Widths, Scheme::Breaks, Scheme::Mask, Scheme::Dates, Scheme::File, Scheme::None];
-        let scheme = *schemes.choose(&mut rng).unwrap();
+        let scheme = *SCHEMES.choose(&mut rng).unwrap();
         columns.push((named(format!("q{index}"), &mut rng), "quasi", scheme));
     }
     let protected: Vec<(String, Scheme)> = (0..rng.random_range(0..=2))
@@ -134,6 +151,9 @@ fn cell(rng: &mut StdRng, role: &str, scheme: Scheme, row: usize, distinct: u32,
         ("quasi", Scheme::Dates) => format!("20{:02}-{:02}-{:02}", value % 7, value % 12 + 1, value % 28 + 1),
         ("quasi", Scheme::File) => format!("leaf{value}"),
         ("sensitive", Scheme::Number) => (f64::from(value) * 1.5 - 3.0).to_string(),
+        ("quasi", Scheme::NumberFile) => (value * value).to_string(),
+        ("quasi", Scheme::Digits) => (100 + value * 7).to_string(),
+        ("quasi", Scheme::Halves) => format!("{}.5", value * 3),
         ("sensitive", _) if value % 5 == 3 => format!("v{}", ODD[value as usize % ODD.len()]),
         _ => format!("v{value}"),
     }
@@ -141,10 +161,14 @@ fn cell(rng: &mut StdRng, role: &str, scheme: Scheme, row: usize, distinct: u32,
 
 fn random_rule(rng: &mut StdRng, quasi: &[(String, Scheme)], protected: &[(String, Scheme)]) -> Asking {
     let protect = protected.choose(rng).filter(|_| rng.random_bool(0.7));
-    let models = protect.map_or(1, |(_, scheme)| if *scheme == Scheme::Number { 9 } else { 7 });
+    let models: &[u32] = match protect {
+        None => &[0],
+        Some((_, Scheme::Number)) => &[0, 1, 2, 3, 4, 5, 6, 7, 8],
+        Some(_) => &[0, 1, 2, 3, 4, 5, 6, 9],
+    };
     let k = *[1, 2, 3, 7].choose(rng).unwrap();
     let require = (0..rng.random_range(1..=2))
-        .map(|_| match rng.random_range(0..models) {
+        .map(|_| match *models.choose(rng).unwrap() {
             0 => Asked::K(k),
             1 => Asked::Distinct(rng.random_range(1..=3)),
             2 => Asked::Frequency(*[1.0, 1.5, 2.0, 3.0].choose(rng).unwrap()),
@@ -161,6 +185,7 @@ fn random_rule(rng: &mut StdRng, quasi: &[(String, Scheme)], protected: &[(Strin
                 *[1.0, 1.5, 2.0].choose(rng).unwrap(),
                 rng.random_bool(0.6),
             ),
+            9 => Asked::CloseByTree(*[0.1, 0.3, 0.6].choose(rng).unwrap()),
             _ => Asked::AlphaK(*[0.4, 0.75, 1.0].choose(rng).unwrap(), k),
         })
         .collect();
@@ -180,6 +205,10 @@ fn policy_text(columns: &[(String, &str, Scheme)], rules: &[Asking], suppression
             Scheme::Mask => ", hierarchy = { mask = 3 }".to_owned(),
             Scheme::Dates => ", hierarchy = { dates = [\"month\", \"year\"] }".to_owned(),
             Scheme::File => ", hierarchy = \"leaves.csv\"".to_owned(),
+            Scheme::NumberFile => ", hierarchy = \"numbers.csv\"".to_owned(),
+            Scheme::Digits => ", type = \"integer\", hierarchy = { mask = 3 }".to_owned(),
+            Scheme::Halves => ", hierarchy = { widths = [1.5, 6] }".to_owned(),
+            Scheme::None if *role == "sensitive" => ", hierarchy = \"values.csv\"".to_owned(),
             Scheme::None | Scheme::Number => String::new(),
         };
         text.push_str(&format!("{name:?} = {{ role = {role:?}{hierarchy} }}\n"));
@@ -207,6 +236,10 @@ fn examine(seed: u64) -> bool {
     std::fs::write(folder.path().join("table.csv"), table).unwrap();
     let leaves: String = (0..30).map(|leaf| format!("leaf{leaf};g{};h{};*\n", leaf / 3, leaf / 9)).collect();
     std::fs::write(folder.path().join("leaves.csv"), leaves).unwrap();
+    let numbers = (0..30).map(|leaf| format!("{};g{};h{};*\n", leaf * leaf, leaf * 7 % 5, leaf * 7 % 5 / 2));
+    let for_missing = if seed.is_multiple_of(2) { ";g0;h0;*\n" } else { "" };
+    std::fs::write(folder.path().join("numbers.csv"), numbers.collect::<String>() + for_missing).unwrap();
+    std::fs::write(folder.path().join("values.csv"), hierarchy_of_values()).unwrap();
     let policy = folder.path().join("policy.toml");
     std::fs::write(&policy, &case.policy).unwrap();
     let policy = Policy::load(&policy).unwrap_or_else(|errors| panic!("seed {seed}\n{errors}"));
@@ -239,6 +272,17 @@ fn examine(seed: u64) -> bool {
         losses_agree(&policy, &published, &context());
     }
     true
+}
+
+/// Every protected value there can be, the missing one included, with the labels above it.
+fn hierarchy_of_values() -> String {
+    let odd = ODD.iter().map(|odd| format!("v{odd}"));
+    let values = (0..30).map(|value| format!("v{value}")).chain(odd).chain([String::new()]);
+    let row = |value: String| {
+        let labels = path(&value).map(|label| quoted(&label)).join(",");
+        format!("{},{labels}\n", quoted(&value))
+    };
+    values.map(row).collect()
 }
 
 fn rules_hold(case: &Case, data: &Texts) {
@@ -282,8 +326,9 @@ fn nothing_but_the_release(case: &Case, data: &Texts, published: &Published, fol
     keys(&manifest, &mut used);
     let known = "name resources hedgerow path format mediatype encoding schema fields type role missingValues version method \
         guarantees model required achieved know protect holds k l c t distance alpha epsilon m relative delta reading rows in out suppressed classes count min \
-        max mean loss ncp precision discernibility average-class granularity";
-    let known: BTreeSet<&str> = known.split_whitespace().collect();
+        max mean loss ncp precision discernibility average-class granularity hierarchies";
+    let mut known: BTreeSet<&str> = known.split_whitespace().collect();
+    known.extend(case.rules.iter().filter_map(|rule| rule.protect.as_deref()));
     let unknown: Vec<&String> = used.iter().filter(|key| !known.contains(key.as_str())).collect();
     assert!(unknown.is_empty(), "{unknown:?}, seed {seed}");
 
@@ -335,7 +380,20 @@ fn comes_from_the_hierarchy(scheme: Scheme, low: &str, high: &str, leaf: &str) -
         }
         Scheme::Dates => low.ends_with("-01") && high.ends_with("-01"),
         Scheme::File => leaf.starts_with("leaf"),
-        Scheme::Mask | Scheme::None | Scheme::Number => !leaf.is_empty() && low.is_empty() && high.is_empty(),
+        Scheme::NumberFile => {
+            let square = |number: i64| (0..30).any(|root| root * root == number);
+            match (number(low), number(high)) {
+                (Ok(low), Ok(high)) => square(low) && square(high - 1),
+                _ => low.is_empty() && high.is_empty() && (leaf.is_empty() || number(leaf).is_ok_and(square)),
+            }
+        }
+        Scheme::Halves => {
+            let (Ok(low), Ok(high)) = (low.parse::<f64>(), high.parse::<f64>()) else { return false };
+            [1.5, 6.0].contains(&(high - low)) && low.rem_euclid(high - low) == 0.0
+        }
+        Scheme::Digits | Scheme::Mask | Scheme::None | Scheme::Number => {
+            !leaf.is_empty() && low.is_empty() && high.is_empty()
+        }
     }
 }
 

@@ -73,6 +73,8 @@ pub(crate) enum Asked {
     Entropy(f64),
     Recursive(f64, usize),
     Close(f64),
+    /// By the hierarchy that [`path`] gives every value.
+    CloseByTree(f64),
     AlphaK(f64, usize),
     /// ε, m, whether relative.
     Near(f64, f64, bool),
@@ -89,6 +91,7 @@ impl Asked {
             Asked::Entropy(l) => format!("{{ model = \"entropy-l-diversity\", l = {l} }}"),
             Asked::Recursive(c, l) => format!("{{ model = \"recursive-l-diversity\", c = {c}, l = {l} }}"),
             Asked::Close(t) => format!("{{ model = \"t-closeness\", t = {t} }}"),
+            Asked::CloseByTree(t) => format!("{{ model = \"t-closeness\", t = {t}, distance = \"hierarchical\" }}"),
             Asked::AlphaK(alpha, k) => format!("{{ model = \"alpha-k-anonymity\", alpha = {alpha}, k = {k} }}"),
             Asked::Near(epsilon, m, relative) => {
                 format!("{{ model = \"epsilon-m-anonymity\", epsilon = {epsilon}, m = {m}, relative = {relative} }}")
@@ -125,12 +128,8 @@ impl Asked {
                 let from = if *window { 0.0 } else { -2.0 * delta };
                 crowd(values, |x, y| (from..=2.0 * delta).contains(&(y - x))) * l <= size as f64 + SLACK
             }
-            Asked::Close(t) => wholes.iter().all(|whole| {
-                let (class, whole) = (shares(values), shares(whole));
-                let of = |shares: &BTreeMap<&str, f64>, value: &str| shares.get(value).copied().unwrap_or(0.0);
-                let all: BTreeSet<&str> = class.keys().chain(whole.keys()).copied().collect();
-                all.iter().map(|value| (of(&class, value) - of(&whole, value)).abs()).sum::<f64>() / 2.0 <= t + SLACK
-            }),
+            Asked::Close(t) => wholes.iter().all(|whole| distance(values, whole) <= t + SLACK),
+            Asked::CloseByTree(t) => wholes.iter().all(|whole| distance_by_tree(values, whole) <= t + SLACK),
         }
     }
 }
@@ -143,6 +142,46 @@ fn crowd(values: &[&str], close: impl Fn(f64, f64) -> bool) -> f64 {
     };
     let crowds = values.iter().map(|one| values.iter().filter(|other| near(one, other)).count());
     crowds.max().unwrap_or(0) as f64
+}
+
+/// The labels above a protected value, from the first level to the top. Values that look alike are close.
+pub(crate) fn path(value: &str) -> [String; 3] {
+    let digits: String = value.chars().filter(char::is_ascii_digit).collect();
+    let number = digits.parse::<usize>().unwrap_or(31);
+    [format!("by two {}", number / 2), format!("by eight {}", number / 8), "any".to_owned()]
+}
+
+fn surplus<'a>(class: &[&'a str], whole: &[&'a str]) -> BTreeMap<&'a str, f64> {
+    let mut surplus = shares(class);
+    for (value, share) in shares(whole) {
+        *surplus.entry(value).or_insert(0.0) -= share;
+    }
+    surplus
+}
+
+/// All values equally far apart: what must be moved.
+fn distance(class: &[&str], whole: &[&str]) -> f64 {
+    surplus(class, whole).values().map(|surplus| surplus.abs()).sum::<f64>() / 2.0
+}
+
+/// What is too much in one place goes to the nearest place that lacks it: first within a value's own node, then within the
+/// node above, at a higher price each time.
+fn distance_by_tree(class: &[&str], whole: &[&str]) -> f64 {
+    let mut places: Vec<([String; 3], f64)> =
+        surplus(class, whole).into_iter().map(|(value, surplus)| (path(value), surplus)).collect();
+    let mut price = 0.0;
+    for level in 0..3 {
+        let nodes: BTreeSet<String> = places.iter().map(|(path, _)| path[level].clone()).collect();
+        for node in nodes {
+            let here = || places.iter().filter(|(path, _)| path[level] == node).map(|(_, surplus)| *surplus);
+            let (plus, minus): (f64, f64) = (here().map(|s| s.max(0.0)).sum(), here().map(|s| (-s).max(0.0)).sum());
+            price += plus.min(minus) * (level + 1) as f64 / 3.0;
+            let own = places.iter().find(|(path, _)| path[level] == node).unwrap().0.clone();
+            places.retain(|(path, _)| path[level] != node);
+            places.push((own, plus - minus));
+        }
+    }
+    price
 }
 
 fn shares<'a>(values: &[&'a str]) -> BTreeMap<&'a str, f64> {

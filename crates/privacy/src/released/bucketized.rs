@@ -106,10 +106,9 @@ impl Released for Buckets {
             self.refuse_misplaced(rule)?;
             let whole = Whole::new(tables.counts(), rule.tree.as_ref());
             for model in &rule.require {
-                let guarantee =
-                    models::guarantee(model, Some(&tables.domain), rule.tree.as_ref()).map_err(|unfit| {
-                        unfit.refusal(rule.protect.as_deref().unwrap_or_default(), model.name(), &self.place)
-                    })?;
+                let name = rule.protect.as_deref().unwrap_or_default();
+                let guarantee = models::guarantee(model, Some(&tables.domain), rule.tree.as_ref())
+                    .map_err(|unfit| unfit.refusal(name, model.name(), &self.place))?;
                 if let Some(why) = refused_in_buckets(guarantee.as_ref()) {
                     let problem = format!("a release in buckets cannot promise {}: it {why}", model.name());
                     return Err(TableError::input(&self.place, problem, "do not trust this release in that point"));

@@ -61,6 +61,7 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
     }
     for rule in &policy.rules {
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
+            // Whatever the values are, how it behaves when buckets merge is the same.
             let guarantee = models::guarantee(model, None, None).ok();
             if let Some(why) = guarantee.and_then(|guarantee| refused_in_buckets(guarantee.as_ref())) {
                 let problem = format!("anatomy cannot keep {}: it {why}", model.name());

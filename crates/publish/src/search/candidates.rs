@@ -91,6 +91,21 @@ impl<const W: usize> Search<'_, W> {
         Some(decided.iter().filter(|decision| **decision == Some(true)).count() as u64)
     }
 
+    /// Proves by deciding every node: for losses that grow with every step, where holding is monotone. What was not judged
+    /// itself lies above a node that holds, and loses more, or below one that fails.
+    pub(super) fn prove_by_chains(&mut self, nodes: u64) -> Option<u64> {
+        let candidates = self.decide_by_chains(nodes);
+        let rest = nodes - self.judged.len() as u64;
+        match candidates {
+            Some(holding) => {
+                self.explain.pruned_by_loss = holding - self.explain.judged_holding;
+                self.explain.pruned_by_guarantee = rest - self.explain.pruned_by_loss;
+            }
+            None => self.explain.not_reached = rest,
+        }
+        candidates
+    }
+
     /// Marks a node and, upwards when it holds, downwards when it fails, all that follow from it.
     fn decide(&self, decided: &mut [Option<bool>], node: u64, holds: bool) {
         let mut todo = vec![node];

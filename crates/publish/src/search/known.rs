@@ -1,7 +1,14 @@
-//! What is known of every node of a lattice: how many rows it must leave out at least.
+//! What is known of every node of a lattice: how many rows it must leave out at least, and why it needs no judging.
 
 use crate::lattice::{Lattice, Levels};
 use crate::pruning::AtLeast;
+
+/// Why a node was passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Excluded {
+    ByGuarantee,
+    BySuppression,
+}
 
 pub(super) struct Known {
     lattice: Lattice,
@@ -9,13 +16,24 @@ pub(super) struct Known {
     at_least: Vec<AtLeast>,
     /// Nodes that hold because a finer one does; only filled where holding is monotone.
     holds: Vec<bool>,
+    excluded: Vec<Option<Excluded>>,
 }
 
 impl Known {
     /// A node that leaves out `failing_from` rows or more fails.
     pub(super) fn new(lattice: Lattice, failing_from: u64, nodes: u64) -> Self {
         let at_least = vec![AtLeast::default(); nodes as usize];
-        Known { lattice, failing_from, at_least, holds: vec![false; nodes as usize] }
+        let (holds, excluded) = (vec![false; nodes as usize], vec![None; nodes as usize]);
+        Known { lattice, failing_from, at_least, holds, excluded }
+    }
+
+    pub(super) fn exclude(&mut self, number: u32, why: Excluded) {
+        self.excluded[number as usize] = Some(why);
+    }
+
+    /// How many nodes were passed over for this reason and not judged after all, on the way up from another.
+    pub(super) fn count_excluded(&self, why: Excluded) -> u64 {
+        self.excluded.iter().filter(|excluded| **excluded == Some(why)).count() as u64
     }
 
     /// Whether judging the node could only repeat what is known.
@@ -52,6 +70,7 @@ impl Known {
     /// A judged node's bound. When it fails, so does everything below it; each node is marked once.
     pub(super) fn learn(&mut self, levels: &[u8], bound: AtLeast) {
         let number = self.lattice.number(levels);
+        self.excluded[number as usize] = None;
         if bound.rows() < self.failing_from {
             let known = &mut self.at_least[number as usize];
             *known = (*known).max(bound);

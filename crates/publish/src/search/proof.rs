@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use rayon::prelude::*;
 
-use super::known::Known;
+use super::known::{Excluded, Known};
 use super::{BATCH, Search};
 use crate::lattice::{Levels, is_finer_or_equal};
 use crate::loss::Cost;
@@ -51,12 +51,24 @@ impl<const W: usize> Search<'_, W> {
         for (levels, learned) in std::mem::take(&mut self.learned) {
             known.learn(&levels, learned);
         }
+        let not_reached = self.prove_in_order(&order, &mut known);
+        self.explain.not_reached = not_reached;
+        self.explain.pruned_by_guarantee = known.count_excluded(Excluded::ByGuarantee);
+        self.explain.pruned_by_suppression = known.count_excluded(Excluded::BySuppression);
+        // Whatever was neither judged nor excluded by a coarser node has a bound that excludes it.
+        let told = &self.explain;
+        let accounted = told.pruned_by_guarantee + told.pruned_by_suppression + told.not_reached;
+        self.explain.pruned_by_loss = nodes.saturating_sub(self.judged.len() as u64 + accounted);
+        not_reached == 0
+    }
+
+    /// How many nodes the budget left undecided.
+    fn prove_in_order(&mut self, order: &[u32], known: &mut Known) -> u64 {
         let mut waiting: Vec<(u32, Levels)> = Vec::new();
         let mut next = 0;
         while next < order.len() || !waiting.is_empty() {
             if self.out_of_budget() {
-                self.explain.not_reached = (order.len() - next + waiting.len()) as u64;
-                return false;
+                return self.not_judged(waiting.iter().map(|(number, _)| number).chain(&order[next..]));
             }
             let mut batch: Vec<(u32, Levels)> = Vec::with_capacity(BATCH);
             let mut postponed: Vec<(u32, Levels)> = Vec::new();
@@ -81,25 +93,36 @@ impl<const W: usize> Search<'_, W> {
                 match self.worth_judging(&levels, at_least) {
                     _ if self.judged.contains(&levels) => {}
                     Worth::Judging => batch.push((number, levels)),
-                    Worth::Fails => self.explain.pruned_by_guarantee += 1,
+                    Worth::Fails => known.exclude(number, Excluded::ByGuarantee),
                     Worth::LosesMore => {}
-                    Worth::LosesMoreBySuppression => self.explain.pruned_by_suppression += 1,
+                    Worth::LosesMoreBySuppression => known.exclude(number, Excluded::BySuppression),
                 }
             }
             waiting = postponed;
             waiting.extend(ahead);
-            self.climb(&mut known, &batch);
+            self.climb(known, &batch);
             batch.retain(|(number, levels)| {
-                let fails = known.fails(*number);
-                self.explain.pruned_by_guarantee += u64::from(fails && !self.judged.contains(levels));
-                !fails && !self.judged.contains(levels)
+                let (fails, judged) = (known.fails(*number), self.judged.contains(levels));
+                if fails && !judged {
+                    known.exclude(*number, Excluded::ByGuarantee);
+                }
+                !fails && !judged
             });
             let nodes: Vec<Levels> = batch.into_iter().map(|(_, levels)| levels).collect();
             for (levels, judged) in nodes.iter().zip(self.judge_all(&nodes)) {
                 known.learn(levels, judged.at_least);
             }
         }
-        true
+        0
+    }
+
+    fn not_judged<'n>(&self, numbers: impl Iterator<Item = &'n u32>) -> u64 {
+        let mut levels = Levels::new();
+        let judged = |number: u32| {
+            self.lattice.levels(u64::from(number), &mut levels);
+            self.judged.contains(&levels)
+        };
+        numbers.copied().map(judged).filter(|judged| !judged).count() as u64
     }
 
     /// Most nodes worth judging fail, and so do nodes far above them, which are cheaper to count and exclude more. From

@@ -11,10 +11,11 @@ use hedgerow_privacy::{Distance, Model, Reading};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::loss::LossModel;
 use hedgerow_publish::search::{Budget, FullDomain, Outcome, search};
-use hedgerow_table::{Bound as Point, Cover, Hierarchy, Kind, Level, NoProgress, Table};
+use hedgerow_table::{Bound as Point, Cover, Domain, Hierarchy, Kind, Level, NoProgress, Table};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
+use tempfile::TempDir;
 
 const CASES: u64 = 4000;
 
@@ -33,27 +34,46 @@ fn the_search_agrees_with_brute_force() {
 pub(crate) struct Case {
     pub(crate) table: Table,
     pub(crate) policy: Policy,
+    files: BTreeMap<String, HierarchyFile>,
+    _directory: TempDir,
 }
+
+/// The rows of a hierarchy's file: leaf and labels up to the top. The missing value's leaf is empty.
+type HierarchyFile = Vec<[String; 4]>;
 
 fn check_case(seed: u64) {
     let case = random_case(seed);
-    let Case { table, policy } = &case;
+    let Case { table, policy, .. } = &case;
     let context = || format!("seed {seed}\n{:?}\n{:#?}", policy.rules, policy.publish);
     let bound = Bound::new(policy, table).unwrap_or_else(|error| panic!("{error}\n{}", context()));
     let judge = bound.judge().unwrap();
     let loss = LossModel::new(policy.publish.loss, &bound.loss_attributes(), table.rows as u64, bound.k());
-    let outcome: Outcome = search(FullDomain {
-        columns: &bound.judged_codes(),
+    let (columns, hierarchies) = (bound.judged_codes(), bound.hierarchies());
+    let problem = FullDomain {
+        columns: &columns,
         rows: table.rows,
-        hierarchies: &bound.hierarchies(),
+        hierarchies: &hierarchies,
         judge: &judge,
         loss: &loss,
         told: &[],
         budget: Budget::default(),
         candidates: true,
         progress: &NoProgress,
-    });
+    };
+    let outcome: Outcome = search(problem);
     assert!(outcome.proven, "{}", context());
+    counts_add_up(&outcome, &context());
+    let budget = Budget { nodes_max: Some(seed % 17), time_max: None };
+    let hurried = search(FullDomain { budget, candidates: seed.is_multiple_of(2), ..problem });
+    counts_add_up(&hurried, &context());
+    if hurried.proven {
+        assert_eq!(
+            hurried.best.map(|best| best.cost),
+            outcome.best.as_ref().map(|best| best.cost),
+            "proven within {budget:?}, {}",
+            context()
+        );
+    }
     let oracle = Oracle::new(&case, bound.hierarchies());
     let mut holding = 0;
     let mut best: Option<f64> = None;
@@ -89,29 +109,27 @@ fn check_case(seed: u64) {
         // The answer does not depend on how the work is divided.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         if seed.is_multiple_of(50) {
-            let columns = bound.judged_codes();
-            let hierarchies = bound.hierarchies();
-            let alone = pool.install(|| {
-                search(FullDomain {
-                    columns: &columns,
-                    rows: table.rows,
-                    hierarchies: &hierarchies,
-                    judge: &judge,
-                    loss: &loss,
-                    told: &[],
-                    budget: Budget::default(),
-                    candidates: true,
-                    progress: &NoProgress,
-                })
-            });
+            let alone = pool.install(|| search(problem));
             assert_eq!(alone.best.map(|best| best.levels), Some(found.levels.clone()), "{}", context());
             assert_eq!(alone.explain, outcome.explain, "{}", context());
         }
     }
 }
 
+/// Every node of the lattice was judged, or passed over for one reason.
+fn counts_add_up(outcome: &Outcome, context: &str) {
+    let told = &outcome.explain;
+    let judged = told.judged_first + told.judged_proof;
+    let passed_over = told.pruned_by_loss + told.pruned_by_guarantee + told.pruned_by_suppression + told.not_reached;
+    assert_eq!(Some(judged + passed_over), told.nodes, "{told:?}, {context}");
+    assert!(told.judged_holding <= judged, "{told:?}, {context}");
+    assert!(!outcome.proven || told.not_reached == 0, "{told:?}, {context}");
+}
+
 pub(crate) fn random_case(seed: u64) -> Case {
     let mut rng = StdRng::seed_from_u64(seed);
+    let directory = tempfile::tempdir().unwrap();
+    let mut files = BTreeMap::new();
     let rows = match rng.random_range(0..10) {
         0 => rng.random_range(1..4),
         1..=6 => rng.random_range(2..40),
@@ -124,7 +142,13 @@ pub(crate) fn random_case(seed: u64) -> Case {
     let mut attributes = String::new();
     let mut columns: Vec<Vec<String>> = Vec::new();
     for name in &names {
-        let (texts, hierarchy) = random_column(&mut rng, rows);
+        let (texts, mut hierarchy, file) = random_column(&mut rng, rows);
+        if let Some(file) = file.filter(|_| name.starts_with('q')) {
+            let path = directory.path().join(format!("{name}.csv"));
+            std::fs::write(&path, file.iter().map(|row| row.join(";") + "\n").collect::<String>()).unwrap();
+            hierarchy = format!(", hierarchy = {:?}", path.display().to_string());
+            files.insert(name.clone(), file);
+        }
         let role = if name.starts_with('q') { "quasi" } else { "sensitive" };
         let hierarchy = if name.starts_with('q') {
             hierarchy
@@ -173,11 +197,11 @@ pub(crate) fn random_case(seed: u64) -> Case {
     let header: Vec<&str> = names.iter().map(String::as_str).collect();
     let rows: Vec<Vec<&str>> =
         (0..rows).map(|row| columns.iter().map(|column| column[row].as_str()).collect()).collect();
-    Case { table: Table::from_texts(&header, &rows), policy }
+    Case { table: Table::from_texts(&header, &rows), policy, files, _directory: directory }
 }
 
-/// Texts and, as a policy writes it, a hierarchy that fits.
-fn random_column(rng: &mut StdRng, rows: usize) -> (Vec<String>, String) {
+/// Texts and a hierarchy that fits: as a policy writes it, or the rows of a file.
+fn random_column(rng: &mut StdRng, rows: usize) -> (Vec<String>, String, Option<HierarchyFile>) {
     let distinct = *[1usize, 2, 3, 5, 9, 30].choose(rng).unwrap();
     let missing = rng.random_bool(0.2);
     let skew = rng.random_bool(0.5);
@@ -185,7 +209,8 @@ fn random_column(rng: &mut StdRng, rows: usize) -> (Vec<String>, String) {
         let value = rng.random_range(0..distinct as i64);
         if skew { value.min(rng.random_range(0..distinct as i64)) } else { value }
     };
-    let (shown, hierarchy): (fn(i64) -> String, &str) = match rng.random_range(0..6) {
+    let kind = rng.random_range(0..9);
+    let (shown, hierarchy): (fn(i64) -> String, &str) = match kind {
         0 => (|value| (value * 3 - 4).to_string(), ", hierarchy = { widths = [2, 6, 12] }"),
         1 => (|value| (value * 7).to_string(), ", hierarchy = { breaks = [[7, 20, 60], [20]] }"),
         2 => (|value| format!("a{:02}", value * 5), ", hierarchy = { mask = 3 }"),
@@ -194,11 +219,31 @@ fn random_column(rng: &mut StdRng, rows: usize) -> (Vec<String>, String) {
             ", hierarchy = { dates = [\"quarter\", \"year\"] }",
         ),
         4 => (|value| format!("{}.5", value), ", hierarchy = { widths = [0.5, 2.5] }"),
+        5 => (|value| (value * value).to_string(), ""),
+        6 => (|value| format!("{}.25", value * 2), ""),
         _ => (|value| format!("v{value}"), ""),
     };
     let texts =
         (0..rows).map(|_| if missing && rng.random_bool(0.15) { String::new() } else { shown(draw(rng)) }).collect();
-    (texts, hierarchy.to_owned())
+    let file = matches!(kind, 5..=7).then(|| random_file(rng, distinct as i64, shown));
+    (texts, hierarchy.to_owned(), file)
+}
+
+/// Leaves in groups that know no order, leaves that do not occur among them, the missing value at times.
+fn random_file(rng: &mut StdRng, distinct: i64, shown: fn(i64) -> String) -> HierarchyFile {
+    let groups = rng.random_range(1..=5);
+    let above: Vec<u32> = (0..groups).map(|_| rng.random_range(0..3)).collect();
+    let mut leaves: Vec<String> = (0..distinct + rng.random_range(0..4)).map(shown).collect();
+    if rng.random_bool(0.4) {
+        leaves.push(String::new());
+    }
+    let apart = rng.random_bool(0.5);
+    let row = |(index, leaf): (usize, String)| {
+        // Runs of neighbours, or no order at all.
+        let group = if apart { index * groups / 40 % groups } else { rng.random_range(0..groups) };
+        [leaf, format!("g{group}"), format!("h{}", above[group]), "*".to_owned()]
+    };
+    leaves.into_iter().enumerate().map(row).collect()
 }
 
 fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
@@ -471,6 +516,9 @@ impl<'a> Oracle<'a> {
         let label = &hierarchy.levels()[level].labels[map[code] as usize];
         let covered = map.iter().filter(|label| **label == map[code]).count() as f64;
         let leaves = column.domain.cardinality() as f64;
+        if let (Some(file), true) = (self.case.files.get(name), loss != Loss::Precision) {
+            return cell_loss_by_file(loss, file, level, &column.domain, code as u32);
+        }
         match loss {
             Loss::Precision => level as f64 / hierarchy.top() as f64,
             Loss::Granularity => (covered / leaves - 1.0 / leaves) / (1.0 - 1.0 / leaves).max(1e-300),
@@ -504,5 +552,36 @@ impl<'a> Oracle<'a> {
                 if ends.1 > ends.0 { (to - from) / (ends.1 - ends.0) } else { 0.0 }
             }
         }
+    }
+}
+
+/// By the rows of a hierarchy's file. Without a row for the missing value, that one stays by itself until the top.
+fn cell_loss_by_file(loss: Loss, file: &HierarchyFile, level: usize, domain: &Domain, code: u32) -> f64 {
+    let row_of = |code: u32| file.iter().find(|row| row[0] == domain.text(code));
+    let missing_apart = domain.missing_code().is_some_and(|missing| row_of(missing).is_none());
+    let under: Vec<&[String; 4]> =
+        row_of(code).map_or_else(Vec::new, |own| file.iter().filter(|row| row[level] == own[level]).collect());
+    let top = level == 3;
+    if loss == Loss::Granularity {
+        let leaves = file.len() + usize::from(missing_apart);
+        let covered = if top { leaves } else { under.len().max(1) };
+        return (covered - 1) as f64 / (leaves - 1).max(1) as f64;
+    }
+    if top || level == 0 || under.len() <= 1 {
+        return f64::from(u8::from(top));
+    }
+    let numbers = |texts: Vec<String>| -> Vec<f64> { texts.iter().filter_map(|text| text.parse().ok()).collect() };
+    let leaves = numbers(under.iter().map(|row| row[0].clone()).collect());
+    let values = numbers((0..domain.cardinality() as u32).map(|code| domain.text(code)).collect());
+    let ends = |numbers: &[f64]| (numbers.iter().copied().reduce(f64::min), numbers.iter().copied().reduce(f64::max));
+    match (domain.kind(), ends(&leaves), ends(&values)) {
+        (Kind::Category, ..) => {
+            let occurring = (0..domain.cardinality() as u32).filter_map(row_of).filter(|row| under.contains(row));
+            occurring.count() as f64 / domain.cardinality() as f64
+        }
+        (_, (Some(low), Some(high)), (Some(lowest), Some(highest))) if lowest < highest => {
+            ((high.min(highest) - low.max(lowest)) / (highest - lowest)).max(0.0)
+        }
+        _ => 0.0,
     }
 }

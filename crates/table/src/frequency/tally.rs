@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::FrequencySet;
 
 /// Entries tallied at once: keys, counts and slots of this many entries stay within a second-level cache.
-const CHUNK: usize = 1 << 15;
+pub(super) const CHUNK: usize = 1 << 15;
 
 /// Keys looked at to tell whether a chunk has many equal ones.
 const SAMPLE: usize = 1 << 11;
@@ -26,10 +26,11 @@ pub(super) struct Tally<const W: usize> {
 impl<const W: usize> Tally<W> {
     const SLOT_BITS_MIN: u32 = 8;
 
-    /// For at most `entries` keys, of which usually far fewer differ.
-    pub(super) fn new(entries: usize) -> Self {
-        let bits = (entries / 4).next_power_of_two().ilog2().max(Self::SLOT_BITS_MIN);
-        Tally { slots: vec![0; 1 << bits], shift: 64 - bits, keys: Vec::new(), counts: Vec::new() }
+    /// With room for about this many different keys; more are taken too, and cost a little more.
+    pub(super) fn new(distinct: usize) -> Self {
+        let bits = (distinct + distinct / 2).next_power_of_two().ilog2().max(Self::SLOT_BITS_MIN);
+        let (keys, counts) = (Vec::with_capacity(distinct), Vec::with_capacity(distinct));
+        Tally { slots: vec![0; 1 << bits], shift: 64 - bits, keys, counts }
     }
 
     /// Adds rows to a key and returns its position.
@@ -75,7 +76,7 @@ impl<const W: usize> Tally<W> {
     }
 
     fn into_set(self) -> FrequencySet<W> {
-        FrequencySet { keys: self.keys, counts: self.counts }
+        FrequencySet { keys: self.keys, counts: self.counts, ordered: false }
     }
 }
 
@@ -95,34 +96,47 @@ pub(super) fn tally_chunks<'a, const W: usize>(
 ) -> FrequencySet<W> {
     if len <= CHUNK {
         let (keys, counts) = chunk(0..len);
-        return tally_all(&keys, &counts);
+        return tally_all(&keys, &counts, len / 4);
     }
     let tally_range = |start: usize| {
         let (keys, counts) = chunk(start..(start + CHUNK).min(len));
         let sample = keys.len().min(SAMPLE);
+        let distinct = tally_all(&keys[..sample], &counts[..sample], sample / 2).len();
         // Where hardly any keys are equal, tallying twice would only cost: the merge does it all.
-        if tally_all(&keys[..sample], &counts[..sample]).len() * 8 > sample * 7 {
-            return FrequencySet { keys, counts: counts.into_owned() };
+        if distinct * 8 > sample * 7 {
+            return FrequencySet { keys, counts: counts.into_owned(), ordered: false };
         }
-        tally_all(&keys, &counts)
+        let expected = keys.len() * distinct / sample;
+        tally_all(&keys, &counts, expected)
     };
     merge((0..len).step_by(CHUNK).collect::<Vec<_>>().into_par_iter().map(tally_range).collect())
 }
 
-fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32]) -> FrequencySet<W> {
-    let mut tally = Tally::new(keys.len());
+/// Counts keys that `chunk` delivers for ranges that share none, and that follow one another in the order of keys.
+pub(super) fn tally_apart<'a, const W: usize>(
+    ranges: Vec<Range<usize>>,
+    chunk: impl Fn(Range<usize>) -> (Vec<[u64; W]>, Cow<'a, [u32]>) + Sync,
+) -> FrequencySet<W> {
+    let tally_range = |range: Range<usize>| {
+        let (keys, counts) = chunk(range);
+        tally_all(&keys, &counts, keys.len() / 2)
+    };
+    in_a_row(ranges.into_par_iter().map(tally_range).collect())
+}
+
+fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32], distinct: usize) -> FrequencySet<W> {
+    let mut tally = Tally::new(distinct);
     for (key, &count) in keys.iter().zip(counts) {
         tally.add(key, count);
     }
     tally.into_set()
 }
 
-/// Adds up parts whose keys may recur, within a part too. A large result has keys that lie close in
-/// their order close together, so that its own roll-ups find what they merge within few chunks.
+/// Adds up parts whose keys may recur, within a part too.
 fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let total: usize = parts.iter().map(FrequencySet::len).sum();
     if total <= 2 * CHUNK {
-        let mut tally = Tally::<W>::new(total);
+        let mut tally = Tally::<W>::new(total / 2);
         for part in &parts {
             for (key, &count) in part.keys.iter().zip(&part.counts) {
                 tally.add(key, count);
@@ -135,7 +149,8 @@ fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let split: Vec<(FrequencySet<W>, Vec<usize>)> =
         parts.into_par_iter().map(|part| by_partition(part, &splitters)).collect();
     let tally_partition = |partition: usize| {
-        let mut tally = Tally::<W>::new(total / partitions);
+        let entries: usize = split.iter().map(|(_, starts)| starts[partition + 1] - starts[partition]).sum();
+        let mut tally = Tally::<W>::new(entries / 2);
         for (part, starts) in &split {
             let range = starts[partition]..starts[partition + 1];
             for (key, &count) in part.keys[range.clone()].iter().zip(&part.counts[range]) {
@@ -146,13 +161,30 @@ fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     };
     let merged: Vec<FrequencySet<W>> = (0..partitions).into_par_iter().map(tally_partition).collect();
     drop(split);
-    let distinct = merged.iter().map(FrequencySet::len).sum();
-    let mut whole = FrequencySet { keys: Vec::with_capacity(distinct), counts: Vec::with_capacity(distinct) };
-    for part in merged {
+    in_a_row(merged)
+}
+
+/// One set of parts that share no key and follow one another in the order of keys. A large one is brought into that order.
+fn in_a_row<const W: usize>(mut parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
+    let distinct = parts.iter().map(FrequencySet::len).sum();
+    let ordered = distinct > CHUNK;
+    if ordered {
+        parts.par_iter_mut().for_each(sort);
+    }
+    let mut whole = FrequencySet { keys: Vec::with_capacity(distinct), counts: Vec::with_capacity(distinct), ordered };
+    for part in parts {
         whole.keys.extend_from_slice(&part.keys);
         whole.counts.extend_from_slice(&part.counts);
     }
     whole
+}
+
+fn sort<const W: usize>(set: &mut FrequencySet<W>) {
+    let mut entries: Vec<([u64; W], u32)> = set.keys.iter().copied().zip(set.counts.iter().copied()).collect();
+    entries.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
+    for (place, (key, count)) in entries.into_iter().enumerate() {
+        (set.keys[place], set.counts[place]) = (key, count);
+    }
 }
 
 /// Keys that cut all parts into partitions of about half a chunk, from a sample.
@@ -192,5 +224,5 @@ fn by_partition<const W: usize>(part: FrequencySet<W>, splitters: &[[u64; W]]) -
         counts[*place] = count;
         *place += 1;
     }
-    (FrequencySet { keys, counts }, starts)
+    (FrequencySet { keys, counts, ordered: false }, starts)
 }

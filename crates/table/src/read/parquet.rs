@@ -4,45 +4,47 @@
 //! be. Columns that are not wanted are not decoded.
 
 mod cells;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod types;
 
+use std::fmt::Display;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use arrow_schema::{DataType, Schema};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
-use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
+use parquet::file::properties::ReaderProperties;
+use parquet::file::reader::RowGroupReader;
+use parquet::file::serialized_reader::SerializedRowGroupReader;
 
 use super::assemble::{AssembleError, Gathered, Piece, assemble};
 use super::csv::{check_rows, no_rows};
 use super::header::check_names;
 use super::source::open_file;
 use super::{Limits, ReadOptions};
-use crate::{Codes, Kind, Table, TableError};
-use cells::ColumnCoder;
-
-const BATCH_ROWS: usize = 1 << 14;
+use crate::{Codes, Table, TableError};
+use cells::{ColumnCoder, Refusal};
+use types::CellType;
 
 pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Result<Table, TableError> {
     let (file, length) = open_file(path)?;
     options.progress.stage("read", Some(length));
-    let metadata =
-        ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|error| not_parquet(path, &error))?;
-    let schema = metadata.schema();
-    let header: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(|error| not_parquet(path, error))?;
+    let roots = metadata.file_metadata().schema_descr().root_schema().get_fields();
+    let header: Vec<String> = roots.iter().map(|root| root.name().to_owned()).collect();
     check_names(&path.display().to_string(), &header, limits)?;
-    let wanted: Vec<usize> = (0..header.len()).filter(|&index| options.wants(&header[index])).collect();
-    check_types(path, schema, &wanted)?;
-    let groups = metadata.metadata().row_groups();
-    let rows: usize = groups.iter().map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).sum();
+    let wanted = wanted_columns(path, &metadata, |name| options.wants(name))?;
+    let rows = declared_rows(path, metadata.row_groups())?;
     check_rows(path, rows, limits)?;
     if rows == 0 {
         return Err(no_rows(path));
     }
     let reading = Reading { path, metadata: &metadata, wanted: &wanted, options, limits };
-    let columns = gather(reading.read_groups()?, schema, &wanted);
+    let columns = gather(reading.read_groups()?, &wanted);
     assemble(header, columns, rows, options).map_err(|error| match error {
         AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
         AssembleError::Unfit(unfit) => {
@@ -52,28 +54,47 @@ pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Resul
     })
 }
 
-/// The kind that a file's type declares; `None` where the texts decide.
-fn kind_of(data_type: &DataType) -> Option<Kind> {
-    match data_type {
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => Some(Kind::Float),
-        DataType::Boolean => Some(Kind::Category),
-        _ => None,
-    }
+/// A column to read.
+struct Wanted {
+    name: String,
+    cells: CellType,
+    /// Its place among the columns that a file stores: a column of several parts takes several places.
+    leaf: usize,
 }
 
-fn check_types(path: &Path, schema: &Schema, wanted: &[usize]) -> Result<(), TableError> {
-    for &index in wanted {
-        let field = schema.field(index);
-        if !cells::is_supported(field.data_type()) {
+fn wanted_columns(
+    path: &Path,
+    metadata: &ParquetMetaData,
+    wants: impl Fn(&str) -> bool,
+) -> Result<Vec<Wanted>, TableError> {
+    let schema = metadata.file_metadata().schema_descr();
+    let mut wanted = Vec::new();
+    for (index, root) in schema.root_schema().get_fields().iter().enumerate().filter(|(_, root)| wants(root.name())) {
+        let cells = CellType::of(root).map_err(|found| {
             let hint = "a table holds single values: leave the column out, or store it as numbers, text or dates";
-            let problem = format!("column `{}` has the type {}, which cannot be read", field.name(), field.data_type());
-            return Err(TableError::input(path.display().to_string(), problem, hint));
-        }
+            let problem = format!("column `{}` has the type {found}, which cannot be read", root.name());
+            TableError::input(path.display().to_string(), problem, hint)
+        })?;
+        let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index);
+        let leaf = leaf.ok_or_else(|| TableError::Internal("a column of a Parquet file has no cells".to_owned()))?;
+        wanted.push(Wanted { name: root.name().to_owned(), cells, leaf });
     }
-    Ok(())
+    Ok(wanted)
 }
 
-fn not_parquet(path: &Path, error: &ParquetError) -> TableError {
+/// The rows of all groups, by what the file says of itself.
+fn declared_rows(path: &Path, groups: &[RowGroupMetaData]) -> Result<usize, TableError> {
+    let add = |sum: usize, group: &RowGroupMetaData| sum.checked_add(usize::try_from(group.num_rows()).ok()?);
+    let rows = groups.iter().try_fold(0, add);
+    rows.ok_or_else(|| not_parquet(path, "impossible numbers of rows"))
+}
+
+fn is_placed(column: &ColumnChunkMetaData) -> bool {
+    let places = [Some(column.data_page_offset()), column.dictionary_page_offset(), Some(column.compressed_size())];
+    places.into_iter().flatten().all(|place| place >= 0)
+}
+
+fn not_parquet(path: &Path, error: impl Display) -> TableError {
     let problem = format!("not a sound Parquet file ({error})");
     let hint = "check the suffix; Parquet is compressed within and cannot be read through gzip or zstd";
     TableError::input(path.display().to_string(), problem, hint)
@@ -81,8 +102,8 @@ fn not_parquet(path: &Path, error: &ParquetError) -> TableError {
 
 struct Reading<'a> {
     path: &'a Path,
-    metadata: &'a ArrowReaderMetadata,
-    wanted: &'a [usize],
+    metadata: &'a ParquetMetaData,
+    wanted: &'a [Wanted],
     options: &'a ReadOptions<'a>,
     limits: &'a Limits,
 }
@@ -95,7 +116,7 @@ struct Worker {
 impl Reading<'_> {
     /// The error of the earliest group wins, as groups are taken in order and finished once taken.
     fn read_groups(&self) -> Result<Vec<Worker>, TableError> {
-        let count = self.metadata.metadata().num_row_groups();
+        let count = self.metadata.num_row_groups();
         let next = AtomicUsize::new(0);
         let finished = Mutex::new(Vec::new());
         let first_error: Mutex<Option<(usize, TableError)>> = Mutex::new(None);
@@ -124,46 +145,57 @@ impl Reading<'_> {
     }
 
     fn coders(&self) -> Vec<ColumnCoder> {
-        let fields = self.wanted.iter().map(|&index| self.metadata.schema().field(index));
-        fields.map(|field| ColumnCoder::new(field.name(), self.limits.field_bytes)).collect()
+        self.wanted.iter().map(|column| ColumnCoder::new(column.cells, self.limits.field_bytes)).collect()
     }
 
-    fn read_group(&self, group: usize, worker: &mut Worker) -> Result<(), TableError> {
+    fn read_group(&self, index: usize, worker: &mut Worker) -> Result<(), TableError> {
         // Opened anew: a cloned handle shares its position with the others, and workers would read each other's bytes.
         let file = File::open(self.path).map_err(|error| TableError::io(self.path, error))?;
-        let before: i64 = self.metadata.metadata().row_groups()[..group].iter().map(|group| group.num_rows()).sum();
-        let projection = ProjectionMask::roots(self.metadata.parquet_schema(), self.wanted.iter().copied());
-        let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-            .with_row_groups(vec![group])
-            .with_projection(projection)
-            .with_batch_size(BATCH_ROWS)
-            .build()
-            .map_err(|error| not_parquet(self.path, &error))?;
-        let mut rows = 0;
-        for batch in batches {
-            let batch = batch.map_err(|error| not_parquet(self.path, &error.into()))?;
-            for (coder, array) in worker.coders.iter_mut().zip(batch.columns()) {
-                coder.take(array).map_err(|refusal| {
-                    let row = before as usize + rows + refusal.row + 1;
-                    let place = format!("{}: row {row}", self.path.display());
-                    TableError::input(place, refusal.problem, refusal.hint)
-                })?;
+        let group = self.metadata.row_group(index);
+        let rows = declared_rows(self.path, std::slice::from_ref(group))?;
+        let properties = Arc::new(ReaderProperties::builder().build());
+        let reader = SerializedRowGroupReader::new(Arc::new(file), group, None, properties)
+            .map_err(|error| not_parquet(self.path, error))?;
+        for (column, coder) in self.wanted.iter().zip(&mut worker.coders) {
+            if !is_placed(group.column(column.leaf)) {
+                return Err(not_parquet(self.path, format!("column `{}` lies outside of the file", column.name)));
             }
-            rows += batch.num_rows();
+            // The decoders assert what a damaged file may break.
+            let taken = catch_unwind(AssertUnwindSafe(|| {
+                let cells = reader.get_column_reader(column.leaf).map_err(Refusal::File)?;
+                coder.take(cells, rows)
+            }));
+            match taken {
+                Ok(taken) => taken.map_err(|refusal| self.refuse(index, column, refusal))?,
+                Err(_) => return Err(not_parquet(self.path, format!("column `{}` cannot be decoded", column.name))),
+            }
         }
         let columns = worker.coders.iter_mut().map(ColumnCoder::take_codes).collect();
-        worker.groups.push((group, rows, columns));
-        let bytes = self.metadata.metadata().row_group(group).compressed_size();
-        self.options.progress.advance(u64::try_from(bytes).unwrap_or(0));
+        worker.groups.push((index, rows, columns));
+        self.options.progress.advance(u64::try_from(group.compressed_size()).unwrap_or(0));
         Ok(())
+    }
+
+    fn refuse(&self, group: usize, column: &Wanted, refusal: Refusal) -> TableError {
+        let name = &column.name;
+        match refusal {
+            Refusal::File(error) => not_parquet(self.path, format!("column `{name}`: {error}")),
+            Refusal::Rows => not_parquet(self.path, format!("column `{name}` has fewer or more rows than declared")),
+            Refusal::Cell { row, problem, hint } => {
+                let before: i64 = self.metadata.row_groups()[..group].iter().map(|group| group.num_rows()).sum();
+                let place = format!("{}: row {}", self.path.display(), before as usize + row + 1);
+                TableError::input(place, format!("column `{name}`: {problem}"), hint)
+            }
+        }
     }
 }
 
-fn gather(workers: Vec<Worker>, schema: &Schema, wanted: &[usize]) -> Vec<Gathered> {
-    let new_column = |&index: &usize| {
-        let field = schema.field(index);
-        let kind = kind_of(field.data_type());
-        Gathered { name: field.name().clone(), kind, dictionaries: Vec::new(), pieces: Vec::new() }
+fn gather(workers: Vec<Worker>, wanted: &[Wanted]) -> Vec<Gathered> {
+    let new_column = |column: &Wanted| Gathered {
+        name: column.name.clone(),
+        kind: column.cells.kind(),
+        dictionaries: Vec::new(),
+        pieces: Vec::new(),
     };
     let mut columns: Vec<Gathered> = wanted.iter().map(new_column).collect();
     let mut groups = Vec::new();

@@ -2,14 +2,8 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ::parquet::arrow::ArrowWriter;
-use ::parquet::file::properties::WriterProperties;
-use arrow_array::types::{Int8Type, Int32Type};
-use arrow_array::*;
-use arrow_schema::{Field, Schema};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tempfile::TempDir;
@@ -17,38 +11,38 @@ use tempfile::TempDir;
 use super::*;
 use crate::InputError;
 
-fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
+pub(super) fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(name);
     std::fs::write(&path, bytes).unwrap();
     (directory, path)
 }
 
-fn read_file(name: &str, bytes: &[u8]) -> Result<Table, TableError> {
+pub(super) fn read_file(name: &str, bytes: &[u8]) -> Result<Table, TableError> {
     let (_directory, path) = file(name, bytes);
     read_table(&path, &ReadOptions::default())
 }
 
-fn input_error(outcome: Result<Table, TableError>) -> InputError {
+pub(super) fn input_error(outcome: Result<Table, TableError>) -> InputError {
     match outcome {
         Err(TableError::Input(error)) => *error,
         other => panic!("expected an input error, found {other:?}"),
     }
 }
 
-fn refused(name: &str, bytes: &[u8], place: &str, problem: &str) {
+pub(super) fn refused(name: &str, bytes: &[u8], place: &str, problem: &str) {
     let error = input_error(read_file(name, bytes));
     assert!(error.place.ends_with(place), "{error}");
     assert!(error.problem.contains(problem), "expected `{problem}` in: {error}");
     assert!(!error.hint.is_empty(), "{error}");
 }
 
-fn texts(table: &Table, name: &str) -> Vec<String> {
+pub(super) fn texts(table: &Table, name: &str) -> Vec<String> {
     let column = table.column(name).unwrap();
     (0..table.rows).map(|row| column.text(row)).collect()
 }
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
@@ -213,134 +207,4 @@ fn json_in_blocks_of_any_size_on_any_threads_is_one_table() {
             assert_eq!(column.text(row), expected);
         }
     }
-}
-
-fn parquet_file(columns: Vec<(&str, ArrayRef)>, rows_per_group: usize) -> (TempDir, PathBuf) {
-    let (directory, path) = file("x.parquet", b"");
-    let fields: Vec<Field> =
-        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
-    let schema = Arc::new(Schema::new(fields));
-    let batch = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, array)| array).collect()).unwrap();
-    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(rows_per_group)).build();
-    let mut writer = ArrowWriter::try_new(std::fs::File::create(&path).unwrap(), schema, Some(properties)).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
-    (directory, path)
-}
-
-#[test]
-fn parquet_columns_of_every_simple_type_are_read() {
-    let words: DictionaryArray<Int8Type> = vec![Some("x"), None, Some("x")].into_iter().collect();
-    let decimals = Decimal128Array::from(vec![Some(1234), None, Some(-5)]).with_precision_and_scale(10, 2).unwrap();
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("small", Arc::new(Int8Array::from(vec![Some(-1), None, Some(7)]))),
-        ("large", Arc::new(Int64Array::from(vec![i64::MAX, i64::MIN, 0]))),
-        ("unsigned", Arc::new(UInt64Array::from(vec![u64::MAX, 1, 2]))),
-        ("single", Arc::new(Float32Array::from(vec![0.1, 2.0, -0.0]))),
-        ("double", Arc::new(Float64Array::from(vec![Some(1e300), Some(2.0), None]))),
-        ("whole", Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]))),
-        ("text", Arc::new(StringArray::from(vec![Some("02139"), Some(""), None]))),
-        ("view", Arc::new(StringViewArray::from(vec!["a text longer than twelve", "b", "b"]))),
-        ("word", Arc::new(words)),
-        ("truth", Arc::new(BooleanArray::from(vec![Some(true), Some(false), None]))),
-        ("day", Arc::new(Date32Array::from(vec![0, 19_753, -1]))),
-        ("price", Arc::new(decimals)),
-        ("moment", Arc::new(TimestampMillisecondArray::from(vec![0, 1, 1_000]))),
-        ("nothing", Arc::new(Int32Array::from(vec![None, None, None]))),
-    ];
-    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-    let (_directory, path) = parquet_file(columns.clone(), 2);
-    let table = read_table(&path, &ReadOptions::default()).unwrap();
-    assert_eq!(table.header, names);
-    let expected: [(&str, Kind, [&str; 3]); 14] = [
-        ("small", Kind::Integer, ["-1", "", "7"]),
-        ("large", Kind::Integer, ["9223372036854775807", "-9223372036854775808", "0"]),
-        ("unsigned", Kind::Category, ["18446744073709551615", "1", "2"]),
-        ("single", Kind::Float, ["0.1", "2", "0"]),
-        ("double", Kind::Float, [&format!("1{}", "0".repeat(300)), "2", ""]),
-        ("whole", Kind::Float, ["1", "2", "3"]),
-        ("text", Kind::Category, ["02139", "", ""]),
-        ("view", Kind::Category, ["a text longer than twelve", "b", "b"]),
-        ("word", Kind::Category, ["x", "", "x"]),
-        ("truth", Kind::Category, ["true", "false", ""]),
-        ("day", Kind::Date, ["1970-01-01", "2024-01-31", "1969-12-31"]),
-        ("price", Kind::Float, ["12.34", "", "-0.05"]),
-        ("moment", Kind::Category, ["1970-01-01T00:00:00", "1970-01-01T00:00:00.001", "1970-01-01T00:00:01"]),
-        ("nothing", Kind::Category, ["", "", ""]),
-    ];
-    for (name, kind, values) in expected {
-        assert_eq!(texts(&table, name), values, "{name}");
-        assert_eq!(table.column(name).unwrap().domain.kind(), kind, "{name}");
-    }
-    let only = Some(["day".to_owned()].into());
-    let table = read_table(&path, &ReadOptions { only, ..ReadOptions::default() }).unwrap();
-    assert_eq!((table.header.len(), table.columns.len()), (14, 1));
-    assert_eq!(texts(&table, "day"), ["1970-01-01", "2024-01-31", "1969-12-31"]);
-}
-
-/// Workers that share one handle's position read each other's row groups, or none: each must have its own.
-#[test]
-fn parquet_row_groups_are_read_side_by_side() {
-    let numbers: Vec<i64> = (0..6000).map(|row| row * 7919 % 6007).collect();
-    let texts_of: Vec<String> = numbers.iter().map(|number| format!("text {number}")).collect();
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("number", Arc::new(arrow_array::Int64Array::from(numbers.clone()))),
-        ("text", Arc::new(arrow_array::StringArray::from(texts_of.clone()))),
-    ];
-    let (_directory, path) = parquet_file(columns, 20);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
-    for _ in 0..10 {
-        let table = pool.install(|| read_table(&path, &ReadOptions::default()).unwrap());
-        assert_eq!(texts(&table, "text"), texts_of);
-        assert_eq!(table.column("number").unwrap().text(5999), numbers[5999].to_string());
-    }
-}
-
-#[test]
-fn parquet_that_is_no_table_of_values_is_refused_by_column_and_row() {
-    let error_of = |name: &str, array: ArrayRef, kinds: &[(&str, Kind)]| {
-        let (_directory, path) = parquet_file(vec![(name, array)], 2);
-        let kinds = kinds.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
-        input_error(read_table(&path, &ReadOptions { kinds, ..ReadOptions::default() }))
-    };
-    let check = |error: InputError, place: &str, problem: &str| {
-        assert!(error.place.ends_with(place) && error.problem.contains(problem), "{error}");
-    };
-    let floats = Float64Array::from(vec![Some(1.0), None, Some(2.0), Some(f64::NAN)]);
-    check(error_of("pay", Arc::new(floats), &[]), "x.parquet: row 4", "column `pay`: `NaN` is no number");
-    let floats = Float32Array::from(vec![f32::NEG_INFINITY]);
-    check(error_of("pay", Arc::new(floats), &[]), "x.parquet: row 1", "column `pay`: `-inf`");
-    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)])]);
-    check(error_of("tags", Arc::new(lists), &[]), "x.parquet", "column `tags` has the type List");
-    let bytes = BinaryArray::from(vec![&b"x"[..]]);
-    check(error_of("raw", Arc::new(bytes), &[]), "x.parquet", "column `raw` has the type Binary");
-    let nul = StringArray::from(vec!["a", "b", "c\0"]);
-    check(error_of("s", Arc::new(nul), &[]), "x.parquet: row 3", "NUL");
-    let words = StringArray::from(vec!["1", "2", "x"]);
-    check(error_of("s", Arc::new(words), &[("s", Kind::Integer)]), "x.parquet: row 3", "`x` is not an integer");
-    check(error_of("", Arc::new(Int8Array::from(vec![1])), &[]), "x.parquet", "has no name");
-    let none = Int8Array::from(Vec::<i8>::new());
-    check(error_of("n", Arc::new(none), &[]), "x.parquet", "no rows");
-    refused("x.parquet", b"PAR1 but not really", "x.parquet", "not a sound Parquet file");
-    refused("x.parquet", b"", "x.parquet", "not a sound Parquet file");
-    refused("x.parquet.gz", &gzip(b"PAR1"), "x.parquet.gz", "not a sound Parquet file");
-}
-
-#[test]
-fn parquet_and_csv_of_the_same_texts_are_the_same_table() {
-    let mut random = StdRng::seed_from_u64(9);
-    let ages: Vec<i32> = (0..5000).map(|_| random.random_range(0..900)).collect();
-    let zips: Vec<String> = (0..5000).map(|_| format!("{:05}", random.random_range(0..70_000))).collect();
-    let mut csv = String::from("age,zip\n");
-    ages.iter().zip(&zips).for_each(|(age, zip)| csv.push_str(&format!("{age},{zip}\n")));
-    let from_csv = read_file("x.csv", csv.as_bytes()).unwrap();
-    let columns: Vec<(&str, ArrayRef)> =
-        vec![("age", Arc::new(Int32Array::from(ages))), ("zip", Arc::new(StringArray::from(zips)))];
-    let (_directory, path) = parquet_file(columns, 700);
-    for threads in [1, 2] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let from_parquet = pool.install(|| read_table(&path, &ReadOptions::default())).unwrap();
-        assert_eq!(from_parquet, from_csv);
-    }
-    assert_eq!(from_csv.columns[0].domain.kind(), Kind::Integer);
 }

@@ -1,41 +1,46 @@
-//! The cells of one Arrow column as codes. A number is looked up by its bits; only a value that is new is written out
+//! The cells of one column as codes. A number is looked up by its bits; only a value that is new is written out
 //! as text, so that all formats meet in the same dictionary.
 
 use std::fmt::Display;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
-use arrow_schema::{DataType, TimeUnit};
 use hashbrown::HashMap;
+use parquet::basic::TimeUnit;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{DataType, Int96};
+use parquet::errors::ParquetError;
 
+use super::texts;
+use super::types::CellType;
 use crate::Codes;
 use crate::date::Date;
 use crate::read::assemble::widen;
 use crate::read::interner::{ABSENT, Interner};
 
-/// A value that cannot be read, and its row in the batch.
+const BATCH_ROWS: usize = 1 << 14;
+
+const NANOS_PER_DAY: i64 = 86_400_000_000_000;
+/// The day count of 1970-01-01 in the calendar of the oldest timestamps.
+const JULIAN_DAY_OF_EPOCH: i64 = 2_440_588;
+
+/// Why a column cannot be read.
 #[derive(Debug)]
-pub(super) struct Refusal {
-    pub(super) row: usize,
-    pub(super) problem: String,
-    pub(super) hint: &'static str,
+pub(super) enum Refusal {
+    File(ParquetError),
+    /// The column has another number of rows than its row group declares.
+    Rows,
+    /// A value that has no place in a table, and its row in the row group.
+    Cell {
+        row: usize,
+        problem: String,
+        hint: &'static str,
+    },
 }
 
-pub(super) fn is_supported(data_type: &DataType) -> bool {
-    use DataType::*;
-    match data_type {
-        Dictionary(_, values) => matches!(values.as_ref(), Utf8 | LargeUtf8 | Utf8View),
-        Null | Boolean | Utf8 | LargeUtf8 | Utf8View | Date32 | Timestamp(..) => true,
-        Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => true,
-        Float16 | Float32 | Float64 => true,
-        Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..) => true,
-        _ => false,
-    }
-}
+/// What is wrong with a cell, and what to do.
+type Unfit = (String, &'static str);
 
 pub(super) struct ColumnCoder {
-    name: String,
+    cells: CellType,
     longest: usize,
     dictionary: Interner,
     /// Codes of numbers met before, by their bits.
@@ -44,9 +49,9 @@ pub(super) struct ColumnCoder {
 }
 
 impl ColumnCoder {
-    pub(super) fn new(name: &str, longest: usize) -> ColumnCoder {
+    pub(super) fn new(cells: CellType, longest: usize) -> ColumnCoder {
         ColumnCoder {
-            name: name.to_owned(),
+            cells,
             longest,
             dictionary: Interner::new(),
             numbers: HashMap::default(),
@@ -63,35 +68,82 @@ impl ColumnCoder {
         self.dictionary
     }
 
-    pub(super) fn take(&mut self, array: &ArrayRef) -> Result<(), Refusal> {
-        use DataType::*;
-        match array.data_type() {
-            Null => (0..array.len()).for_each(|_| self.push(ABSENT)),
-            Boolean => {
-                let array = array.as_boolean();
-                for value in array {
-                    let code = value.map(|truth| self.dictionary.code(if truth { b"true" } else { b"false" }));
-                    self.push(code.unwrap_or(ABSENT));
+    /// Codes all cells of a row group's column, which must be as many as the group has rows.
+    pub(super) fn take(&mut self, column: ColumnReader, rows: usize) -> Result<(), Refusal> {
+        let cells = self.cells;
+        match column {
+            ColumnReader::BoolColumnReader(reader) => self
+                .drain(reader, rows, |coder, &truth| Ok(coder.dictionary.code(if truth { b"true" } else { b"false" }))),
+            ColumnReader::Int32ColumnReader(reader) => match cells {
+                CellType::Unsigned => {
+                    self.drain(reader, rows, |coder, &value| Ok(coder.code_of_integer(i64::from(value as u32))))
                 }
+                CellType::Date => self.drain(reader, rows, |coder, &days| {
+                    Ok(coder.code_of_number(i128::from(days), || Date(days).to_string()))
+                }),
+                _ => self.drain(reader, rows, |coder, &value| Ok(coder.code_of_whole(i64::from(value)))),
+            },
+            ColumnReader::Int64ColumnReader(reader) => match cells {
+                CellType::Unsigned => self.drain(reader, rows, |coder, &value| {
+                    Ok(coder.code_of_number(i128::from(value as u64), || (value as u64).to_string()))
+                }),
+                _ => self.drain(reader, rows, |coder, &value| Ok(coder.code_of_whole(value))),
+            },
+            ColumnReader::Int96ColumnReader(reader) => {
+                self.drain(reader, rows, |coder, value| coder.code_of_int96(value))
             }
-            Int8 => self.take_integers::<Int8Type>(array),
-            Int16 => self.take_integers::<Int16Type>(array),
-            Int32 => self.take_integers::<Int32Type>(array),
-            Int64 => self.take_integers::<Int64Type>(array),
-            UInt8 => self.take_integers::<UInt8Type>(array),
-            UInt16 => self.take_integers::<UInt16Type>(array),
-            UInt32 => self.take_integers::<UInt32Type>(array),
-            UInt64 => self.take_integers::<UInt64Type>(array),
-            Date32 => self.take_numbers::<Date32Type>(array, i128::from, |days| Date(days).to_string()),
-            Float16 => self.take_floats::<Float16Type>(array)?,
-            Float32 => self.take_floats::<Float32Type>(array)?,
-            Float64 => self.take_floats::<Float64Type>(array)?,
-            Timestamp(unit, zone) => self.take_timestamps(array, *unit, zone.is_some()),
-            Utf8 | LargeUtf8 | Utf8View => self.take_texts(array)?,
-            Dictionary(..) => self.take_dictionary(array)?,
-            _ => self.take_decimals(array)?,
+            ColumnReader::FloatColumnReader(reader) => {
+                self.drain(reader, rows, |coder, &value| coder.code_of_float(value))
+            }
+            ColumnReader::DoubleColumnReader(reader) => {
+                self.drain(reader, rows, |coder, &value| coder.code_of_float(value))
+            }
+            ColumnReader::ByteArrayColumnReader(reader) => match cells {
+                CellType::Decimal { scale } => {
+                    self.drain(reader, rows, |coder, bytes| coder.code_of_decimal(bytes.data(), scale))
+                }
+                _ => self.drain(reader, rows, |coder, bytes| coder.code_of_text(bytes.data())),
+            },
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => match cells {
+                CellType::Decimal { scale } => {
+                    self.drain(reader, rows, |coder, bytes| coder.code_of_decimal(bytes.data(), scale))
+                }
+                _ => self.drain(reader, rows, |coder, bytes| coder.code_of_half(bytes.data())),
+            },
         }
-        Ok(())
+    }
+
+    /// Reads a column to its end, batch by batch. A cell without a value has a lower definition level than one with.
+    fn drain<T: DataType>(
+        &mut self,
+        mut reader: ColumnReaderImpl<T>,
+        rows: usize,
+        code: impl Fn(&mut ColumnCoder, &T::T) -> Result<u32, Unfit>,
+    ) -> Result<(), Refusal> {
+        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        let mut done = 0;
+        loop {
+            levels.clear();
+            values.clear();
+            let (records, present, _) =
+                reader.read_records(BATCH_ROWS, Some(&mut levels), None, &mut values).map_err(Refusal::File)?;
+            if records == 0 {
+                return if done == rows { Ok(()) } else { Err(Refusal::Rows) };
+            }
+            if done + records > rows {
+                return Err(Refusal::Rows);
+            }
+            let mut present = values[..present].iter();
+            for row in 0..records {
+                let value = if levels.is_empty() || levels[row] > 0 { present.next() } else { None };
+                let code = value.map(|value| code(self, value)).transpose().map_err(|(problem, hint)| {
+                    // The first row that fails, though the column goes on.
+                    Refusal::Cell { row: done + row, problem, hint }
+                })?;
+                self.push(code.unwrap_or(ABSENT));
+            }
+            done += records;
+        }
     }
 
     fn push(&mut self, code: u32) {
@@ -100,162 +152,94 @@ impl ColumnCoder {
         self.codes.push(code);
     }
 
-    fn take_integers<T: ArrowPrimitiveType>(&mut self, array: &ArrayRef)
-    where
-        T::Native: Into<i128> + Display,
-    {
-        self.take_numbers::<T>(array, Into::into, |value| value.to_string());
+    fn code_of_number(&mut self, bits: i128, text: impl FnOnce() -> String) -> u32 {
+        let dictionary = &mut self.dictionary;
+        *self.numbers.entry(bits).or_insert_with(|| dictionary.code(text().as_bytes()))
     }
 
-    fn take_floats<T: ArrowPrimitiveType>(&mut self, array: &ArrayRef) -> Result<(), Refusal>
-    where
-        T::Native: Into<f64> + Display,
-    {
-        let floats: &PrimitiveArray<T> = array.as_primitive();
-        let unusable = (0..floats.len()).find(|&row| floats.is_valid(row) && !floats.value(row).into().is_finite());
-        if let Some(row) = unusable {
-            let problem = format!("column `{}`: `{}` is no number", self.name, floats.value(row));
-            return Err(Refusal { row, problem, hint: "store a value that is unknown or out of range as null" });
-        }
-        self.take_numbers::<T>(array, |value| i128::from(value.into().to_bits()), |value| value.to_string());
-        Ok(())
+    fn code_of_integer(&mut self, value: i64) -> u32 {
+        self.code_of_number(i128::from(value), || value.to_string())
     }
 
-    fn take_timestamps(&mut self, array: &ArrayRef, unit: TimeUnit, zoned: bool) {
-        let text = |value| timestamp_text(value, unit, zoned);
-        match unit {
-            TimeUnit::Second => self.take_numbers::<TimestampSecondType>(array, i128::from, text),
-            TimeUnit::Millisecond => self.take_numbers::<TimestampMillisecondType>(array, i128::from, text),
-            TimeUnit::Microsecond => self.take_numbers::<TimestampMicrosecondType>(array, i128::from, text),
-            TimeUnit::Nanosecond => self.take_numbers::<TimestampNanosecondType>(array, i128::from, text),
-        }
-    }
-
-    fn take_numbers<T: ArrowPrimitiveType>(
-        &mut self,
-        array: &ArrayRef,
-        bits: impl Fn(T::Native) -> i128,
-        text: impl Fn(T::Native) -> String,
-    ) {
-        let array: &PrimitiveArray<T> = array.as_primitive();
-        for value in array {
-            let code = match value {
-                None => ABSENT,
-                Some(value) => {
-                    let dictionary = &mut self.dictionary;
-                    *self.numbers.entry(bits(value)).or_insert_with(|| dictionary.code(text(value).as_bytes()))
-                }
-            };
-            self.push(code);
-        }
-    }
-
-    fn take_decimals(&mut self, array: &ArrayRef) -> Result<(), Refusal> {
-        use DataType::*;
-        match array.data_type() {
-            Decimal32(..) => self.take_written(array, |row| array.as_primitive::<Decimal32Type>().value_as_string(row)),
-            Decimal64(..) => self.take_written(array, |row| array.as_primitive::<Decimal64Type>().value_as_string(row)),
-            Decimal128(..) => {
-                self.take_written(array, |row| array.as_primitive::<Decimal128Type>().value_as_string(row));
+    /// A whole number, or what one stands for.
+    fn code_of_whole(&mut self, value: i64) -> u32 {
+        match self.cells {
+            CellType::Decimal { scale } => {
+                self.code_of_number(i128::from(value), || texts::decimal(&value.to_be_bytes(), scale))
             }
-            Decimal256(..) => {
-                self.take_written(array, |row| array.as_primitive::<Decimal256Type>().value_as_string(row));
+            CellType::Timestamp { unit, zoned } => {
+                let (per_day, decimals) = match unit {
+                    TimeUnit::MILLIS => (86_400_000, 3),
+                    TimeUnit::MICROS => (86_400_000_000, 6),
+                    TimeUnit::NANOS => (NANOS_PER_DAY, 9),
+                };
+                let nanos = value.rem_euclid(per_day) * (NANOS_PER_DAY / per_day);
+                let text = || texts::moment(value.div_euclid(per_day), nanos, decimals, zoned);
+                // Beyond the calendar's range the count itself is still exact.
+                self.code_of_number(i128::from(value), || text().unwrap_or_else(|| value.to_string()))
             }
-            other => {
-                let problem = format!("column `{}` has the type {other}, which cannot be read", self.name);
-                return Err(Refusal { row: 0, problem, hint: "leave the column out" });
-            }
-        }
-        Ok(())
-    }
-
-    fn take_written(&mut self, array: &ArrayRef, text: impl Fn(usize) -> String) {
-        for row in 0..array.len() {
-            let code = if array.is_null(row) { ABSENT } else { self.dictionary.code(text(row).as_bytes()) };
-            self.push(code);
+            _ => self.code_of_integer(value),
         }
     }
 
-    fn take_texts(&mut self, array: &ArrayRef) -> Result<(), Refusal> {
-        let text = texts(array);
-        for row in 0..array.len() {
-            let code = if array.is_null(row) { ABSENT } else { self.code_of_text(row, text(row))? };
-            self.push(code);
-        }
-        Ok(())
+    fn code_of_int96(&mut self, value: &Int96) -> Result<u32, Unfit> {
+        let &[low, high, day] = value.data() else {
+            return Err(unfit("a timestamp of another length than twelve bytes"));
+        };
+        let nanos = u64::from(high) << 32 | u64::from(low);
+        let days = i64::from(day) - JULIAN_DAY_OF_EPOCH;
+        let nanos = i64::try_from(nanos).ok().filter(|nanos| (0..NANOS_PER_DAY).contains(nanos));
+        let Some(nanos) = nanos else { return Err(unfit("a timestamp with more than a day in its hours")) };
+        let bits = i128::from(days) << 64 | i128::from(nanos);
+        Ok(self.code_of_number(bits, || texts::moment(days, nanos, 9, false).unwrap_or_default()))
     }
 
-    fn code_of_text(&mut self, row: usize, text: &str) -> Result<u32, Refusal> {
-        let refuse = |problem: String| Refusal { row, problem, hint: "mend the text, or leave the column out" };
+    fn code_of_float<F: Into<f64> + Display + Copy>(&mut self, value: F) -> Result<u32, Unfit> {
+        let wide: f64 = value.into();
+        if !wide.is_finite() {
+            let hint = "store a value that is unknown or out of range as null";
+            return Err((format!("`{value}` is no number"), hint));
+        }
+        Ok(self.code_of_number(i128::from(wide.to_bits()), || value.to_string()))
+    }
+
+    fn code_of_half(&mut self, bytes: &[u8]) -> Result<u32, Unfit> {
+        match bytes {
+            &[low, high] => self.code_of_float(texts::half(u16::from_le_bytes([low, high]))),
+            _ => Err(unfit("a half-precision number of another length than two bytes")),
+        }
+    }
+
+    fn code_of_decimal(&mut self, bytes: &[u8], scale: usize) -> Result<u32, Unfit> {
+        if bytes.len() > texts::DECIMAL_BYTES_MAX {
+            return Err(unfit("a decimal of over 76 digits"));
+        }
+        if bytes.len() > 16 {
+            return Ok(self.dictionary.code(texts::decimal(bytes, scale).as_bytes()));
+        }
+        let negative = bytes.first().is_some_and(|&byte| byte >= 0x80);
+        let mut wide = [if negative { 0xff } else { 0 }; 16];
+        wide[16 - bytes.len()..].copy_from_slice(bytes);
+        Ok(self.code_of_number(i128::from_be_bytes(wide), || texts::decimal(bytes, scale)))
+    }
+
+    fn code_of_text(&mut self, text: &[u8]) -> Result<u32, Unfit> {
         if text.len() > self.longest {
-            return Err(refuse(format!("column `{}`: a text of over {} bytes", self.name, self.longest)));
+            return Err(unfit(&format!("a text of over {} bytes", self.longest)));
         }
-        if memchr::memchr(0, text.as_bytes()).is_some() {
-            return Err(refuse(format!("column `{}`: a text with a NUL character", self.name)));
+        if memchr::memchr(0, text).is_some() {
+            return Err(unfit("a text with a NUL character"));
         }
-        Ok(self.dictionary.code(text.as_bytes()))
-    }
-
-    /// Each entry of the file's own dictionary is looked up once, at the first row that uses it.
-    fn take_dictionary(&mut self, array: &ArrayRef) -> Result<(), Refusal> {
-        let dictionary = array.as_any_dictionary();
-        let values = dictionary.values();
-        let text = texts(values);
-        let mut known: Vec<Option<u32>> = vec![None; values.len()];
-        for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
-            let code = if array.is_null(row) || values.is_null(key) {
-                ABSENT
-            } else if let Some(code) = known[key] {
-                code
-            } else {
-                *known[key].insert(self.code_of_text(row, text(key))?)
-            };
-            self.push(code);
+        let known = self.dictionary.cardinality();
+        let code = self.dictionary.code(text);
+        // A text that is known was looked at when it was new.
+        if self.dictionary.cardinality() > known && std::str::from_utf8(text).is_err() {
+            return Err(unfit("a text that is not UTF-8"));
         }
-        Ok(())
+        Ok(code)
     }
 }
 
-/// The text at each position of an array of texts, however it is laid out.
-fn texts<'a>(array: &'a ArrayRef) -> Box<dyn Fn(usize) -> &'a str + 'a> {
-    match array.data_type() {
-        DataType::LargeUtf8 => Box::new(|row| array.as_string::<i64>().value(row)),
-        DataType::Utf8View => Box::new(|row| array.as_string_view().value(row)),
-        _ => Box::new(|row| array.as_string::<i32>().value(row)),
-    }
-}
-
-/// `2024-01-31T09:30:00`, with as many decimals as the unit has when they are not zero, and `Z` for an instant.
-fn timestamp_text(value: i64, unit: TimeUnit, zoned: bool) -> String {
-    let (per_second, decimals) = match unit {
-        TimeUnit::Second => (1, 0),
-        TimeUnit::Millisecond => (1_000, 3),
-        TimeUnit::Microsecond => (1_000_000, 6),
-        TimeUnit::Nanosecond => (1_000_000_000, 9),
-    };
-    let (seconds, fraction) = (value.div_euclid(per_second), value.rem_euclid(per_second));
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Beyond the calendar's range the count itself is still exact.
-    let Ok(days) = i32::try_from(days) else { return format!("{value}") };
-    let mut text = format!("{}T{:02}:{:02}:{:02}", Date(days), second / 3600, second / 60 % 60, second % 60);
-    if fraction != 0 {
-        text.push_str(&format!(".{fraction:0decimals$}"));
-    }
-    if zoned {
-        text.push('Z');
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_moment_is_written_with_the_decimals_it_needs() {
-        assert_eq!(timestamp_text(0, TimeUnit::Second, false), "1970-01-01T00:00:00");
-        assert_eq!(timestamp_text(-1, TimeUnit::Millisecond, true), "1969-12-31T23:59:59.999Z");
-        assert_eq!(timestamp_text(86_400_000_000_001, TimeUnit::Nanosecond, false), "1970-01-02T00:00:00.000000001");
-        assert_eq!(timestamp_text(i64::MAX, TimeUnit::Second, false), i64::MAX.to_string());
-    }
+fn unfit(problem: &str) -> Unfit {
+    (problem.to_owned(), "mend the value, or leave the column out")
 }

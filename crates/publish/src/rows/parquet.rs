@@ -1,0 +1,119 @@
+//! The released rows as Parquet: numbers and dates as such where they were not generalised, all else as text.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_table::{Kind, Progress, TableError, Values};
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{Type, TypePtr};
+
+use super::{BUCKETS_AT_ONCE, Flushing, ReleasedColumn, Shuffled};
+
+/// All rows are in the file when this returns; the disk may still be at work.
+pub fn write_parquet(
+    path: &Path,
+    columns: &[ReleasedColumn<'_>],
+    rows: &Shuffled,
+    progress: &dyn Progress,
+) -> Result<Flushing, TableError> {
+    let failed = |error: ParquetError| TableError::io(path, std::io::Error::other(error));
+    let file = File::create_new(path).map_err(|error| TableError::io(path, error))?;
+    let level = ZstdLevel::try_new(3).map_err(failed)?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(level))
+        .set_created_by("hedgerow".to_owned())
+        .build();
+    let schema = schema(columns).map_err(failed)?;
+    let cells = columns.iter().map(Cells::new).collect::<Result<Vec<_>, _>>()?;
+    let mut writer = SerializedFileWriter::new(BufWriter::new(file), schema, Arc::new(properties)).map_err(failed)?;
+    for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
+        let rows: Vec<u32> = buckets.concat();
+        if rows.is_empty() {
+            continue;
+        }
+        let mut group = writer.next_row_group().map_err(failed)?;
+        for (column, cells) in columns.iter().zip(&cells) {
+            let codes = rows.iter().map(|&row| column.codes.get(row as usize) as usize);
+            let next = group.next_column().map_err(failed)?;
+            let out = next.ok_or_else(|| TableError::Internal("a column too many for the file".to_owned()))?;
+            cells.write(codes, out).map_err(failed)?;
+        }
+        group.close().map_err(failed)?;
+        progress.advance(rows.len() as u64);
+    }
+    let out = writer.into_inner().map_err(failed)?;
+    let file = out.into_inner().map_err(|error| TableError::io(path, error.into_error()))?;
+    Ok(Flushing(std::thread::spawn(move || file.sync_all())))
+}
+
+fn schema(columns: &[ReleasedColumn<'_>]) -> Result<TypePtr, ParquetError> {
+    let field = |column: &ReleasedColumn<'_>| {
+        let (physical, logical) = match column.kind {
+            Kind::Integer => (Physical::INT64, None),
+            Kind::Float => (Physical::DOUBLE, None),
+            Kind::Date => (Physical::INT32, Some(LogicalType::Date)),
+            Kind::Category => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let builder = Type::primitive_type_builder(column.name, physical);
+        builder.with_repetition(Repetition::OPTIONAL).with_logical_type(logical).build().map(Arc::new)
+    };
+    let fields = columns.iter().map(field).collect::<Result<_, _>>()?;
+    Type::group_type_builder("release").with_fields(fields).build().map(Arc::new)
+}
+
+/// For every code of a column the value to store; `None` for a missing one.
+enum Cells {
+    Integer(Vec<Option<i64>>),
+    Float(Vec<Option<f64>>),
+    Date(Vec<Option<i32>>),
+    Text(Vec<Option<ByteArray>>),
+}
+
+impl Cells {
+    fn new(column: &ReleasedColumn<'_>) -> Result<Cells, TableError> {
+        fn or_missing<T>(values: impl Iterator<Item = T>) -> Vec<Option<T>> {
+            values.map(Some).chain([None]).collect()
+        }
+        match (column.kind, column.domain.values()) {
+            (Kind::Integer, Values::Integer(values)) => Ok(Cells::Integer(or_missing(values.iter().copied()))),
+            (Kind::Float, Values::Float(values)) => Ok(Cells::Float(or_missing(values.iter().copied()))),
+            (Kind::Date, Values::Date(values)) => Ok(Cells::Date(or_missing(values.iter().map(|date| date.0)))),
+            (Kind::Category, _) => {
+                let stored = |text: &String| Some(ByteArray::from(text.as_str())).filter(|_| !text.is_empty());
+                Ok(Cells::Text(column.texts.iter().map(stored).collect()))
+            }
+            _ => Err(TableError::Internal(format!("column `{}` changed its kind", column.name))),
+        }
+    }
+
+    fn write(&self, codes: impl Iterator<Item = usize>, out: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        match self {
+            Cells::Integer(values) => write_column::<Int64Type>(values, codes, out),
+            Cells::Float(values) => write_column::<DoubleType>(values, codes, out),
+            Cells::Date(values) => write_column::<Int32Type>(values, codes, out),
+            Cells::Text(values) => write_column::<ByteArrayType>(values, codes, out),
+        }
+    }
+}
+
+/// A cell that is there has definition level 1 and a value; a missing one has level 0 and none.
+fn write_column<T: DataType>(
+    values: &[Option<T::T>],
+    codes: impl Iterator<Item = usize>,
+    mut out: SerializedColumnWriter<'_>,
+) -> Result<(), ParquetError> {
+    let mut levels = Vec::new();
+    let mut present = Vec::new();
+    for code in codes {
+        levels.push(i16::from(values[code].is_some()));
+        present.extend(values[code].clone());
+    }
+    out.typed::<T>().write_batch(&present, Some(&levels), None)?;
+    out.close()
+}

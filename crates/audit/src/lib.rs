@@ -3,18 +3,26 @@
 //! This room shares no formula with the rooms that publish: everything is computed again from the released cells, the
 //! codebook and the definitions, so that a mistake over there shows up here.
 
+pub mod adversaries;
 mod attribute;
+mod audit;
+mod audit_text;
 mod cell;
 mod class_sizes;
 mod classes;
+pub mod finding;
 pub mod linker;
 pub mod loss;
+mod matching;
 mod measure;
+mod overlap;
 pub mod query_error;
+mod side_by_side;
 mod summary;
 #[cfg(test)]
 mod testing;
 
+pub use audit::{AuditOptions, Audited, audit};
 pub use class_sizes::{Bucket, SizeDistribution};
 pub use linker::{Risk, Scenario};
 pub use loss::{AttributeLoss, Losses};

@@ -1,6 +1,7 @@
 //! What must hold: privacy models as guarantees over classes, the rules that ask for them, and how a table is judged.
 
 pub mod check;
+mod earlier;
 pub mod guarantee;
 pub mod judge;
 mod leftovers;

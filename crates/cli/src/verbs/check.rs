@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use hedgerow_policy::Policy;
 use hedgerow_privacy::check::check_table;
-use hedgerow_privacy::release_check::{ReleaseCheck, check_release};
+use hedgerow_privacy::release_check::{ReleaseCheck, check_release_beside};
 use hedgerow_publish::bind::{read_any, rules_for};
+use hedgerow_publish::community::{digest_of, open_any};
 use serde_json::json;
 
 use super::{claims_json, claims_text, print, print_json, warn};
@@ -16,7 +17,13 @@ use crate::progress::Bars;
 pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
     let bars = Bars::new(talk);
     let found = match &arguments.policy {
-        None => check_release(&arguments.target, &bars)?,
+        None => {
+            let mut earlier = Vec::new();
+            for path in &arguments.community {
+                earlier.push((open_any(path, &bars)?, digest_of(path)?));
+            }
+            check_release_beside(&arguments.target, &earlier, &bars)?
+        }
         Some(path) => {
             let policy = Policy::load(path)?;
             warn(talk, &policy.warnings);
@@ -24,7 +31,8 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             let rules = rules_for(&policy, &table)?;
             let quasi: Vec<String> = policy.quasi().map(|attribute| attribute.name.clone()).collect();
             let place = arguments.target.display().to_string();
-            ReleaseCheck { checked: check_table(&table, &quasi, &rules, &place)?, contradictions: Vec::new() }
+            let checked = check_table(&table, &quasi, &rules, &place)?;
+            ReleaseCheck { checked, contradictions: Vec::new(), unchecked: Vec::new() }
         }
     };
     drop(bars);
@@ -32,6 +40,9 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         let mut object = json!({ "guarantees": claims_json(&found.checked.claims), "holds": found.holds() });
         if !found.contradictions.is_empty() {
             object["contradictions"] = json!(found.contradictions);
+        }
+        if !found.unchecked.is_empty() {
+            object["unchecked"] = json!(found.unchecked);
         }
         print_json(&object)?;
     } else if !talk.quiet {
@@ -47,7 +58,12 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         for contradiction in &found.contradictions {
             text.push_str(&format!("  WRONG   {contradiction}\n"));
         }
-        text.push_str(if found.holds() {
+        for unchecked in &found.unchecked {
+            text.push_str(&format!("  unchecked  {unchecked}\n"));
+        }
+        text.push_str(if found.holds() && !found.unchecked.is_empty() {
+            "every guarantee that could be checked holds\n"
+        } else if found.holds() {
             "every guarantee holds\n"
         } else {
             "this must not be published: see above\n"

@@ -218,6 +218,7 @@ fn examine(seed: u64) -> bool {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        beside: Default::default(),
         progress: &NoProgress,
     };
     let published = match publish(&policy, &options) {

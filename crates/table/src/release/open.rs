@@ -204,7 +204,7 @@ fn hold_against(manifest: &Manifest, opened: &mut Opened) {
             opened.contradictions.push(problem);
         }
     }
-    if let ([table], "full-domain" | "mondrian") = (opened.tables.as_slice(), promise.method.as_str()) {
+    if let ([table], "full-domain" | "mondrian" | "best-cut") = (opened.tables.as_slice(), promise.method.as_str()) {
         let (smallest, classes) = (table.sizes.iter().min(), table.len() as u64);
         if classes != promise.classes.count || smallest.map(|&size| u64::from(size)) != Some(promise.classes.min) {
             opened.contradictions.push(format!(

@@ -49,6 +49,19 @@ impl Stretch {
         }
     }
 
+    /// From the value of one code to that of another, both inclusive.
+    fn between(domain: &Domain, first: u32, last: u32) -> Option<Stretch> {
+        let (first, last) = (first as usize, last as usize);
+        match domain.values() {
+            Values::Integer(values) => Some(Stretch::Whole { first: values[first], last: values[last] }),
+            Values::Date(values) => {
+                Some(Stretch::Whole { first: i64::from(values[first].0), last: i64::from(values[last].0) })
+            }
+            Values::Float(values) => Some(Stretch::Real { low: values[first], high: values[last] }),
+            Values::Category(_) => None,
+        }
+    }
+
     /// The last value minus the first.
     pub(crate) fn width(self) -> f64 {
         match self {

@@ -3,21 +3,29 @@
 //! This room shares no formula with the rooms that publish: everything is computed again from the released cells, the
 //! codebook and the definitions, so that a mistake over there shows up here.
 
+pub mod adversaries;
 mod attribute;
+mod audit;
+mod audit_text;
 mod bucketized;
 mod cell;
 mod class_sizes;
 mod classes;
 mod estimate;
+pub mod finding;
 pub mod linker;
 pub mod loss;
+mod matching;
 mod measure;
+mod overlap;
 pub mod query;
 pub mod query_error;
+mod side_by_side;
 mod summary;
 #[cfg(test)]
 mod testing;
 
+pub use audit::{AuditOptions, Audited, audit};
 pub use bucketized::{MeasuredBuckets, measure_buckets};
 pub use class_sizes::{Bucket, SizeDistribution};
 pub use linker::{Risk, Scenario};

@@ -50,6 +50,10 @@ pub(crate) enum Verb {
     Measure(Measure),
     /// Ask a release in SQL: counts, sums and means, estimated within generalised cells and buckets
     Query(Query),
+    /// Keep releases in a folder, to publish beside them
+    Catalog(Catalog),
+    /// Attack releases as adversaries would, alone and together, and tell what they learn
+    Audit(Audit),
     /// Make synthetic data to try things on
     Synth(Synth),
     /// Print a completion script for your shell
@@ -93,6 +97,12 @@ pub(crate) struct Publish {
     /// Stop searching after this long, with the best found
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
+    /// Audit the new release beside all in this catalog, and write nothing when they break a rule together
+    #[arg(long, value_name = "DIR")]
+    pub(crate) catalog: Option<PathBuf>,
+    /// Who publishes: earlier releases of the same custodian in the catalog are compared by difference too
+    #[arg(long, value_name = "NAME", requires = "catalog")]
+    pub(crate) custodian: Option<String>,
     /// Repeat the same random order of rows, for tests only: a seeded release must not be published
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -114,6 +124,9 @@ pub(crate) struct Check {
     /// Hold TABLE against the rules of this policy
     #[arg(long)]
     pub(crate) policy: Option<PathBuf>,
+    /// The releases that a guarantee across releases was judged beside
+    #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with = "policy")]
+    pub(crate) community: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -167,6 +180,74 @@ Names with other signs than letters, digits and _ go into double quotes, texts a
 value fulfils no comparison, only IS NULL. Without COUNT, SUM, AVG and GROUP BY the rows themselves are the answer, as they
 were released, with the share of each that fulfils the condition.";
 
+/// Runs adversaries against the releases together. Nothing that a release claims of itself is believed.
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    /// Release directories; or tables made elsewhere, by a `release.toml` that says what their columns are
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) releases: Vec<PathBuf>,
+    /// The people to look for: one row each, quasi attributes under their names; each is taken to be in every release
+    #[arg(long, value_name = "FILE")]
+    pub(crate) people: Option<PathBuf>,
+    /// The policy that says how the file of people is read
+    #[arg(long, requires = "people")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Only these adversaries: linker, attribute, independence, correlation, composition, intersection, definetti, minimality, difference
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(hedgerow_audit::adversaries::NAMES), hide_possible_values = true)]
+    pub(crate) adversary: Vec<String>,
+    /// What counts as a breach: fewer values or rows left for anyone than l or k, such as l=3 or l=3,k=5 [default: l=2]
+    #[arg(long, value_name = "LIMITS", value_delimiter = ',', value_parser = limit)]
+    pub(crate) fail_under: Vec<(char, u64)>,
+    /// How the correlation adversary weighs what is possible: uniform as in its paper, or by how many ways lead to it
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) weights: Weights,
+    /// With --json: the whole probabilistic table of the independence adversary
+    #[arg(long)]
+    pub(crate) table: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Weights {
+    #[default]
+    Exact,
+    Uniform,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Catalog {
+    #[command(subcommand)]
+    pub(crate) what: CatalogWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CatalogWhat {
+    /// Copy a release into a catalog, which is made when it is not there
+    Add {
+        /// The folder of the catalog
+        catalog: PathBuf,
+        /// The release directory
+        release: PathBuf,
+        /// What to call it there [default: the directory's name]
+        #[arg(long)]
+        name: Option<String>,
+        /// Who published it
+        #[arg(long)]
+        custodian: Option<String>,
+    },
+    /// List the releases of a catalog
+    List {
+        /// The folder of the catalog
+        catalog: PathBuf,
+    },
+    /// Show one release: method, guarantees, digest
+    Show {
+        /// The folder of the catalog
+        catalog: PathBuf,
+        /// The name of the release there
+        name: String,
+    },
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Synth {
     #[command(subcommand)]
@@ -204,5 +285,13 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= limit => Ok(seconds),
         _ => Err("expected a number of seconds above 0".to_owned()),
+    }
+}
+
+fn limit(text: &str) -> Result<(char, u64), String> {
+    let (name, number) = text.split_once('=').unwrap_or_default();
+    match (name.trim(), number.trim().parse::<u64>()) {
+        (name @ ("l" | "k"), Ok(number)) if number >= 1 => Ok((name.as_bytes()[0].into(), number)),
+        _ => Err("expected l=N or k=N with a whole number of at least 1, such as l=3".to_owned()),
     }
 }

@@ -31,7 +31,10 @@ impl Failure {
             Failure::Publish(error) => {
                 let code = match &error {
                     PublishError::Policy(_) | PublishError::Table(TableError::Input(_)) => USAGE,
-                    PublishError::Unsatisfiable(_) | PublishError::Ineligible(_) => UNSATISFIABLE,
+                    PublishError::Unsatisfiable(_) | PublishError::Ineligible(_) | PublishError::Community(_) => {
+                        UNSATISFIABLE
+                    }
+                    PublishError::Breach(_) => BREACH,
                     PublishError::Table(_) | PublishError::Internal(_) => FAILED,
                 };
                 let prefix = if matches!(error, PublishError::Policy(_)) { "" } else { "error: " };

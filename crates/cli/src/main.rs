@@ -24,6 +24,8 @@ fn main() -> ExitCode {
         Verb::Check(check) => verbs::check::run(check, &arguments.talk),
         Verb::Measure(measure) => verbs::measure::run(measure, &arguments.talk),
         Verb::Query(query) => verbs::query::run(query, &arguments.talk),
+        Verb::Catalog(catalog) => verbs::catalog::run(&catalog.what, &arguments.talk),
+        Verb::Audit(audit) => verbs::audit::run(audit, &arguments.talk),
         Verb::Synth(synth) => verbs::synth::run(synth, &arguments.talk),
         Verb::Completions(completions) => verbs::completions::run(completions),
     };

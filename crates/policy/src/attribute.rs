@@ -63,6 +63,10 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    pub(crate) fn hierarchy_is_file(&self) -> bool {
+        matches!(self.hierarchy, Some((HierarchySpec::File(_), _)))
+    }
+
     pub(crate) fn finish(self, reader: &Reader<'_>) -> Option<Attribute> {
         let Draft { name, role, kind, hierarchy, at, .. } = self;
         Some(Attribute { name, role: role?, kind, hierarchy, place: reader.place(&at) })

@@ -29,6 +29,7 @@ pub mod propose;
 mod publish;
 mod reader;
 mod rule;
+pub mod sidecar;
 mod source;
 mod syntax;
 mod tree;
@@ -47,6 +48,7 @@ pub use error::{PolicyError, PolicyErrors};
 pub use position::{Excerpt, Position};
 pub use publish::{Loss, Method, Publish, SECONDS_MAX, Summary};
 pub use rule::Rule;
+pub use sidecar::Sidecar;
 pub use source::{Format, Source};
 
 use attribute::Draft;
@@ -72,23 +74,7 @@ pub struct Policy {
 
 impl Policy {
     pub fn load(path: &Path) -> Result<Policy, PolicyErrors> {
-        let place = || path.display().to_string();
-        let bytes = read_bytes(path).map_err(|error| unreadable(path, &error))?;
-        match String::from_utf8(bytes) {
-            Ok(text) => Policy::parse(&text, path),
-            Err(error) => {
-                let valid = error.utf8_error().valid_up_to();
-                let start = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
-                let line = start.matches('\n').count() + 1;
-                let column = start.chars().rev().take_while(|&c| c != '\n').count() + 1;
-                let place = format!("{}:{line}:{column}", place());
-                Err(PolicyErrors::about_file(
-                    place,
-                    "not valid UTF-8",
-                    "a policy is a text file: save it with the encoding UTF-8",
-                ))
-            }
-        }
+        Policy::parse(&read_text(path)?, path)
     }
 
     /// `path` names the file in messages, and its folder is where relative paths start.
@@ -119,6 +105,18 @@ impl Policy {
     pub fn quasi(&self) -> impl Iterator<Item = &Attribute> {
         self.attributes.iter().filter(|attribute| attribute.role == Role::Quasi)
     }
+}
+
+fn read_text(path: &Path) -> Result<String, PolicyErrors> {
+    let bytes = read_bytes(path).map_err(|error| unreadable(path, &error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let start = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
+        let line = start.matches('\n').count() + 1;
+        let column = start.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        let place = format!("{}:{line}:{column}", path.display());
+        PolicyErrors::about_file(place, "not valid UTF-8", "a policy is a text file: save it with the encoding UTF-8")
+    })
 }
 
 fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
@@ -163,6 +161,9 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy
         Some(field) => community::read(reader, field.node),
         None => Some(Community::default()),
     };
+    if let Some(community) = &community {
+        community::hold_against_rules(reader, community, &rules, sections.get("community").map(|field| field.node));
+    }
     let drafts = drafts?;
     warn_of_gaps(reader, &drafts, &rules);
     let attributes = drafts.into_iter().map(|draft| draft.finish(reader)).collect::<Option<Vec<_>>>()?;

@@ -41,6 +41,9 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
     Some(match name {
         "k-anonymity" => Model::KAnonymity { k: whole(reader, "k")? },
         "distinct-l-diversity" => Model::DistinctLDiversity { l: whole(reader, "l")? },
+        "cross-release-l-diversity" => {
+            Model::CrossReleaseLDiversity { l: whole(reader, "l")?, community: Default::default() }
+        }
         "frequency-l-diversity" => Model::FrequencyLDiversity { l: ratio(reader, "l", AT_LEAST_ONE)? },
         "entropy-l-diversity" => Model::EntropyLDiversity { l: ratio(reader, "l", AT_LEAST_ONE)? },
         "recursive-l-diversity" => {
@@ -131,6 +134,7 @@ fn asks_nothing(model: &Model) -> bool {
         Model::TCloseness { t, .. } => *t == one,
         Model::AlphaKAnonymity { alpha, k, .. } => *alpha == one && *k == 1,
         Model::EpsilonMAnonymity { m: l, .. } | Model::DeltaLDiversity { l, .. } => *l == one,
-        Model::RecursiveLDiversity { .. } => false,
+        // Releases can leave nothing together, even where each of them has values.
+        Model::RecursiveLDiversity { .. } | Model::CrossReleaseLDiversity { .. } => false,
     }
 }

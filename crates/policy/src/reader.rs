@@ -120,6 +120,12 @@ impl<'a> Reader<'a> {
         self.errors.push((span.start, PolicyError { error, position, excerpt }));
     }
 
+    /// What was read before and is only now seen to be wrong.
+    pub(crate) fn refuse_place(&mut self, place: &str, problem: impl Into<String>, hint: impl Into<String>) {
+        let error = InputError::new(place, problem, hint);
+        self.errors.push((usize::MAX, PolicyError { error, position: None, excerpt: None }));
+    }
+
     pub(crate) fn warn(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
         self.warnings.push(InputError::new(self.place(at), problem, hint));
     }

@@ -48,6 +48,9 @@ pub const SECTIONS: &[Word] = &[
     Word::key("community", "[community]", "what is already published elsewhere"),
 ];
 
+/// The tables of a sidecar, which describes a table that is published already.
+pub const SIDECAR: &[Word] = SECTIONS.split_at(2).0;
+
 pub const SOURCE: &[Word] = &[
     Word::key("path", "path = \"patients.csv\"", "the file, relative to the policy").also(&["file", "filename"]),
     Word::key("format", "format = \"csv\"", "what the file is, when its suffix does not tell").also(&["type"]),
@@ -183,8 +186,8 @@ pub const MODELS: &[ModelWords] = &[
     },
     ModelWords { model: Word::value("epsilon-clone", "classes that look alike").later(), keys: &[MODEL] },
     ModelWords {
-        model: Word::value("cross-release-l-diversity", "l values also against all releases together").later(),
-        keys: &[MODEL],
+        model: Word::value("cross-release-l-diversity", "at least l protected values, all releases taken together"),
+        keys: &[MODEL, L_WHOLE],
     },
 ];
 

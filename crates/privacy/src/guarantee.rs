@@ -51,6 +51,11 @@ pub trait Guarantee: Debug + Send + Sync {
     /// however the rest of the table looks. For an absorbing guarantee it is the guarantee itself.
     fn core(&self) -> Absorbing;
 
+    /// Whether an absorbing guarantee asks for more than [`Absorbing`] can say: its core is then [`Self::holds`] itself.
+    fn core_is_more(&self) -> bool {
+        false
+    }
+
     /// Whether classes are compared with the distribution of the whole table.
     fn compares_with_whole(&self) -> bool {
         false

@@ -186,6 +186,10 @@ impl Judge {
                 |all, core| Absorbing { rows: all.rows.max(core.rows), distinct: all.distinct.max(core.distinct) },
             );
             fail(classes, &mut failed, |class| core.holds(class));
+            for guarantee in rule.guarantees.iter().filter(|guarantee| guarantee.core_is_more()) {
+                debug_assert_eq!(guarantee.on_merge(), OnMerge::Absorbing);
+                fail(classes, &mut failed, |class| guarantee.holds(class, &Whole::default()));
+            }
             return failed;
         }
         let released = self.released(set, rule, kept);

@@ -2,6 +2,7 @@
 
 pub mod caution;
 pub mod check;
+mod earlier;
 pub mod guarantee;
 pub mod judge;
 mod leftovers;

@@ -1,7 +1,11 @@
 //! The privacy models by name, with their parameters as a policy gives them. What each one means is in its own file.
 
+use std::sync::Arc;
+
 use hedgerow_table::{Domain, Ratio};
 use serde_json::{Map, Value, json};
+
+use crate::models::Community;
 
 /// How far apart two values of a protected attribute are, for t-closeness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,6 +73,8 @@ pub enum Model {
     EpsilonMAnonymity { epsilon: Ratio, m: Ratio, relative: bool },
     /// `delta` at least 0, `l` at least 1.
     DeltaLDiversity { delta: Ratio, l: Ratio, reading: Reading },
+    /// `l` at least 1; `community` is empty until the earlier releases have been read.
+    CrossReleaseLDiversity { l: u64, community: Arc<Community> },
 }
 
 impl Model {
@@ -84,6 +90,7 @@ impl Model {
             Model::AlphaKAnonymity { .. } => "alpha-k-anonymity",
             Model::EpsilonMAnonymity { .. } => "epsilon-m-anonymity",
             Model::DeltaLDiversity { .. } => "delta-l-diversity",
+            Model::CrossReleaseLDiversity { .. } => "cross-release-l-diversity",
         }
     }
 
@@ -99,7 +106,14 @@ impl Model {
 
     /// The codes of the values that (α,k)-anonymity limits, in the protected attribute's domain; a value that does not
     /// occur limits nothing.
+    ///
+    /// For cross-release l-diversity, the code of every value of the community's vocabulary, `u32::MAX` where there is none.
     pub fn limited_codes(&self, protect: Option<&Domain>) -> Option<Vec<u32>> {
+        if let (Model::CrossReleaseLDiversity { community, .. }, Some(domain)) = (self, protect) {
+            let missing = |value: &String| domain.missing_code().filter(|_| value.is_empty());
+            let code = |value: &String| domain.code_of(value).or_else(|| missing(value)).unwrap_or(u32::MAX);
+            return Some(community.vocabulary.iter().map(code).collect());
+        }
         let (Model::AlphaKAnonymity { values: Some(values), .. }, Some(domain)) = (self, protect) else { return None };
         Some(values.iter().filter_map(|value| domain.code_of(value)).collect())
     }
@@ -120,6 +134,10 @@ impl Model {
             Model::DeltaLDiversity { delta, l, reading } => {
                 json!({ "delta": number(*delta), "l": number(*l), "reading": reading.name() })
             }
+            Model::CrossReleaseLDiversity { l, community } => {
+                let digests: Vec<&str> = community.releases.iter().map(|release| release.digest.as_str()).collect();
+                json!({ "l": l, "releases": digests })
+            }
         };
         match required {
             Value::Object(map) => map,
@@ -137,6 +155,8 @@ impl Model {
         Some(match name {
             "k-anonymity" => Model::KAnonymity { k: whole("k")? },
             "distinct-l-diversity" => Model::DistinctLDiversity { l: whole("l")? },
+            // Which releases it was judged beside is told by digests, which cannot be read back into tables.
+            "cross-release-l-diversity" => Model::CrossReleaseLDiversity { l: whole("l")?, community: Arc::default() },
             "frequency-l-diversity" => Model::FrequencyLDiversity { l: at_least_one("l")? },
             "entropy-l-diversity" => Model::EntropyLDiversity { l: at_least_one("l")? },
             "recursive-l-diversity" => Model::RecursiveLDiversity { c: ratio("c").filter(above_zero)?, l: whole("l")? },
@@ -196,6 +216,7 @@ mod tests {
             Model::EpsilonMAnonymity { epsilon: ratio(15.0), m: ratio(2.5), relative: false },
             Model::DeltaLDiversity { delta: ratio(7.5), l: ratio(2.0), reading: Reading::Window },
             Model::DeltaLDiversity { delta: ratio(1e17), l: ratio(1.1), reading: Reading::Pairwise },
+            Model::CrossReleaseLDiversity { l: 3, community: Arc::default() },
         ] {
             assert_eq!(Model::from_required(model.name(), &model.required()), Some(model));
         }

@@ -2,13 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use hedgerow_table::release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest};
+use hedgerow_table::release::open::Opened;
 use hedgerow_table::release::read::read_codebook;
 use hedgerow_table::{Domain, InputError, Progress, TableError};
 use serde_json::{Map, Value};
 
 use crate::check::{Checked, NamedRule};
+use crate::models::Community;
 use crate::released::{self, Released};
 use crate::{Distance, Model, Tree};
 
@@ -18,6 +21,8 @@ pub struct ReleaseCheck {
     pub checked: Checked,
     /// Where the release contradicts itself: the manifest's counts or claims, or labels without a codebook entry.
     pub contradictions: Vec<String>,
+    /// Guarantees that need more than the release to be recomputed.
+    pub unchecked: Vec<String>,
 }
 
 impl ReleaseCheck {
@@ -28,31 +33,84 @@ impl ReleaseCheck {
 
 /// Recomputes every guarantee of a release from its tables.
 pub fn check_release(directory: &Path, progress: &dyn Progress) -> Result<ReleaseCheck, TableError> {
-    let manifest = Manifest::read(directory)?;
+    check_release_beside(directory, &[], progress)
+}
+
+/// Recomputes every guarantee of a release from its tables. What it promises together with earlier releases is
+/// recomputed beside `earlier`, those releases with their digests; without them it is set aside as unchecked.
+pub fn check_release_beside(
+    directory: &Path,
+    earlier: &[(Opened, String)],
+    progress: &dyn Progress,
+) -> Result<ReleaseCheck, TableError> {
+    let mut manifest = Manifest::read(directory)?;
+    if manifest.hedgerow.guarantees.is_empty() {
+        let place = directory.join(FILE_NAME).display().to_string();
+        return Err(TableError::input(place, "the manifest claims no guarantee", "there is nothing to check"));
+    }
+    let mut unchecked = Vec::new();
+    manifest.hedgerow.guarantees.retain(|claim| {
+        let keep = claim.model != CROSS_RELEASE || !earlier.is_empty();
+        if !keep {
+            unchecked.push(format!("{}: name the releases that it was judged beside with --community", claim.model));
+        }
+        keep
+    });
     let place = directory.join(FILE_NAME).display().to_string();
     let tables = released::read(directory, &manifest, progress)?;
-    let checked = tables.judge(&rules_of(&manifest, tables.as_ref(), &place)?)?;
+    let checked = tables.judge(&rules_of(&manifest, tables.as_ref(), earlier, &place)?)?;
     let mut contradictions = tables.contradictions().to_vec();
     contradictions.extend(against_manifest(&manifest, &checked));
     contradictions.extend(labels_without_meaning(directory, tables.as_ref())?);
     contradictions.extend(files_without_mention(directory, &manifest)?);
-    Ok(ReleaseCheck { checked, contradictions })
+    contradictions.extend(other_releases(&manifest, earlier));
+    Ok(ReleaseCheck { checked, contradictions, unchecked })
+}
+
+const CROSS_RELEASE: &str = "cross-release-l-diversity";
+
+/// Whether the releases given are those that the guarantee was judged beside.
+fn other_releases(manifest: &Manifest, earlier: &[(Opened, String)]) -> Vec<String> {
+    let mut given: Vec<&str> = earlier.iter().map(|(_, digest)| digest.as_str()).collect();
+    given.sort_unstable();
+    given.dedup();
+    let mut contradictions = Vec::new();
+    for claim in manifest.hedgerow.guarantees.iter().filter(|claim| claim.model == CROSS_RELEASE) {
+        let listed = claim.required.get("releases").and_then(Value::as_array);
+        let mut listed: Vec<&str> =
+            listed.map_or_else(Vec::new, |list| list.iter().filter_map(Value::as_str).collect());
+        listed.sort_unstable();
+        listed.dedup();
+        let absent = listed.iter().filter(|digest| !given.contains(digest)).count();
+        if absent > 0 {
+            contradictions.push(format!(
+                "{absent} of {} releases that {CROSS_RELEASE} was judged beside are not among those given, or were changed",
+                listed.len()
+            ));
+        }
+    }
+    contradictions
 }
 
 /// The rules that a manifest's claims describe. Claims of one rule stand together and are judged one by one.
-fn rules_of(manifest: &Manifest, tables: &dyn Released, place: &str) -> Result<Vec<NamedRule>, TableError> {
+fn rules_of(
+    manifest: &Manifest,
+    tables: &dyn Released,
+    earlier: &[(Opened, String)],
+    place: &str,
+) -> Result<Vec<NamedRule>, TableError> {
     let mut rules = Vec::new();
-    if manifest.hedgerow.guarantees.is_empty() {
-        return Err(TableError::input(place, "the manifest claims no guarantee", "there is nothing to check"));
-    }
     for claim in &manifest.hedgerow.guarantees {
-        let Some(model) = Model::from_required(&claim.model, &claim.required) else {
+        let Some(mut model) = Model::from_required(&claim.model, &claim.required) else {
             let problem = format!("the guarantee `{}` has parameters that cannot be read", claim.model);
             return Err(TableError::input(place, problem, "was it written by a newer version of hedgerow?"));
         };
         if claim.know.is_empty() || (model.needs_protect() && claim.protect.is_none()) {
             let problem = format!("the guarantee `{}` does not say which attributes it is about", claim.model);
             return Err(TableError::input(place, problem, "publish the release again"));
+        }
+        if let (Model::CrossReleaseLDiversity { community, .. }, Some(protect)) = (&mut model, &claim.protect) {
+            *community = Arc::new(Community::of(protect, earlier)?);
         }
         let by_hierarchy = matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
         let tree = match (&claim.protect, by_hierarchy) {

@@ -119,6 +119,11 @@ impl Drop for Staged {
 }
 
 impl Verified {
+    /// Where the release waits to be moved into place.
+    pub fn path(&self) -> &Path {
+        self.staged.path()
+    }
+
     /// Flushes all files and moves the release into place, whole or not at all.
     pub fn place(self) -> Result<PathBuf, TableError> {
         let staged = &self.staged;

@@ -20,6 +20,12 @@ pub enum PublishError {
     /// No buckets can meet the policy.
     #[error(transparent)]
     Ineligible(#[from] Box<Ineligible>),
+    /// No release can meet the policy, because of what is published already.
+    #[error("{0}")]
+    Community(String),
+    /// The release keeps the policy's rules by itself, but an audit of it beside others found a breach.
+    #[error("{0}")]
+    Breach(String),
     /// Ours to mend.
     #[error("{0}")]
     Internal(String),

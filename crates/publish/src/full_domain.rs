@@ -11,6 +11,7 @@ use hedgerow_table::{Codes, Kind, with_words};
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
+use crate::catalog;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::generalised::{self, Generalised, Recoded};
 use crate::loss::LossModel;
@@ -46,7 +47,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let recoded = bound.quasi.iter().zip(&found.levels).map(|(quasi, &level)| recoded(quasi, level)).collect();
     let made = Generalised { recoded, kept_rows: found.kept_rows.as_deref(), losses: &losses };
     let (verified, checked) = generalised::write(&bound, &made, rows, staged, options)?;
-    let release = verified.place()?;
+    let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
     let levels = bound.quasi.iter().zip(&found.levels);
     let levels =
         levels.map(|(quasi, &level)| (quasi.attribute.name.clone(), level as usize, quasi.hierarchy.top())).collect();

@@ -3,9 +3,12 @@
 pub mod anatomy;
 pub mod bind;
 pub mod bucketized;
+pub mod catalog;
+pub mod community;
 pub mod error;
 pub mod full_domain;
 pub mod generalised;
+mod glob;
 pub mod lattice;
 pub mod local;
 pub mod loss;

@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::anatomy;
 use crate::bind::{Bound, read_source};
+use crate::catalog::Beside;
+use crate::community;
 use crate::error::PublishError;
 use crate::full_domain;
 use crate::local;
@@ -29,6 +31,8 @@ pub struct PublishOptions<'a> {
     /// Before those of the policy.
     pub nodes_max: Option<u64>,
     pub seconds_max: Option<f64>,
+    /// What the release is held against before it is written out.
+    pub beside: Beside,
     pub progress: &'a dyn Progress,
 }
 
@@ -87,7 +91,8 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
         anatomy::refuse(policy)?;
     }
     let table = read_source(policy, options.progress)?;
-    let bound = Bound::new(policy, &table)?;
+    let policy = community::bind(policy, &table, options.progress)?;
+    let bound = Bound::new(&policy, &table)?;
     let job = Job { bound, staged, options, read_time: started.elapsed() };
     match policy.publish.method {
         Method::FullDomain => full_domain::publish(job),

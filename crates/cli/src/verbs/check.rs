@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::caution::{about_claims, about_identifiers, identifiers_of};
 use hedgerow_privacy::check::check_table;
-use hedgerow_privacy::release_check::{ReleaseCheck, check_release};
+use hedgerow_privacy::release_check::{ReleaseCheck, check_release_beside};
 use hedgerow_publish::bind::{read_any, rules_for};
+use hedgerow_publish::community::{digest_of, open_any};
 use hedgerow_table::release::manifest::{FILE_NAME, Manifest};
 use serde_json::json;
 
@@ -19,7 +20,11 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
     let bars = Bars::new(talk);
     let (found, cautions) = match &arguments.policy {
         None => {
-            let found = check_release(&arguments.target, &bars)?;
+            let mut earlier = Vec::new();
+            for path in &arguments.community {
+                earlier.push((open_any(path, &bars)?, digest_of(path)?));
+            }
+            let found = check_release_beside(&arguments.target, &earlier, &bars)?;
             let place = arguments.target.join(FILE_NAME).display().to_string();
             let resources = Manifest::read(&arguments.target)?.resources;
             let fields = resources.iter().flat_map(|resource| &resource.schema.fields);
@@ -41,7 +46,7 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             let identifiers = identifiers.filter(|attribute| table.header.contains(&attribute.name));
             let mut cautions = about_claims(&path.display().to_string(), &checked.claims, &quasi);
             cautions.extend(about_identifiers(&place, identifiers.map(|attribute| attribute.name.as_str())));
-            (ReleaseCheck { checked, contradictions: Vec::new() }, cautions)
+            (ReleaseCheck { checked, contradictions: Vec::new(), unchecked: Vec::new() }, cautions)
         }
     };
     drop(bars);
@@ -53,6 +58,9 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         }
         if !cautions.is_empty() {
             object["warnings"] = cautions.iter().map(|caution| caution.problem.clone()).collect();
+        }
+        if !found.unchecked.is_empty() {
+            object["unchecked"] = json!(found.unchecked);
         }
         print_json(&object)?;
     } else if !talk.quiet {
@@ -68,7 +76,12 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         for contradiction in &found.contradictions {
             text.push_str(&format!("  WRONG   {contradiction}\n"));
         }
-        text.push_str(if found.holds() {
+        for unchecked in &found.unchecked {
+            text.push_str(&format!("  unchecked  {unchecked}\n"));
+        }
+        text.push_str(if found.holds() && !found.unchecked.is_empty() {
+            "every guarantee that could be checked holds\n"
+        } else if found.holds() {
             "every guarantee holds\n"
         } else {
             "this must not be published: see above\n"

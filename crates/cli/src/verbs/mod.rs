@@ -1,5 +1,7 @@
 //! One file per verb.
 
+pub(crate) mod audit;
+pub(crate) mod catalog;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod init;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use hedgerow_policy::Policy;
+use hedgerow_publish::catalog::Beside;
 use hedgerow_publish::search::{Explain, NODES_MAX};
 use hedgerow_publish::{PublishOptions, Published, TableFormat, publish};
 use serde_json::{Map, Value, json};
@@ -33,6 +34,7 @@ pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure>
             candidates: arguments.candidates,
             nodes_max: arguments.max_nodes,
             seconds_max: arguments.max_seconds,
+            beside: Beside { catalog: arguments.catalog.clone(), custodian: arguments.custodian.clone() },
             progress: &bars,
         },
     );

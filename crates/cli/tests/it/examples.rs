@@ -35,6 +35,7 @@ fn published(path: &str, changes: &[(&str, &str)]) -> Published {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        beside: Default::default(),
         progress: &NoProgress,
     };
     publish(&policy, &options).unwrap_or_else(|error| panic!("{error}"))

@@ -5,6 +5,7 @@
 
 mod buckets;
 mod closeness;
+mod community;
 mod destination;
 mod examples;
 mod interrupted;

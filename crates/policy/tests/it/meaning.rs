@@ -122,11 +122,12 @@ fn models_by_name_and_their_missing_parameters() {
         "known: `k-anonymity`, `distinct-l-diversity`",
     );
     requirement_refused("{ model = 3 }", "13:21: rule[2].require.model", "expected a text", "model = ");
-    for model in ["epsilon-clone", "cross-release-l-diversity"] {
-        let require = format!("[{{ model = \"{model}\", epsilon = 1, l = 2 }}]");
-        let problem = format!("the model `{model}` is not available in this version");
-        requirement_refused(&require, "13:22: rule[2].require[1].model", &problem, "available now: `k-anonymity`, ");
-    }
+    requirement_refused(
+        "[{ model = \"epsilon-clone\", epsilon = 1, l = 2 }]",
+        "13:22: rule[2].require[1].model",
+        "the model `epsilon-clone` is not available in this version",
+        "available now: `k-anonymity`, ",
+    );
     requirement_refused("{ model = \"t-closeness\" }", "13:1: rule[2].require.t", "`t` is missing", "t = 0.3");
     requirement_refused(
         "{ model = \"recursive-l-diversity\", l = 2 }",
@@ -394,9 +395,21 @@ fn what_this_version_cannot_do() {
         line_refused(2, &format!("{key} = \"x\""), &place, "not available in this version", "`path`");
     }
     line_refused(17, "loss = \"entropy\"", "17:8: publish.loss", "unknown loss", "known: `ncp`, `precision`");
-    let community = "[community]\nreleases = [\"../neighbour/release\"]";
-    line_refused(17, community, "18:12: community.releases", "not available in this version", "remove the list");
+    accepted(&changed(17, "[community]\nreleases = [\"../neighbour/release\"]"));
     accepted(&changed(17, "[community]\nreleases = []"));
+    line_refused(
+        17,
+        "[community]\nreleases = [\" \"]",
+        "18:13: community.releases[1]",
+        "names no release",
+        "directories",
+    );
+    requirement_refused(
+        "{ model = \"cross-release-l-diversity\", l = 2 }",
+        "13:1: rule[2].require",
+        "there is no release to compare with",
+        "name what is already published",
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! One file per privacy model.
 
 mod alpha_k;
+mod cross_release;
 mod delta_l;
 mod distinct_l;
 mod entropy_l;
@@ -11,6 +12,7 @@ mod recursive_l;
 mod t_closeness;
 
 pub use alpha_k::AlphaK;
+pub use cross_release::{Community, CrossRelease, EarlierRelease, Least, TooMany};
 pub use delta_l::DeltaL;
 pub use distinct_l::DistinctL;
 pub use entropy_l::EntropyL;
@@ -49,6 +51,7 @@ pub fn guarantee(
         }
         Model::EpsilonMAnonymity { .. } => Box::new(EpsilonM::new(model, &numbers()?)),
         Model::DeltaLDiversity { .. } => Box::new(DeltaL::new(model, &numbers()?)),
+        Model::CrossReleaseLDiversity { .. } => Box::new(CrossRelease::new(model, model.limited_codes(protect))),
     })
 }
 

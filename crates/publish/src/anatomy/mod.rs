@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 
 use crate::bind::Bound;
 use crate::bucketized;
+use crate::catalog;
 use crate::error::PublishError;
 use crate::generalised;
 use crate::publish::{Job, Published};
@@ -54,7 +55,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let writing = Instant::now();
     options.progress.stage("writing", Some(rows as u64));
     let (verified, checked) = bucketized::write(&bound, sensitive, &buckets, &losses, staged, options)?;
-    let release = verified.place()?;
+    let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
     Ok(Published {
         release,
         rows: Rows { source: rows as u64, out: rows as u64, suppressed: 0 },

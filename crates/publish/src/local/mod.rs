@@ -24,6 +24,7 @@ use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
+use crate::catalog;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::full_domain::broken_by_the_whole;
 use crate::generalised::{self, Generalised, Recoded};
@@ -76,7 +77,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let recoded = recoded.map(|((quasi, cells), (codes, map))| recoded_as(quasi, cells, codes, map)).collect();
     let made = Generalised { recoded, kept_rows: None, losses: &losses };
     let (verified, checked) = generalised::write(&bound, &made, rows, staged, options)?;
-    let release = verified.place()?;
+    let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
     Ok(Published {
         release,
         rows,

@@ -47,7 +47,8 @@ impl<'a> Rules<'a> {
                 rules.minimum = rules.minimum.max(core.rows).max(core.distinct);
             }
             let by_size = |guarantee: &dyn Guarantee| {
-                guarantee.on_merge() == OnMerge::Absorbing && guarantee.core().distinct <= 1
+                let absorbing = guarantee.on_merge() == OnMerge::Absorbing;
+                absorbing && guarantee.core().distinct <= 1 && !guarantee.core_is_more()
             };
             if !asked.plain.is_empty() || !rule.guarantees.iter().all(|guarantee| by_size(guarantee.as_ref())) {
                 rules.cut.push(asked);

@@ -153,6 +153,7 @@ fn examine(seed: u64) -> Option<usize> {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        beside: Default::default(),
         progress: &NoProgress,
     };
     match publish(&parsed, &options) {

@@ -35,7 +35,7 @@ fn how(seed: u64) -> Local {
 
 fn check_case(seed: u64) -> bool {
     let case = random_case(seed);
-    let Case { table, policy } = &case;
+    let Case { table, policy, .. } = &case;
     let local = how(seed);
     let context = || format!("seed {seed}, {local:?}\n{:#?}", policy.rules);
     let bound = Bound::new(policy, table).unwrap_or_else(|error| panic!("{error}\n{}", context()));

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use hedgerow_policy::{Loss, Policy, Rule};
+use hedgerow_privacy::models::{Community, EarlierRelease};
 use hedgerow_privacy::{Distance, Model, Reading};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::loss::LossModel;
@@ -192,12 +193,33 @@ pub(crate) fn random_case(seed: u64) -> Case {
     let text = format!(
         "[source]\npath = \"table.csv\"\n[attributes]\n{attributes}{rules}[publish]\nsuppression = {suppression}\nloss = \"{loss}\"\n"
     );
-    let policy =
+    let mut policy =
         Policy::parse(&text, Path::new("policy.toml")).unwrap_or_else(|errors| panic!("seed {seed}\n{text}\n{errors}"));
+    for rule in &mut policy.rules {
+        let protect = rule.protect.as_ref().and_then(|protect| names.iter().position(|name| name == protect));
+        if let Some(column) = protect.filter(|_| rng.random_bool(0.2)) {
+            rule.require.push(random_community(&mut rng, &columns[column]));
+            rule.require_places.push(String::new());
+        }
+    }
     let header: Vec<&str> = names.iter().map(String::as_str).collect();
     let rows: Vec<Vec<&str>> =
         (0..rows).map(|row| columns.iter().map(|column| column[row].as_str()).collect()).collect();
     Case { table: Table::from_texts(&header, &rows), policy, files, _directory: directory }
+}
+
+/// Cross-release l-diversity beside up to three releases, whose classes are random sets of the values.
+fn random_community(rng: &mut StdRng, values: &[String]) -> Model {
+    let vocabulary: Vec<String> = values.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+    let share = rng.random_range(0.4..1.0);
+    let releases = (0..rng.random_range(1..4)).map(|number| {
+        let mut class = || (0..vocabulary.len() as u32).filter(|_| rng.random_bool(share)).collect::<Vec<u32>>();
+        let classes = (0..3).map(|_| (class(), String::new())).collect();
+        EarlierRelease { name: number.to_string(), digest: String::new(), rows: 0, classes }
+    });
+    let releases = releases.collect();
+    let community = Community::new(vocabulary, releases).unwrap();
+    Model::CrossReleaseLDiversity { l: rng.random_range(1..4), community: community.into() }
 }
 
 /// Texts and a hierarchy that fits: as a policy writes it, or the rows of a file.
@@ -395,6 +417,18 @@ impl<'a> Oracle<'a> {
                 [&all[..], released]
                     .iter()
                     .all(|whole| self.distance(*distance, name, rows, whole) <= t.as_f64() + SLACK)
+            }
+            Model::CrossReleaseLDiversity { l, community } => {
+                // Every combination of one class from each release.
+                let mut left: Vec<BTreeSet<&str>> = vec![counts.keys().map(String::as_str).collect()];
+                for release in &community.releases {
+                    let classes = release.classes.iter().map(|(values, _)| -> BTreeSet<&str> {
+                        values.iter().map(|&value| community.vocabulary[value as usize].as_str()).collect()
+                    });
+                    let classes: Vec<_> = classes.collect();
+                    left = left.iter().flat_map(|set| classes.iter().map(move |class| set & class)).collect();
+                }
+                left.iter().all(|set| set.len() as u64 >= *l)
             }
             Model::AlphaKAnonymity { alpha, k, values } => {
                 let limited = |value: &String| values.as_ref().is_none_or(|values| values.contains(value));

@@ -1,0 +1,198 @@
+//! The deFinetti attack on buckets (Kifer: *Attacks on privacy and deFinetti's theorem*, 2009): a bucket hides which of its
+//! rows has which value, but all buckets together show how quasi values and sensitive values go together, and that
+//! sorts the values of each bucket out again.
+//!
+//! Iterated naive Bayes. To begin with, every row of a bucket has each of its values as often as the bucket does. Then in
+//! turn: learn P(q | s) of every quasi attribute from the rows so weighed; weigh the values of each row anew by
+//! Π P(q | s), and scale each bucket until its rows and its values add up again. The baseline is the adversary who guesses
+//! each bucket's most frequent value. Cost per round: rows × values of a bucket × attributes.
+
+use hedgerow_table::release::classes::{ReleasedClasses, SensitiveCounts};
+use serde_json::json;
+
+use super::linker::owned;
+use crate::finding::{Exposure, Finding, Worst};
+
+const ROUNDS: usize = 20;
+const SCALINGS: usize = 20;
+
+/// What is believed of one bucket: by class, then by value, how many rows of the class have the value.
+struct Belief {
+    classes: Vec<u32>,
+    values: Vec<(u32, u32)>,
+    rows: Vec<f64>,
+}
+
+pub(crate) fn run(name: &str, classes: &ReleasedClasses, sensitive: &SensitiveCounts) -> Finding {
+    let mut finding = Finding::new("definetti", vec![name.to_owned()], Some(&sensitive.name));
+    if classes.len() == classes.buckets() {
+        finding.notes.push("every class tells its own values: there is no bucket to sort out".to_owned());
+        return finding;
+    }
+    let beliefs = learn(classes, sensitive);
+    let (mut worst, mut learnt, mut baseline) = (Worst::new(), 0.0, 0.0);
+    for belief in &beliefs {
+        let size: u64 = belief.values.iter().map(|&(_, count)| u64::from(count)).sum();
+        let most = belief.values.iter().map(|&(_, count)| count).max().unwrap_or_default();
+        finding.people += size;
+        baseline += f64::from(most);
+        for (row, &class) in belief.classes.iter().enumerate() {
+            let believed = &belief.rows[row * belief.values.len()..(row + 1) * belief.values.len()];
+            let rows = f64::from(classes.sizes[class as usize]);
+            let top = believed.iter().copied().fold(0.0, f64::max) / rows;
+            learnt += top * rows;
+            finding.max_confidence = finding.max_confidence.max(top);
+            worst.offer((-top, class), || {
+                let values = belief.values.iter().zip(believed);
+                let values =
+                    values.map(|(&(value, _), share)| (sensitive.values[value as usize].clone(), share / rows));
+                let mut values: Vec<(String, f64)> = values.collect();
+                values.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+                Exposure {
+                    cells: vec![(name.to_owned(), owned(classes.describe(class as usize)))],
+                    values,
+                    people: rows as u64,
+                    why: format!("a bucket of {size} rows, where a guess is right in {most}"),
+                }
+            });
+        }
+    }
+    let people = finding.people.max(1) as f64;
+    finding.effective_l = beliefs.iter().map(|belief| belief.values.len() as u64).min();
+    finding.details.insert("expected_accuracy".to_owned(), json!(learnt / people));
+    finding.details.insert("baseline".to_owned(), json!(baseline / people));
+    finding.notes.push("what the adversary believes: likely, not certain".to_owned());
+    finding.worst = worst.into_vec();
+    finding
+}
+
+fn learn(classes: &ReleasedClasses, sensitive: &SensitiveCounts) -> Vec<Belief> {
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); classes.buckets()];
+    for (class, &bucket) in classes.bucket_of.iter().enumerate() {
+        members[bucket as usize].push(class as u32);
+    }
+    let mut beliefs: Vec<Belief> = (0..)
+        .zip(members)
+        .map(|(bucket, members)| {
+            let values = sensitive.of_bucket(bucket).to_vec();
+            let size = f64::from(classes.bucket_sizes[bucket as usize]);
+            let rows = members.iter().flat_map(|&class| {
+                let share = f64::from(classes.sizes[class as usize]) / size;
+                values.iter().map(move |&(_, count)| f64::from(count) * share)
+            });
+            Belief { rows: rows.collect(), classes: members, values }
+        })
+        .collect();
+    for _ in 0..ROUNDS {
+        let likelihoods = likelihoods(classes, sensitive, &beliefs);
+        for belief in &mut beliefs {
+            reweigh(classes, belief, &likelihoods, sensitive.values.len());
+        }
+    }
+    beliefs
+}
+
+/// ln P(label | value) of every attribute, smoothed by one row, by label and then by value.
+fn likelihoods(classes: &ReleasedClasses, sensitive: &SensitiveCounts, beliefs: &[Belief]) -> Vec<Vec<f64>> {
+    let values = sensitive.values.len();
+    let totals = sensitive.totals();
+    let of_attribute = |(attribute, quasi): (usize, &hedgerow_table::release::classes::QuasiLabels)| {
+        let mut rows = vec![0.0; quasi.labels.len() * values];
+        for belief in beliefs {
+            for (row, &class) in belief.classes.iter().enumerate() {
+                let label = classes.cells(class as usize)[attribute] as usize;
+                let believed = &belief.rows[row * belief.values.len()..];
+                for (&(value, _), share) in belief.values.iter().zip(believed) {
+                    rows[label * values + value as usize] += share;
+                }
+            }
+        }
+        let labels = quasi.labels.len() as f64;
+        for (index, rows) in rows.iter_mut().enumerate() {
+            *rows = ((*rows + 1.0) / (totals[index % values] as f64 + labels)).ln();
+        }
+        rows
+    };
+    classes.quasi.iter().enumerate().map(of_attribute).collect()
+}
+
+/// Weighs by likelihood, then scales rows and values in turn until the bucket adds up.
+fn reweigh(classes: &ReleasedClasses, belief: &mut Belief, likelihoods: &[Vec<f64>], values: usize) {
+    let width = belief.values.len();
+    for (row, &class) in belief.classes.iter().enumerate() {
+        let cells = classes.cells(class as usize);
+        let ln = |value: u32| -> f64 {
+            let of_labels = likelihoods.iter().zip(cells);
+            of_labels.map(|(likelihood, &label)| likelihood[label as usize * values + value as usize]).sum()
+        };
+        let lns: Vec<f64> = belief.values.iter().map(|&(value, _)| ln(value)).collect();
+        let top = lns.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for (column, ln) in lns.iter().enumerate() {
+            belief.rows[row * width + column] = (ln - top).exp();
+        }
+    }
+    for _ in 0..SCALINGS {
+        for (column, &(_, count)) in belief.values.iter().enumerate() {
+            let sum: f64 = belief.rows.iter().skip(column).step_by(width).sum();
+            belief.rows.iter_mut().skip(column).step_by(width).for_each(|rows| *rows *= f64::from(count) / sum);
+        }
+        for (row, &class) in belief.rows.chunks_exact_mut(width).zip(&belief.classes) {
+            let sum: f64 = row.iter().sum();
+            row.iter_mut().for_each(|rows| *rows *= f64::from(classes.sizes[class as usize]) / sum);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_table::{Cover, Table};
+
+    use super::*;
+
+    /// Buckets of two rows, one with each value. `habit` tells the value in all buckets but the first.
+    fn buckets(count: usize, told: bool) -> ReleasedClasses {
+        let mut quasi: Vec<Vec<String>> = Vec::new();
+        let mut cells = Vec::new();
+        for bucket in 0..count as u32 {
+            for member in 0..2u32 {
+                // Where nothing is told, some buckets have two of a kind, and no kind has one value more often.
+                let habit = if told || bucket % 4 > 1 { member } else { bucket % 4 };
+                quasi.push(vec![["smokes", "does not"][habit as usize].to_owned(), format!("{bucket:03}")]);
+                cells.push((bucket, member, 1));
+            }
+        }
+        // One bucket in five has two smokers: there the values do tell more than the habit does.
+        if told {
+            for bucket in (0..count).step_by(5) {
+                quasi[2 * bucket][0] = "smokes".to_owned();
+                quasi[2 * bucket + 1][0] = "smokes".to_owned();
+                cells[2 * bucket + 1].1 = 0;
+            }
+        }
+        let rows: Vec<Vec<&str>> = quasi.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+        let table = Table::from_texts(&["habit", "group"], &rows);
+        let values = vec!["cancer".to_owned(), "flu".to_owned()];
+        let counts = SensitiveCounts::new("disease".to_owned(), values, count, cells);
+        let covers = |_: &str, label: &str| Cover::Leaves(vec![label.to_owned()]);
+        ReleasedClasses::of_bucketized("data", &table, &["habit".to_owned()], vec![counts], covers, "t").unwrap()
+    }
+
+    #[test]
+    fn what_all_buckets_show_sorts_each_of_them_out() {
+        let planted = buckets(100, true);
+        let found = run("r", &planted, &planted.sensitive[0]);
+        let (learnt, baseline) = (&found.details["expected_accuracy"], &found.details["baseline"]);
+        assert_eq!(baseline, &json!(0.6));
+        assert!(learnt.as_f64().unwrap() > 0.9, "{learnt}");
+        let worst = &found.worst[0];
+        assert!(worst.values[0].1 > 0.9, "{worst:?}");
+    }
+
+    #[test]
+    fn where_nothing_goes_together_nothing_is_learnt() {
+        let safe = buckets(100, false);
+        let found = run("r", &safe, &safe.sensitive[0]);
+        assert_eq!(found.people, 200);
+        assert!(found.max_confidence < 0.5 + 1e-9, "{}", found.max_confidence);
+    }
+}

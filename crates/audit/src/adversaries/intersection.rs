@@ -1,0 +1,229 @@
+//! The intersection attack on the sub-tables of one custodian (Jin, Zhang, Zhang, Das: *Versatile publishing for privacy
+//! preservation*, 2010, section 1.3): everybody is in every sub-table, so only what all of them allow together can be true.
+//!
+//! Every sub-table is two *views* of the same people: its rows, with their quasi values, and its slots, with their sensitive
+//! values; a bucket ties the two together. A member of a view is a set of possible values for every attribute. Since
+//! both are lists of the same people, the members of any two views can be paired one to one so that each pair agrees. So a
+//! pair that is in no such pairing is ruled out, and a member keeps only the values that some partner left to it has. This
+//! is repeated until nothing changes.
+//!
+//! It never rules out what is possible. It does not find every last thing that is impossible (that is a puzzle without a
+//! fast solution), and where the members that could be paired are too many it only joins them, or leaves them as they are;
+//! [`Joined::complete`] says so.
+
+use hashbrown::HashMap;
+use hedgerow_table::Cover;
+use hedgerow_table::release::classes::{QuasiLabels, ReleasedClasses};
+use serde_json::json;
+
+use crate::finding::{Exposure, Finding, Worst};
+use views::{Member, Views};
+
+mod pairing;
+mod views;
+
+/// Each round rules something out, so that few are needed; stopping early rules out less and is still right.
+const ROUNDS_MAX: usize = 100;
+
+/// More rows and slots than this are not joined at all: what is possible for each would not fit into memory.
+const MEMBERS_MAX: usize = 10_000;
+
+/// One bucketized sub-table in plain values: a generalised one has one bucket for each class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubTable {
+    pub name: String,
+    pub quasi: Vec<String>,
+    pub sensitive: String,
+    pub buckets: Vec<Bucket>,
+}
+
+/// What a sub-table tells of some people: who they are by their quasi values, and which sensitive values they have.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Bucket {
+    /// One text per quasi attribute, and how many rows have them.
+    pub rows: Vec<(Vec<String>, u64)>,
+    pub values: Vec<(String, u64)>,
+}
+
+/// What the join allows for the rows of one sub-table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allowed {
+    pub table: usize,
+    pub bucket: usize,
+    pub quasi: Vec<String>,
+    pub rows: u64,
+    /// The sensitive values of the bucket that the other sub-tables do not rule out, in the bucket's order.
+    pub values: Vec<String>,
+    /// How many values the bucket itself has.
+    pub of: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Joined {
+    pub rows: Vec<Allowed>,
+    /// Every pair of views was small enough to be paired; else some were only joined.
+    pub complete: bool,
+    /// The sub-tables contradict one another: they cannot be about the same people.
+    pub contradiction: bool,
+}
+
+/// What all sub-tables together allow for every row of each.
+pub fn join(tables: &[SubTable]) -> Joined {
+    let buckets = tables.iter().flat_map(|table| &table.buckets);
+    let members: usize = buckets.map(|bucket| bucket.rows.len() + bucket.values.len()).sum();
+    if members > MEMBERS_MAX {
+        return Joined { rows: alone(tables), complete: false, contradiction: false };
+    }
+    let mut views = Views::new(tables);
+    let mut complete = true;
+    let mut contradiction = !views.same_people();
+    for _ in 0..ROUNDS_MAX {
+        let before = views.possibilities();
+        if contradiction {
+            break;
+        }
+        for first in 0..views.views.len() {
+            for second in 0..views.views.len() {
+                if first != second {
+                    match pairing::narrow(&mut views.views, first, second) {
+                        pairing::Outcome::Paired => {}
+                        pairing::Outcome::OnlyJoined => complete = false,
+                        pairing::Outcome::Impossible => contradiction = true,
+                    }
+                }
+            }
+        }
+        if views.possibilities() == before {
+            break;
+        }
+    }
+    Joined { rows: told(tables, &views), complete, contradiction }
+}
+
+/// What every sub-table allows by itself.
+fn alone(tables: &[SubTable]) -> Vec<Allowed> {
+    let mut rows = Vec::new();
+    for (table, sub_table) in tables.iter().enumerate() {
+        for (number, bucket) in sub_table.buckets.iter().enumerate() {
+            let values: Vec<String> = bucket.values.iter().map(|(value, _)| value.clone()).collect();
+            rows.extend(bucket.rows.iter().map(|(quasi, rows)| Allowed {
+                table,
+                bucket: number,
+                quasi: quasi.clone(),
+                rows: *rows,
+                of: values.len(),
+                values: values.clone(),
+            }));
+        }
+    }
+    rows
+}
+
+fn told(tables: &[SubTable], views: &Views) -> Vec<Allowed> {
+    let mut rows = Vec::new();
+    for (number, table) in tables.iter().enumerate() {
+        let attribute = views.attribute(&table.sensitive);
+        for member in &views.views[2 * number].members {
+            let bucket = &table.buckets[member.bucket];
+            let allowed = |value: &&(String, u64)| member.allows(attribute, views.code(attribute, &value.0));
+            rows.push(Allowed {
+                table: number,
+                bucket: member.bucket,
+                quasi: bucket.rows[member.position].0.clone(),
+                rows: member.people,
+                values: bucket.values.iter().filter(allowed).map(|(value, _)| value.clone()).collect(),
+                of: bucket.values.len(),
+            });
+        }
+    }
+    rows
+}
+
+/// A released table as sub-tables, one for each sensitive attribute. Labels that stand for more than one value would not
+/// compare between tables: then there are none.
+pub fn sub_tables(name: &str, classes: &ReleasedClasses) -> Option<Vec<SubTable>> {
+    let exact = |quasi: &QuasiLabels| {
+        quasi.covers.iter().all(|cover| match cover {
+            Cover::Point(_) | Cover::Missing => true,
+            Cover::Leaves(leaves) => leaves.len() == 1 && !leaves[0].contains('*'),
+            Cover::Everything | Cover::Interval { .. } => false,
+        })
+    };
+    if !classes.quasi.iter().all(exact) {
+        return None;
+    }
+    let of = |sensitive: &hedgerow_table::release::classes::SensitiveCounts| {
+        let mut buckets = vec![Bucket::default(); classes.buckets()];
+        for (class, &bucket) in classes.bucket_of.iter().enumerate() {
+            let texts = classes.describe(class).into_iter().map(|(_, label)| label.to_owned()).collect();
+            buckets[bucket as usize].rows.push((texts, u64::from(classes.sizes[class])));
+        }
+        for (number, bucket) in buckets.iter_mut().enumerate() {
+            let values = sensitive.of_bucket(number as u32).iter();
+            let text = |value: u32| sensitive.values[value as usize].clone();
+            bucket.values = values.map(|&(value, count)| (text(value), u64::from(count))).collect();
+        }
+        SubTable {
+            name: name.to_owned(),
+            quasi: classes.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
+            sensitive: sensitive.name.clone(),
+            buckets,
+        }
+    };
+    Some(classes.sensitive.iter().map(of).collect())
+}
+
+pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
+    let mut finding = Finding::new("intersection", names, None);
+    let joined = join(tables);
+    let mut worst = Worst::new();
+    for row in &joined.rows {
+        let table = &tables[row.table];
+        finding.people = finding.people.max(table.buckets.iter().flat_map(|b| &b.rows).map(|(_, n)| n).sum());
+        if row.values.is_empty() {
+            continue;
+        }
+        finding.leave(row.values.len() as u64, row.rows);
+        finding.max_confidence = finding.max_confidence.max(1.0 / row.values.len() as f64);
+        finding.at_risk += if row.values.len() == 1 { row.rows } else { 0 };
+        worst.offer((row.values.len(), u64::MAX - row.of as u64, row.table, row.bucket), || Exposure {
+            cells: vec![(table.name.clone(), table.quasi.iter().cloned().zip(row.quasi.iter().cloned()).collect())],
+            values: row.values.iter().map(|value| (value.clone(), 1.0 / row.values.len() as f64)).collect(),
+            people: row.rows,
+            why: format!(
+                "of {} values of `{}` in the bucket, the other tables rule out the rest",
+                row.of, table.sensitive
+            ),
+        });
+    }
+    let exposed: HashMap<usize, u64> =
+        joined.rows.iter().filter(|row| row.values.len() == 1).fold(HashMap::new(), |mut exposed, row| {
+            *exposed.entry(row.table).or_default() += row.rows;
+            exposed
+        });
+    let by_table: Vec<_> = tables
+        .iter()
+        .enumerate()
+        .map(|(number, table)| json!({ "table": table.name, "exposed": exposed.get(&number).unwrap_or(&0) }))
+        .collect();
+    finding.details.insert("exposed".to_owned(), json!(by_table));
+    if !joined.complete {
+        finding
+            .notes
+            .push("some tables were too large to pair person by person: more may be ruled out than is told".to_owned());
+    }
+    if joined.contradiction {
+        finding.notes.push("the tables contradict one another: they cannot be about the same people".to_owned());
+    }
+    finding.worst = worst.into_vec();
+    finding
+}
+
+impl Member {
+    fn allows(&self, attribute: usize, value: usize) -> bool {
+        self.possible[attribute].as_ref().is_none_or(|possible| possible.has(value))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! The worked example, and random sub-tables against every world that is possible.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+
+type Person = BTreeMap<String, String>;
+
+/// A sub-table of some people whose buckets are lists of them.
+fn sub_table(people: &[Person], quasi: &[&str], sensitive: &str, buckets: &[Vec<usize>]) -> SubTable {
+    let bucket = |members: &Vec<usize>| {
+        let (mut rows, mut values): (BTreeMap<Vec<String>, u64>, BTreeMap<String, u64>) = Default::default();
+        for &member in members {
+            let texts = quasi.iter().map(|name| people[member][*name].clone()).collect();
+            *rows.entry(texts).or_default() += 1;
+            *values.entry(people[member][sensitive].clone()).or_default() += 1;
+        }
+        Bucket { rows: rows.into_iter().collect(), values: values.into_iter().collect() }
+    };
+    SubTable {
+        name: format!("{quasi:?}|{sensitive}"),
+        quasi: quasi.iter().map(|name| (*name).to_owned()).collect(),
+        sensitive: sensitive.to_owned(),
+        buckets: buckets.iter().map(bucket).collect(),
+    }
+}
+
+fn six_patients() -> Vec<Person> {
+    let names = ["hospital", "age", "gender", "zipcode", "race", "icd"];
+    let rows = [
+        ["111111", "37", "F", "71000", "asian", "HIV"],
+        ["111111", "71", "M", "72000", "white", "diabetes"],
+        ["222222", "55", "F", "73000", "black", "diabetes"],
+        ["222222", "37", "F", "74000", "white", "flu"],
+        ["333333", "23", "M", "71000", "black", "alcoholism"],
+        ["333333", "37", "M", "72000", "white", "HIV"],
+    ];
+    let person = |row: [&str; 6]| names.iter().zip(row).map(|(n, v)| ((*n).to_owned(), v.to_owned())).collect();
+    rows.into_iter().map(person).collect()
+}
+
+#[test]
+fn exactly_four_tuples_of_the_six_patients_are_exposed() {
+    let people = six_patients();
+    let by_disease = [vec![0, 5], vec![4, 3], vec![2, 1]];
+    let tables = [
+        sub_table(&people, &["age", "icd"], "race", &by_disease),
+        sub_table(&people, &["gender", "icd"], "zipcode", &by_disease),
+        sub_table(&people, &["hospital", "race"], "zipcode", &[vec![0, 2], vec![3, 1], vec![4, 5]]),
+    ];
+    let joined = join(&tables);
+    assert!(joined.complete && !joined.contradiction);
+    let exposed: BTreeSet<(Vec<String>, String)> = joined
+        .rows
+        .iter()
+        .filter(|row| row.values.len() == 1)
+        .map(|row| {
+            assert_eq!(row.table, 2, "{row:?}");
+            (row.quasi.clone(), row.values[0].clone())
+        })
+        .collect();
+    let tuple = |hospital: &str, race: &str, zip: &str| (vec![hospital.to_owned(), race.to_owned()], zip.to_owned());
+    let expected = [
+        tuple("111111", "asian", "71000"),
+        tuple("222222", "black", "73000"),
+        tuple("333333", "black", "71000"),
+        tuple("333333", "white", "72000"),
+    ];
+    assert_eq!(exposed, expected.into_iter().collect());
+    let finding = run(vec!["release".to_owned()], &tables);
+    assert_eq!((finding.people, finding.at_risk, finding.effective_l), (6, 4, Some(1)));
+}
+
+/// The safe case: without the third table nothing is certain.
+#[test]
+fn two_tables_of_the_six_patients_expose_nobody() {
+    let people = six_patients();
+    let by_disease = [vec![0, 5], vec![4, 3], vec![2, 1]];
+    let tables = [
+        sub_table(&people, &["age", "icd"], "race", &by_disease),
+        sub_table(&people, &["gender", "icd"], "zipcode", &by_disease),
+    ];
+    let joined = join(&tables);
+    assert!(joined.complete && !joined.contradiction);
+    assert!(joined.rows.iter().all(|row| row.values.len() == 2), "{joined:?}");
+}
+
+#[test]
+fn tables_about_different_people_contradict_one_another() {
+    let people = six_patients();
+    let one = sub_table(&people, &["age"], "race", &[vec![0, 1, 2, 3, 4, 5]]);
+    let fewer = sub_table(&people, &["gender"], "zipcode", &[vec![0, 1, 2]]);
+    assert!(join(&[one.clone(), fewer]).contradiction);
+    let other = sub_table(&people, &["race"], "icd", &[vec![0, 0, 0, 1, 2, 3]]);
+    assert!(join(&[one, other]).contradiction);
+}
+
+/// Every way to give out the sensitive values of each bucket, as one full list of (row, value) per sub-table.
+fn worlds_of(table: &SubTable) -> Vec<Vec<(Vec<String>, String)>> {
+    let mut worlds: Vec<Vec<(Vec<String>, String)>> = vec![Vec::new()];
+    for bucket in &table.buckets {
+        let rows: Vec<&Vec<String>> =
+            bucket.rows.iter().flat_map(|(row, n)| std::iter::repeat_n(row, *n as usize)).collect();
+        let values: Vec<&String> =
+            bucket.values.iter().flat_map(|(value, n)| std::iter::repeat_n(value, *n as usize)).collect();
+        let mut orders = BTreeSet::new();
+        permute(&mut values.clone(), 0, &mut orders);
+        let mut next = Vec::new();
+        for world in &worlds {
+            for order in &orders {
+                let mut world = world.clone();
+                world.extend(rows.iter().zip(order).map(|(row, value)| ((*row).clone(), value.clone())));
+                next.push(world);
+            }
+        }
+        worlds = next;
+    }
+    worlds
+}
+
+fn permute(values: &mut Vec<&String>, from: usize, orders: &mut BTreeSet<Vec<String>>) {
+    if from == values.len() {
+        orders.insert(values.iter().map(|value| (*value).clone()).collect());
+    }
+    for swap in from..values.len() {
+        values.swap(from, swap);
+        permute(values, from + 1, orders);
+        values.swap(from, swap);
+    }
+}
+
+/// Whether the tuples of one world per table can be laid on one list of people: tuple by tuple, agreeing on what is shared.
+fn fits(people: &mut Vec<Person>, used: &mut Vec<bool>, tuples: &[Person], next: usize) -> bool {
+    let Some(tuple) = tuples.get(next) else { return true };
+    for index in 0..people.len() {
+        if used[index] || tuple.iter().any(|(name, value)| people[index].get(name).is_some_and(|own| own != value)) {
+            continue;
+        }
+        let before = people[index].clone();
+        people[index].extend(tuple.clone());
+        used[index] = true;
+        if fits(people, used, tuples, next + 1) {
+            // What follows for other tables is tried by the caller on the people as they are now.
+            return true;
+        }
+        people[index] = before;
+        used[index] = false;
+    }
+    false
+}
+
+/// For two tables, fitting the second onto the first is exact: nothing else depends on how it was done.
+#[test]
+fn two_random_tables_never_lose_a_possible_value() {
+    for seed in 0..300 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let count = rng.random_range(1..6usize);
+        let names = ["a", "b", "c"];
+        let people: Vec<Person> = (0..count)
+            .map(|_| names.iter().map(|name| ((*name).to_owned(), rng.random_range(0..3).to_string())).collect())
+            .collect();
+        let random_table = |rng: &mut StdRng| {
+            let mut order = names.to_vec();
+            order.shuffle(rng);
+            let width = rng.random_range(1..3usize);
+            let mut members: Vec<usize> = (0..count).collect();
+            members.shuffle(rng);
+            let size = rng.random_range(1..4usize);
+            let buckets: Vec<Vec<usize>> = members.chunks(size).map(<[usize]>::to_vec).collect();
+            sub_table(&people, &order[1..=width], order[0], &buckets)
+        };
+        let tables = [random_table(&mut rng), random_table(&mut rng)];
+        let joined = join(&tables);
+        assert!(!joined.contradiction, "seed {seed}");
+        let named = |table: &SubTable, (row, value): &(Vec<String>, String)| -> Person {
+            let quasi = table.quasi.iter().cloned().zip(row.iter().cloned());
+            quasi.chain([(table.sensitive.clone(), value.clone())]).collect()
+        };
+        let [first, second] = [0, 1].map(|table| worlds_of(&tables[table]));
+        let mut possible: BTreeSet<(usize, Vec<String>, String)> = BTreeSet::new();
+        for one in &first {
+            for two in &second {
+                let mut people: Vec<Person> = one.iter().map(|tuple| named(&tables[0], tuple)).collect();
+                let tuples: Vec<Person> = two.iter().map(|tuple| named(&tables[1], tuple)).collect();
+                if fits(&mut people, &mut vec![false; count], &tuples, 0) {
+                    possible.extend(one.iter().map(|(row, value)| (0, row.clone(), value.clone())));
+                    possible.extend(two.iter().map(|(row, value)| (1, row.clone(), value.clone())));
+                }
+            }
+        }
+        let kept: BTreeSet<(usize, Vec<String>, String)> = joined
+            .rows
+            .iter()
+            .flat_map(|row| row.values.iter().map(|value| (row.table, row.quasi.clone(), value.clone())))
+            .collect();
+        assert!(possible.is_subset(&kept), "seed {seed}: lost {:?}", possible.difference(&kept).collect::<Vec<_>>());
+    }
+}

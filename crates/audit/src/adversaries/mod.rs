@@ -1,0 +1,62 @@
+//! Adversaries: what each one knows, how they put releases together, and what they learn. One file each.
+
+pub mod attribute;
+pub mod composition;
+pub mod correlation;
+pub mod definetti;
+pub mod difference;
+pub mod independence;
+pub mod intersection;
+pub mod linker;
+pub mod minimality;
+
+use crate::finding::Exposure;
+use crate::side_by_side::{Combination, Group, SideBySide};
+
+/// The adversaries by name, in the order in which they are run.
+pub const NAMES: [&str; 9] = [
+    "linker",
+    "attribute",
+    "independence",
+    "correlation",
+    "composition",
+    "intersection",
+    "definetti",
+    "minimality",
+    "difference",
+];
+
+/// The cells of a combination as a person reads them; where several classes fit, the first stands for them.
+fn exposure(beside: &SideBySide<'_>, group: &Group, combination: &Combination, values: Vec<(u32, f64)>) -> Exposure {
+    let cells = group.sides.iter().zip(&combination.views).map(|(&side, &view)| {
+        let side = &beside.sides[side];
+        let class = side.views[view as usize].classes.first();
+        let cells = class.map_or_else(Vec::new, |&class| side.classes.describe(class as usize));
+        let cells = cells.into_iter().map(|(name, label)| (name.to_owned(), label.to_owned())).collect();
+        (side.name.to_owned(), cells)
+    });
+    let mut values: Vec<(String, f64)> =
+        values.into_iter().map(|(value, confidence)| (beside.text(value).to_owned(), confidence)).collect();
+    values.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    Exposure { cells: cells.collect(), values, people: combination.people, why: String::new() }
+}
+
+/// The sensitive values that every view of a combination allows.
+fn left(beside: &SideBySide<'_>, group: &Group, combination: &Combination) -> Vec<u32> {
+    let mut views =
+        group.sides.iter().zip(&combination.views).map(|(&side, &view)| &beside.sides[side].views[view as usize]);
+    let Some(first) = views.next() else { return Vec::new() };
+    let mut left: Vec<u32> = first.values.iter().map(|&(value, _)| value).collect();
+    for view in views {
+        let mut other = view.values.iter().map(|&(value, _)| value).peekable();
+        left.retain(|value| {
+            while other.next_if(|next| next < value).is_some() {}
+            other.peek() == Some(value)
+        });
+    }
+    left
+}
+
+fn names(beside: &SideBySide<'_>, sides: &[usize]) -> Vec<String> {
+    sides.iter().map(|&side| beside.sides[side].name.to_owned()).collect()
+}

@@ -1,0 +1,337 @@
+//! Planted breaches and safe cases, and random communities against looking at every person and every row.
+
+use std::collections::BTreeSet;
+
+use hedgerow_table::{Bound, Cover};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+
+/// A release of rows with the columns `names`, the last of them sensitive. A label `low..high` is an interval.
+fn release(name: &str, names: &[&str], rows: &[Vec<String>]) -> Opened {
+    let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+    let table = Table::from_texts(names, &cells);
+    let cover = |_: &str, label: &str| match label.split_once("..") {
+        Some((low, high)) => Cover::Interval { low: Bound::parse(low), high: Bound::parse(high) },
+        None if label == "*" => Cover::Everything,
+        None => Bound::parse(label).map_or_else(|| Cover::Leaves(vec![label.to_owned()]), Cover::Point),
+    };
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let (sensitive, quasi) = names.split_last().unwrap();
+    let sensitive = [sensitive.clone()];
+    let classes = ReleasedClasses::of_generalised("data", &table, quasi, &sensitive, cover, name).unwrap();
+    Opened {
+        name: name.to_owned(),
+        method: "table".to_owned(),
+        tables: vec![classes],
+        contradictions: Vec::new(),
+        manifest: None,
+    }
+}
+
+fn rows(rows: &[&[&str]]) -> Vec<Vec<String>> {
+    rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect()).collect()
+}
+
+fn counted(counts: &[(&str, &str, usize)]) -> Vec<Vec<String>> {
+    let row = |&(cell, value, count): &(&str, &str, usize)| vec![vec![cell.to_owned(), value.to_owned()]; count];
+    counts.iter().flat_map(row).collect()
+}
+
+/// Tables 2 and 7 of the paper on twelve people.
+fn departments() -> [Opened; 2] {
+    let age =
+        [("40..", "High", 4), ("40..", "Middle", 2), ("40..", "Low", 2), ("..40", "Middle", 2), ("..40", "Low", 2)];
+    let zip = [
+        ("20000..", "High", 2),
+        ("20000..", "Middle", 4),
+        ("20000..", "Low", 2),
+        ("..20000", "High", 2),
+        ("..20000", "Low", 2),
+    ];
+    [release("revenue", &["age", "salary"], &counted(&age)), release("census", &["zip", "salary"], &counted(&zip))]
+}
+
+fn find<'a>(audited: &'a Audited, name: &str) -> &'a Finding {
+    audited.findings.iter().find(|finding| finding.adversary == name).unwrap()
+}
+
+#[test]
+fn the_twelve_people_are_safe_in_each_table_and_not_in_both() {
+    let both = departments();
+    for one in &both {
+        let alone = audit(std::slice::from_ref(one), &AuditOptions::default()).unwrap();
+        assert!(!alone.breach);
+        assert_eq!(find(&alone, "attribute").effective_l, Some(2));
+    }
+    let together = audit(&both, &AuditOptions { table: true, ..AuditOptions::default() }).unwrap();
+    assert!(together.breach);
+    let composition = find(&together, "composition");
+    assert_eq!((composition.effective_l, composition.people, composition.at_risk), (Some(1), 24, 8));
+    assert_eq!(composition.worst[0].values, [("Low".to_owned(), 1.0)]);
+    let told = find(&together, "independence").to_json()["table"].clone();
+    let of = |age: &str, zip: &str| {
+        let is = |row: &&Value| {
+            let cells = row["cells"].to_string();
+            cells.contains(&format!("\"{age}\"")) && cells.contains(&format!("\"{zip}\""))
+        };
+        let row = told.as_array().unwrap().iter().find(is).unwrap();
+        ["High", "Middle", "Low"].map(|value| {
+            let pairs = row["probabilities"].as_array().unwrap();
+            pairs.iter().find(|pair| pair[0] == value).map_or(0.0, |pair| pair[1].as_f64().unwrap())
+        })
+    };
+    for (age, zip, expected) in [
+        ("40..", "20000..", [0.4, 0.4, 0.2]),
+        ("40..", "..20000", [2.0 / 3.0, 0.0, 1.0 / 3.0]),
+        ("..40", "20000..", [0.0, 2.0 / 3.0, 1.0 / 3.0]),
+        ("..40", "..20000", [0.0, 0.0, 1.0]),
+    ] {
+        let found = of(age, zip);
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{age} {zip}: {found:?}");
+    }
+    // Kate is 18 and lives in 15341; Eva is 48 and lives in 28544.
+    let people = Table::from_texts(&["age", "zip"], &[vec!["18", "15341"], vec!["48", "28544"]]);
+    let kate = audit(&both, &AuditOptions { people: Some(&people), ..AuditOptions::default() }).unwrap();
+    let composition = find(&kate, "composition");
+    assert_eq!((composition.people, composition.at_risk, composition.effective_l), (2, 1, Some(1)));
+}
+
+/// Tables 1(b), 2(b) and 3(b) of the paper on cloning, with the classes that matter.
+#[test]
+fn nancy_david_and_eliza() {
+    let one = [
+        ("15..41", "M", "C", 1),
+        ("15..41", "M", "G", 2),
+        ("15..41", "M", "J", 2),
+        ("15..51", "F", "C", 1),
+        ("15..51", "F", "D", 3),
+    ];
+    let two = [
+        ("10..39", "M", "A", 2),
+        ("10..39", "M", "D", 1),
+        ("10..39", "M", "G", 1),
+        ("10..39", "M", "J", 2),
+        ("10..51", "F", "A", 1),
+        ("10..51", "F", "D", 2),
+        ("10..51", "F", "G", 2),
+        ("10..51", "F", "J", 1),
+    ];
+    let three = [
+        ("10..19", "*", "B", 2),
+        ("10..19", "*", "J", 2),
+        ("10..19", "*", "L", 1),
+        ("20..41", "*", "B", 1),
+        ("20..41", "*", "G", 2),
+        ("20..41", "*", "L", 1),
+    ];
+    let hospital = |name: &str, counts: &[(&str, &str, &str, usize)]| {
+        let row = |&(age, sex, disease, count): &(&str, &str, &str, usize)| {
+            vec![vec![age.to_owned(), sex.to_owned(), disease.to_owned()]; count]
+        };
+        release(name, &["age", "sex", "disease"], &counts.iter().flat_map(row).collect::<Vec<_>>())
+    };
+    let hospitals = [hospital("1", &one), hospital("2", &two), hospital("3", &three)];
+    for (pair, age, sex, disease) in [([0, 1], "50", "F", "D"), ([0, 2], "15", "M", "J"), ([1, 2], "30", "F", "G")] {
+        let people = Table::from_texts(&["age", "sex", "disease"], &[vec![age, sex, disease]]);
+        let both = pair.map(|hospital| hospitals[hospital].clone());
+        let found = audit(&both, &AuditOptions { people: Some(&people), ..AuditOptions::default() }).unwrap();
+        let composition = find(&found, "composition");
+        assert_eq!((composition.at_risk, composition.effective_l), (1, Some(1)), "{disease}");
+        assert_eq!(composition.worst[0].values, [(disease.to_owned(), 1.0)]);
+        assert_eq!(composition.details["true_hits"], json!(1));
+        assert!(found.breach);
+    }
+    // One class for everybody is safe: three values remain, D with 3/7.
+    let whole = |name: &str, counts: &[(&str, &str, &str, usize)]| {
+        let counts: Vec<_> = counts.iter().map(|&(_, _, disease, count)| ("*", "*", disease, count)).collect();
+        hospital(name, &counts)
+    };
+    let people = Table::from_texts(&["age", "sex"], &[vec!["50", "F"]]);
+    let found =
+        audit(&[whole("1", &one), whole("2", &two)], &AuditOptions { people: Some(&people), ..Default::default() });
+    let found = found.unwrap();
+    let composition = find(&found, "composition");
+    assert_eq!((composition.at_risk, composition.effective_l), (0, Some(3)));
+    assert!((composition.max_confidence - 3.0 / 7.0).abs() < 1e-12);
+    assert!(!found.breach);
+}
+
+#[test]
+fn limits_decide_what_a_breach_is() {
+    let table = rows(&[&["old", "flu"], &["old", "HIV"], &["young", "flu"], &["young", "HIV"]]);
+    let one = [release("r", &["age", "disease"], &table)];
+    let breach = |l, k| audit(&one, &AuditOptions { l, k, ..AuditOptions::default() }).unwrap().breach;
+    assert!(!breach(None, None) && !breach(Some(2), Some(2)));
+    assert!(breach(Some(3), None) && breach(None, Some(3)));
+}
+
+/// A person, and what each release wrote for them.
+struct Random {
+    people: Vec<[String; 3]>,
+    releases: Vec<Opened>,
+    /// By release: which attributes it has, and the rows.
+    rows: Vec<(Vec<usize>, Vec<Vec<String>>)>,
+}
+
+const NAMES: [&str; 3] = ["a", "b", "s"];
+
+fn random(rng: &mut StdRng) -> Random {
+    let people: Vec<[String; 3]> = (0..rng.random_range(1..14))
+        .map(|_| {
+            [
+                rng.random_range(0..10).to_string(),
+                format!("x{}", rng.random_range(0..3)),
+                format!("s{}", rng.random_range(0..4)),
+            ]
+        })
+        .collect();
+    let (mut releases, mut all) = (Vec::new(), Vec::new());
+    for number in 0..rng.random_range(2..5) {
+        let mut attributes: Vec<usize> = (0..2).filter(|_| rng.random_bool(0.7)).collect();
+        if attributes.is_empty() {
+            attributes.push(rng.random_range(0..2));
+        }
+        let (width, top) = (rng.random_range(1..8), rng.random_bool(0.4));
+        let write = |attribute: usize, value: &str| match attribute {
+            0 if width == 1 => value.to_owned(),
+            0 => {
+                let low = value.parse::<i32>().unwrap() / width * width;
+                format!("{low}..{}", low + width)
+            }
+            _ if top => "*".to_owned(),
+            _ => value.to_owned(),
+        };
+        let kept = people.iter().filter(|_| rng.random_bool(0.9)).collect::<Vec<_>>();
+        let kept = if kept.is_empty() { people.iter().collect() } else { kept };
+        let rows: Vec<Vec<String>> = kept
+            .iter()
+            .map(|person| {
+                let cells = attributes.iter().map(|&attribute| write(attribute, &person[attribute]));
+                cells.chain([person[2].clone()]).collect()
+            })
+            .collect();
+        let names: Vec<&str> = attributes.iter().map(|&attribute| NAMES[attribute]).chain(["s"]).collect();
+        releases.push(release(&number.to_string(), &names, &rows));
+        all.push((attributes, rows));
+    }
+    Random { people, releases, rows: all }
+}
+
+fn fits(label: &str, value: &str) -> bool {
+    match label.split_once("..") {
+        Some((low, high)) => {
+            let [low, high, value] = [low, high, value].map(|text| text.parse::<i32>().unwrap());
+            low <= value && value < high
+        }
+        None => label == "*" || label == value,
+    }
+}
+
+#[test]
+fn random_communities_agree_with_looking_at_every_row() {
+    for seed in 0..400 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let random = random(&mut rng);
+        let texts: Vec<Vec<&str>> =
+            random.people.iter().map(|person| person[..2].iter().map(String::as_str).collect()).collect();
+        let people = Table::from_texts(&["a", "b"], &texts);
+        let found =
+            audit(&random.releases, &AuditOptions { people: Some(&people), ..AuditOptions::default() }).unwrap();
+        let values: BTreeSet<&String> =
+            random.rows.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.last().unwrap())).collect();
+        let (mut at_risk, mut least, mut certain, mut confident, mut likely) = (0, None, 0, 0.0f64, 0.0f64);
+        for person in &random.people {
+            let matching: Vec<Vec<&String>> = random
+                .rows
+                .iter()
+                .map(|(attributes, rows)| {
+                    let fit = |row: &&Vec<String>| {
+                        attributes.iter().zip(row.iter()).all(|(&a, label)| fits(label, &person[a]))
+                    };
+                    rows.iter().filter(fit).map(|row| row.last().unwrap()).collect()
+                })
+                .collect();
+            let count =
+                |release: usize, value: &String| matching[release].iter().filter(|v| ***v == *value).count() as f64;
+            let left: Vec<&&String> =
+                values.iter().filter(|value| (0..matching.len()).all(|r| count(r, value) > 0.0)).collect();
+            if left.is_empty() {
+                continue;
+            }
+            at_risk += u64::from(left.len() == 1);
+            least = Some(least.map_or(left.len(), |least: usize| least.min(left.len())));
+            let smallest = |value: &String| (0..matching.len()).map(|r| count(r, value)).fold(f64::INFINITY, f64::min);
+            let sum: f64 = left.iter().map(|value| smallest(value)).sum();
+            confident = left.iter().map(|value| smallest(value) / sum).fold(confident, f64::max);
+            let all = |release: usize, value: &String| {
+                random.rows[release].1.iter().filter(|row| row.last() == Some(value)).count() as f64
+            };
+            let weight = |value: &String| {
+                let releases = random.rows.len();
+                let prior = (0..releases).map(|r| all(r, value) / random.rows[r].1.len() as f64).sum::<f64>();
+                (0..releases).map(|r| count(r, value) / all(r, value)).fold(prior, |product, share| product * share)
+            };
+            let sum: f64 = left.iter().map(|value| weight(value)).sum();
+            likely = left.iter().map(|value| weight(value) / sum).fold(likely, f64::max);
+            certain += u64::from(left.len() == 1);
+        }
+        let composition = find(&found, "composition");
+        assert_eq!(composition.people, random.people.len() as u64, "seed {seed}");
+        assert_eq!((composition.at_risk, composition.effective_l), (at_risk, least.map(|l| l as u64)), "seed {seed}");
+        assert!((composition.max_confidence - confident).abs() < 1e-9, "seed {seed}");
+        let independence = find(&found, "independence");
+        assert_eq!((independence.at_risk, independence.effective_l), (certain, least.map(|l| l as u64)), "seed {seed}");
+        assert!((independence.max_confidence - likely).abs() < 1e-9, "seed {seed}: {likely}");
+    }
+}
+
+/// Without people: every pair of rows whose cells overlap is a combination that somebody could be in.
+#[test]
+fn random_pairs_agree_with_looking_at_every_pair_of_rows() {
+    let meet = |a: &str, b: &str| match (a.split_once(".."), b.split_once("..")) {
+        (Some((from, to)), Some((low, high))) => {
+            let [from, to, low, high] = [from, to, low, high].map(|text| text.parse::<i32>().unwrap());
+            from < high && low < to
+        }
+        (Some(_), None) => fits(a, b),
+        (None, Some(_)) => fits(b, a),
+        (None, None) => a == "*" || b == "*" || a == b,
+    };
+    for seed in 0..200 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut random = random(&mut rng);
+        random.releases.truncate(2);
+        let found = audit(&random.releases, &AuditOptions::default()).unwrap();
+        let class = |release: usize, row: &[String]| -> BTreeSet<String> {
+            let (attributes, rows) = &random.rows[release];
+            let same = |other: &&Vec<String>| other[..attributes.len()] == row[..attributes.len()];
+            rows.iter().filter(same).map(|row| row.last().unwrap().clone()).collect()
+        };
+        let [(ours, first), (theirs, second)] = [&random.rows[0], &random.rows[1]].map(|(names, rows)| (names, rows));
+        let mut least: Option<usize> = None;
+        let (mut exposed, mut others) = (BTreeSet::new(), BTreeSet::new());
+        for (i, one) in first.iter().enumerate() {
+            for (j, two) in second.iter().enumerate() {
+                let overlap = ours.iter().enumerate().all(|(place, attribute)| {
+                    theirs
+                        .iter()
+                        .position(|other| other == attribute)
+                        .is_none_or(|other| meet(&one[place], &two[other]))
+                });
+                let left = class(0, one).intersection(&class(1, two)).count();
+                if overlap && left > 0 {
+                    least = Some(least.map_or(left, |least| least.min(left)));
+                    if left == 1 {
+                        exposed.insert(i);
+                        others.insert(j);
+                    }
+                }
+            }
+        }
+        let composition = find(&found, "composition");
+        assert_eq!(composition.effective_l, least.map(|l| l as u64), "seed {seed}");
+        assert_eq!(composition.at_risk, (exposed.len() + others.len()) as u64, "seed {seed}");
+    }
+}

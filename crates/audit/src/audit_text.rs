@@ -1,0 +1,92 @@
+//! The audit as a person reads it: one line for each adversary, then the worst cells and why.
+
+use std::fmt;
+
+use crate::audit::Audited;
+use crate::finding::{Exposure, Finding};
+
+const HEADER: [&str; 7] = ["adversary", "of", "people", "at risk", "confidence", "fewest rows", "fewest values"];
+
+impl fmt::Display for Audited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (release, problem) in &self.contradictions {
+            writeln!(f, "WRONG  {release}: {problem}")?;
+        }
+        let mut rows = vec![HEADER.map(str::to_owned)];
+        rows.extend(self.findings.iter().map(row));
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..HEADER.len()).map(width).collect();
+        for row in &rows {
+            let cells = row.iter().zip(&widths).enumerate();
+            let cells = cells.map(
+                |(index, (cell, &width))| {
+                    if index < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                },
+            );
+            writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+        }
+        for finding in &self.findings {
+            explain(f, finding)?;
+        }
+        Ok(())
+    }
+}
+
+fn row(finding: &Finding) -> [String; 7] {
+    let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    [
+        finding.adversary.to_owned(),
+        finding.protect.clone().unwrap_or_default(),
+        finding.people.to_string(),
+        finding.at_risk.to_string(),
+        format!("{:.3}", finding.max_confidence),
+        number(finding.effective_k),
+        number(finding.effective_l),
+    ]
+}
+
+fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
+    let of = finding.protect.as_ref().map_or_else(String::new, |name| format!(" of `{name}`"));
+    writeln!(f, "\n{}{of}: {}", finding.adversary, finding.releases.join(" + "))?;
+    for (name, value) in finding.details.iter().filter(|(_, value)| !value.is_array()) {
+        writeln!(f, "  {}: {value}", name.replace('_', " "))?;
+    }
+    for note in &finding.notes {
+        writeln!(f, "  note: {note}")?;
+    }
+    let shown = if finding.at_risk > 0 { 3 } else { 1 };
+    for worst in finding.worst.iter().take(shown) {
+        exposure(f, worst)?;
+    }
+    Ok(())
+}
+
+fn exposure(f: &mut fmt::Formatter<'_>, exposure: &Exposure) -> fmt::Result {
+    let people = if exposure.people > 0 { format!(" ({} people)", exposure.people) } else { String::new() };
+    writeln!(f, "  worst{people}: {}", exposure.why)?;
+    for (release, cells) in &exposure.cells {
+        let cells: Vec<String> = cells.iter().map(|(name, label)| format!("{name} {}", shown(label))).collect();
+        writeln!(f, "    {release}: {}", if cells.is_empty() { "no cell".to_owned() } else { cells.join(", ") })?;
+    }
+    if !exposure.values.is_empty() {
+        let more = exposure.values.len().saturating_sub(6);
+        let values = exposure.values.iter().take(6);
+        let values: Vec<String> = values.map(|(value, share)| format!("{} {share:.3}", shown(value))).collect();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        writeln!(f, "    left: {}{more}", values.join(", "))?;
+    }
+    Ok(())
+}
+
+/// A label on one line; the missing value has no text of its own.
+fn shown(label: &str) -> String {
+    const SHOWN_MAX: usize = 60;
+    if label.is_empty() {
+        return "(missing)".to_owned();
+    }
+    let clean: String = label.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match clean.char_indices().nth(SHOWN_MAX) {
+        Some((cut, _)) => format!("`{}…`", &clean[..cut]),
+        None => format!("`{clean}`"),
+    }
+}

@@ -1,0 +1,287 @@
+//! Cross-release l-diversity: whatever class of each earlier release somebody is in, together with their class here at least
+//! l protected values remain.
+//!
+//! Cheong, Wu, Wong: *Non-centralized distinct l-diversity*, 2012, definitions 2 to 4. Only the *sets* of values of the
+//! earlier classes matter, and of the intersections of one class from each release only the inclusion-minimal ones: what
+//! leaves l values beside a smaller set leaves them beside a larger one. These are kept as bit sets, once ([`Community`]);
+//! a class is tested against them, and the product of classes is never walked.
+//!
+//! Absorbing: a union holds every value of each part, so its intersection with a set only grows. A missing value is a
+//! value. Cost per class: one count of bits for each minimal set, fewest bits first.
+//!
+//! Worked example (the twelve people of the paper's table 1): age ≥40 {High, Middle, Low}, <40 {Middle, Low} was published.
+//! ZIP <20k {High, Low} leaves one value beside <40; ZIP * leaves two.
+
+use std::sync::Arc;
+
+use crate::guarantee::Measure;
+use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+
+/// More minimal sets than this would make every class slow to test.
+const MINIMAL_MAX: usize = 200_000;
+
+/// What the earlier releases allow, all together.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Community {
+    /// The protected values that occur in any of them; sets are over positions here.
+    pub vocabulary: Vec<String>,
+    pub releases: Vec<EarlierRelease>,
+    /// The inclusion-minimal intersections of one class from each release, fewest values first.
+    minimal: Vec<Minimal>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierRelease {
+    pub name: String,
+    /// Says which bytes it had.
+    pub digest: String,
+    pub rows: u64,
+    /// The values of each different class, and what the class is called.
+    pub classes: Vec<(Vec<u32>, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Minimal {
+    set: Box<[u64]>,
+    /// Which class of each release leads to it.
+    from: Vec<u32>,
+}
+
+/// Where the earlier releases leave the fewest values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Least<'a> {
+    /// Each release by name, and its class.
+    pub classes: Vec<(&'a str, &'a str)>,
+    /// What is left together.
+    pub values: Vec<&'a str>,
+}
+
+/// The minimal sets are too many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooMany;
+
+impl Community {
+    pub fn new(vocabulary: Vec<String>, releases: Vec<EarlierRelease>) -> Result<Community, TooMany> {
+        let words = vocabulary.len().div_ceil(64).max(1);
+        let mut minimal = vec![Minimal { set: full(vocabulary.len(), words), from: Vec::new() }];
+        for release in &releases {
+            let classes = release.classes.iter().zip(0..).map(|((values, _), class)| {
+                let mut set = vec![0u64; words].into_boxed_slice();
+                values.iter().for_each(|&value| set[value as usize / 64] |= 1 << (value % 64));
+                Minimal { set, from: vec![class] }
+            });
+            let classes = antichain(classes.collect());
+            if classes.len().saturating_mul(minimal.len()) > MINIMAL_MAX * 50 {
+                return Err(TooMany);
+            }
+            let met = minimal.iter().flat_map(|earlier| {
+                classes.iter().map(|class| Minimal {
+                    set: earlier.set.iter().zip(&class.set).map(|(a, b)| a & b).collect(),
+                    from: [earlier.from.as_slice(), &class.from].concat(),
+                })
+            });
+            minimal = antichain(met.collect());
+            if minimal.len() > MINIMAL_MAX {
+                return Err(TooMany);
+            }
+        }
+        Ok(Community { vocabulary, releases, minimal })
+    }
+
+    /// How many inclusion-minimal sets there are.
+    pub fn minimal_sets(&self) -> usize {
+        self.minimal.len()
+    }
+
+    /// The fewest values that the earlier releases leave by themselves; nothing when there is no earlier release.
+    pub fn least(&self) -> Option<Least<'_>> {
+        let least = self.minimal.first().filter(|least| !least.from.is_empty())?;
+        let classes = self.releases.iter().zip(&least.from);
+        let classes =
+            classes.map(|(release, &class)| (release.name.as_str(), release.classes[class as usize].1.as_str()));
+        let values =
+            self.vocabulary.iter().enumerate().filter(|(value, _)| least.set[value / 64] >> (value % 64) & 1 == 1);
+        Some(Least { classes: classes.collect(), values: values.map(|(_, text)| text.as_str()).collect() })
+    }
+}
+
+fn full(values: usize, words: usize) -> Box<[u64]> {
+    let bits = |word: usize| match values.saturating_sub(word * 64) {
+        0 => 0,
+        left if left >= 64 => u64::MAX,
+        left => (1 << left) - 1,
+    };
+    (0..words).map(bits).collect()
+}
+
+fn size(set: &[u64]) -> u64 {
+    set.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// The inclusion-minimal sets, fewest values first.
+fn antichain(mut sets: Vec<Minimal>) -> Vec<Minimal> {
+    sets.sort_by(|a, b| size(&a.set).cmp(&size(&b.set)).then_with(|| a.set.cmp(&b.set)));
+    sets.dedup_by(|next, kept| next.set == kept.set);
+    let mut kept: Vec<Minimal> = Vec::new();
+    for set in sets {
+        let covered = kept.iter().any(|smaller| smaller.set.iter().zip(&set.set).all(|(a, b)| a & !b == 0));
+        if !covered {
+            kept.push(set);
+        }
+    }
+    kept
+}
+
+#[derive(Debug, Clone)]
+pub struct CrossRelease {
+    model: Model,
+    l: u64,
+    community: Arc<Community>,
+    /// By code of the protected attribute, the position in the vocabulary; `u32::MAX` for a value that no earlier
+    /// release has.
+    position: Vec<u32>,
+}
+
+impl CrossRelease {
+    /// `codes` are the codes of the vocabulary's values in the protected attribute, `u32::MAX` where it lacks one.
+    pub fn new(model: &Model, codes: Option<Vec<u32>>) -> Self {
+        let Model::CrossReleaseLDiversity { l, community } = model else { unreachable!("dispatched by model") };
+        let codes = codes.unwrap_or_default();
+        let known = codes.iter().filter(|&&code| code != u32::MAX);
+        let mut position = vec![u32::MAX; known.max().map_or(0, |&code| code as usize + 1)];
+        for (place, &code) in (0..).zip(&codes).filter(|(_, code)| **code != u32::MAX) {
+            position[code as usize] = place;
+        }
+        CrossRelease { model: model.clone(), l: *l, community: community.clone(), position }
+    }
+
+    fn set(&self, class: Class<'_>) -> Box<[u64]> {
+        let mut set = vec![0u64; self.community.vocabulary.len().div_ceil(64).max(1)].into_boxed_slice();
+        for &(code, _) in class.values {
+            if let Some(&place) = self.position.get(code as usize).filter(|&&place| place != u32::MAX) {
+                set[place as usize / 64] |= 1 << (place % 64);
+            }
+        }
+        set
+    }
+
+    /// The fewest values left beside any combination of earlier classes; with `enough`, any number of at least that
+    /// once it is certain.
+    fn left(&self, class: Class<'_>, enough: Option<u64>) -> u64 {
+        let set = self.set(class);
+        let lacking = (self.community.vocabulary.len() as u64) - size(&set);
+        let mut least = size(&set);
+        for minimal in &self.community.minimal {
+            let bits = size(&minimal.set);
+            // A set of this size loses at most what the class lacks, and the sets that follow have more.
+            if bits.saturating_sub(lacking) >= enough.unwrap_or(least).min(least) {
+                break;
+            }
+            let left = minimal.set.iter().zip(&set).map(|(a, b)| u64::from((a & b).count_ones())).sum();
+            least = least.min(left);
+            if enough.is_some_and(|enough| least < enough) {
+                break;
+            }
+        }
+        least
+    }
+}
+
+impl Guarantee for CrossRelease {
+    fn model(&self) -> &Model {
+        &self.model
+    }
+
+    fn on_merge(&self) -> OnMerge {
+        OnMerge::Absorbing
+    }
+
+    fn core(&self) -> Absorbing {
+        Absorbing { rows: 1, distinct: self.l }
+    }
+
+    fn core_is_more(&self) -> bool {
+        true
+    }
+
+    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+        self.left(class, Some(self.l)) >= self.l
+    }
+
+    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+        vec![Measure::at_least("l", self.left(class, None) as f64)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+
+    fn release(name: &str, classes: &[&[u32]]) -> EarlierRelease {
+        let classes = classes.iter().enumerate().map(|(n, values)| (values.to_vec(), format!("class {n}"))).collect();
+        EarlierRelease { name: name.to_owned(), digest: String::new(), rows: 0, classes }
+    }
+
+    fn left(community: &Community, class: &[u32]) -> (u64, bool) {
+        let model = Model::CrossReleaseLDiversity { l: 2, community: Arc::new(community.clone()) };
+        let codes = (0..community.vocabulary.len() as u32).collect();
+        let guarantee = CrossRelease::new(&model, Some(codes));
+        let values: Vec<(u32, u32)> = class.iter().map(|&value| (value, 1)).collect();
+        let class = Class { rows: values.len() as u64, values: &values };
+        (guarantee.left(class, None), guarantee.holds(class, &Whole::default()))
+    }
+
+    /// High, Middle, Low.
+    #[test]
+    fn the_twelve_people_of_the_paper() {
+        let vocabulary = ["High", "Middle", "Low"].map(str::to_owned).to_vec();
+        let community = Community::new(vocabulary, vec![release("age", &[&[0, 1, 2], &[1, 2]])]).unwrap();
+        assert_eq!(community.minimal_sets(), 1);
+        assert_eq!(left(&community, &[0, 2]), (1, false), "ZIP below 20k beside age below 40 leaves Low");
+        assert_eq!(left(&community, &[0, 1, 2]), (2, true));
+        let least = community.least().unwrap();
+        assert_eq!((least.classes, least.values), (vec![("age", "class 1")], vec!["Middle", "Low"]));
+    }
+
+    #[test]
+    fn values_that_no_earlier_release_has_do_not_count() {
+        let community = Community::new(vec!["a".to_owned()], vec![release("r", &[&[0]])]).unwrap();
+        let model = Model::CrossReleaseLDiversity { l: 1, community: Arc::new(community) };
+        let guarantee = CrossRelease::new(&model, Some(vec![3]));
+        let class = |values: &'static [(u32, u32)]| Class { rows: 2, values };
+        assert!(guarantee.holds(class(&[(3, 1), (7, 1)]), &Whole::default()));
+        assert!(!guarantee.holds(class(&[(0, 1), (7, 1)]), &Whole::default()));
+    }
+
+    /// The product of classes, walked.
+    #[test]
+    fn the_antichain_agrees_with_every_combination_of_classes() {
+        for seed in 0..3000 {
+            let mut rng = StdRng::seed_from_u64(seed);
+            let values = if rng.random_bool(0.1) { 70u32 } else { rng.random_range(1..8) };
+            let share = rng.random_range(0.2..1.0);
+            let subset = |rng: &mut StdRng| -> Vec<u32> { (0..values).filter(|_| rng.random_bool(share)).collect() };
+            let releases: Vec<Vec<Vec<u32>>> = (0..rng.random_range(0..4))
+                .map(|_| (0..rng.random_range(1..5)).map(|_| subset(&mut rng)).collect())
+                .collect();
+            let class = subset(&mut rng);
+            let mut combinations: Vec<Vec<u32>> = vec![class.clone()];
+            for classes in &releases {
+                let meet =
+                    |set: &Vec<u32>, class: &Vec<u32>| set.iter().copied().filter(|v| class.contains(v)).collect();
+                combinations =
+                    combinations.iter().flat_map(|set| classes.iter().map(move |class| meet(set, class))).collect();
+            }
+            let expected = combinations.iter().map(Vec::len).min().unwrap() as u64;
+            let earlier = releases.iter().enumerate().map(|(number, classes)| {
+                release(&number.to_string(), &classes.iter().map(Vec::as_slice).collect::<Vec<_>>())
+            });
+            let vocabulary = (0..values).map(|value| value.to_string()).collect();
+            let community = Community::new(vocabulary, earlier.collect()).unwrap();
+            assert_eq!(left(&community, &class), (expected, expected >= 2), "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The catalog: a folder of releases, the community's memory. Each release is copied into a folder of its name;
+//! `catalog.json` keeps whose it is and its digest, in the order in which they were added.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hedgerow_audit::{AuditOptions, audit};
+use hedgerow_policy::Policy;
+use hedgerow_privacy::Model;
+use hedgerow_privacy::verified::Verified;
+use hedgerow_table::release::open::Opened;
+use hedgerow_table::{InputError, Progress, Table, TableError};
+use serde_json::{Value, json};
+
+use crate::community::{digest_of, open_any};
+use crate::error::PublishError;
+
+pub const FILE_NAME: &str = "catalog.json";
+
+/// No catalog lists more.
+const BYTES_MAX: u64 = 16 << 20;
+const NAME_MAX: usize = 100;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    /// Who published it; releases of one custodian are about the same people but for those who came and went.
+    pub custodian: Option<String>,
+    pub digest: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Catalog {
+    pub folder: PathBuf,
+    pub entries: Vec<Entry>,
+}
+
+impl Catalog {
+    pub fn load(folder: &Path) -> Result<Catalog, TableError> {
+        let path = folder.join(FILE_NAME);
+        let place = path.display().to_string();
+        let size = fs::metadata(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+                TableError::input(place.clone(), "no catalog here", "`hedgerow catalog add` makes one")
+            }
+            _ => TableError::io(&path, error),
+        })?;
+        let refuse = |problem: String| TableError::input(place.clone(), problem, "add the releases to a new catalog");
+        if size.len() > BYTES_MAX {
+            return Err(refuse("too large for a catalog".to_owned()));
+        }
+        let bytes = fs::read(&path).map_err(|error| TableError::io(&path, error))?;
+        let value: Value = serde_json::from_slice(&bytes).map_err(|error| refuse(format!("not a catalog: {error}")))?;
+        let entries = value["releases"].as_array().and_then(|list| list.iter().map(entry).collect::<Option<Vec<_>>>());
+        let entries = entries.ok_or_else(|| refuse("not a catalog: it lists no releases".to_owned()))?;
+        Ok(Catalog { folder: folder.to_path_buf(), entries })
+    }
+
+    /// Copies a release into the catalog, which is made when it is not there. A release that contradicts itself is refused.
+    pub fn add(
+        folder: &Path,
+        release: &Path,
+        name: Option<&str>,
+        custodian: Option<&str>,
+        progress: &dyn Progress,
+    ) -> Result<Entry, PublishError> {
+        let mut catalog = if folder.join(FILE_NAME).exists() {
+            Catalog::load(folder)?
+        } else {
+            fs::create_dir_all(folder).map_err(|error| TableError::io(folder, error))?;
+            Catalog { folder: folder.to_path_buf(), entries: Vec::new() }
+        };
+        let shown = release.display().to_string();
+        let opened = open_any(release, progress)?;
+        if let Some(problem) = opened.contradictions.first() {
+            let hint = "the community should remember only releases that are what they say";
+            return Err(InputError::new(shown, format!("the release contradicts itself: {problem}"), hint).into());
+        }
+        if !release.is_dir() {
+            let hint = "put the table, its hierarchies and its release.toml into one directory, and add that";
+            return Err(InputError::new(shown, "not a directory", hint).into());
+        }
+        let own = release.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
+        let name = name.map(str::to_owned).or(own).unwrap_or_default();
+        catalog.refuse_name(&name)?;
+        let entry = Entry { digest: digest_of(release)?, custodian: custodian.map(str::to_owned), name };
+        let partial = folder.join(format!(".{}.partial", entry.name));
+        if partial.exists() {
+            fs::remove_dir_all(&partial).map_err(|error| TableError::io(&partial, error))?;
+        }
+        copy(release, &partial)?;
+        let place = folder.join(&entry.name);
+        fs::rename(&partial, &place).map_err(|error| TableError::io(&place, error))?;
+        catalog.entries.push(entry.clone());
+        catalog.save()?;
+        Ok(entry)
+    }
+
+    pub fn entry(&self, name: &str) -> Result<&Entry, TableError> {
+        self.entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).collect();
+            let hint = format!("it has: {}", names.join(", "));
+            TableError::input(self.folder.display().to_string(), format!("there is no release `{name}`"), hint)
+        })
+    }
+
+    pub fn path(&self, entry: &Entry) -> PathBuf {
+        self.folder.join(&entry.name)
+    }
+
+    fn refuse_name(&self, name: &str) -> Result<(), InputError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let place = self.folder.display().to_string();
+        if name.is_empty() || name.len() > NAME_MAX || name.starts_with('.') || !name.chars().all(plain) {
+            let hint = "name it with letters, digits, `-`, `_` and `.`: --name hospital-2026";
+            return Err(InputError::new(place, format!("`{name}` cannot be the name of a folder here"), hint));
+        }
+        if name == FILE_NAME || self.entries.iter().any(|entry| entry.name == name) || self.folder.join(name).exists() {
+            return Err(InputError::new(place, format!("`{name}` is there already"), "give another name with --name"));
+        }
+        Ok(())
+    }
+
+    fn save(&self) -> Result<(), TableError> {
+        let entries: Vec<Value> = self
+            .entries
+            .iter()
+            .map(|entry| json!({ "name": entry.name, "custodian": entry.custodian, "digest": entry.digest }))
+            .collect();
+        let text = format!("{:#}\n", json!({ "releases": entries }));
+        let (partial, path) = (self.folder.join(".catalog.json.partial"), self.folder.join(FILE_NAME));
+        fs::write(&partial, text).map_err(|error| TableError::io(&partial, error))?;
+        fs::rename(&partial, &path).map_err(|error| TableError::io(&path, error))
+    }
+}
+
+fn entry(value: &Value) -> Option<Entry> {
+    let text = |key: &str| value[key].as_str().map(str::to_owned);
+    let name = text("name").filter(|name| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.'))?;
+    Some(Entry { name, custodian: text("custodian"), digest: text("digest")? })
+}
+
+/// Files and folders, no links: what a release is made of.
+fn copy(from: &Path, to: &Path) -> Result<(), TableError> {
+    fs::create_dir(to).map_err(|error| TableError::io(to, error))?;
+    for found in fs::read_dir(from).map_err(|error| TableError::io(from, error))? {
+        let found = found.map_err(|error| TableError::io(from, error))?;
+        let (source, target) = (found.path(), to.join(found.file_name()));
+        let kind = found.file_type().map_err(|error| TableError::io(&source, error))?;
+        if kind.is_dir() {
+            copy(&source, &target)?;
+        } else if kind.is_file() {
+            fs::copy(&source, &target).map_err(|error| TableError::io(&source, error))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the caller asked to hold a new release against.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    pub catalog: Option<PathBuf>,
+    /// Who publishes; earlier releases of the same custodian are compared by difference too.
+    pub custodian: Option<String>,
+}
+
+/// Moves a verified release into place, after an audit of it beside everything in the catalog. The people looked for are
+/// the custodian's own.
+pub(crate) fn place(
+    verified: Verified,
+    policy: &Policy,
+    people: &Table,
+    beside: &Beside,
+    progress: &dyn Progress,
+) -> Result<PathBuf, PublishError> {
+    if let Some(folder) = &beside.catalog {
+        progress.stage("auditing beside the catalog", None);
+        let catalog = Catalog::load(folder)?;
+        let mut new = open_any(verified.path(), progress)?;
+        new.name = "the new release".to_owned();
+        let mut others: Vec<(Opened, &Entry)> = Vec::new();
+        for entry in &catalog.entries {
+            others.push((open_any(&catalog.path(entry), progress)?, entry));
+        }
+        for (other, entry) in &others {
+            refuse_breach(&[other.clone(), new.clone()], "composition", policy, people)?;
+            if beside.custodian.is_some() && beside.custodian == entry.custodian {
+                refuse_breach(&[other.clone(), new.clone()], "difference", policy, people)?;
+            }
+        }
+        if others.len() > 1 {
+            let all: Vec<Opened> = others.into_iter().map(|(other, _)| other).chain([new]).collect();
+            refuse_breach(&all, "composition", policy, people)?;
+        }
+    }
+    Ok(verified.place()?)
+}
+
+fn refuse_breach(releases: &[Opened], adversary: &str, policy: &Policy, people: &Table) -> Result<(), PublishError> {
+    let options =
+        AuditOptions { people: Some(people), adversaries: vec![adversary.to_owned()], ..AuditOptions::default() };
+    let mut audited = audit(releases, &options)?;
+    audited.findings.retain(|finding| {
+        let wanted = finding.protect.as_ref().map_or(2, |protect| values_asked(policy, protect));
+        finding.people > 0 && finding.effective_l.is_some_and(|least| least < wanted)
+    });
+    if audited.findings.is_empty() {
+        return Ok(());
+    }
+    let hint = "ask for more with cross-release-l-diversity and [community], or publish less; nothing was written";
+    Err(PublishError::Breach(format!("beside the catalog, this release breaks the policy\n{audited}hint: {hint}")))
+}
+
+/// The most values of a protected attribute that some rule asks for; at least two.
+fn values_asked(policy: &Policy, protect: &str) -> u64 {
+    let rules = policy.rules.iter().filter(|rule| rule.protect.as_deref() == Some(protect));
+    let asked = rules.flat_map(|rule| &rule.require).map(|model| match model {
+        Model::DistinctLDiversity { l } | Model::CrossReleaseLDiversity { l, .. } => *l,
+        Model::RecursiveLDiversity { l, .. } => *l,
+        Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => l.numerator.div_ceil(l.denominator.max(1)),
+        _ => 2,
+    });
+    asked.max().unwrap_or(2).max(2)
+}

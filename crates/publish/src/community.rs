@@ -1,0 +1,132 @@
+//! The community of a policy: the releases that are out there already, opened as a stranger opens them, and bound to the
+//! rules that look at them.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hedgerow_policy::sidecar::{self, Sidecar};
+use hedgerow_policy::{Policy, Role};
+use hedgerow_privacy::Model;
+use hedgerow_privacy::models::{Community, Least};
+use hedgerow_table::release::open::{BareTable, Opened, open_bare, open_release};
+use hedgerow_table::release::{digest, manifest};
+use hedgerow_table::{InputError, Progress, Table};
+
+use crate::error::PublishError;
+use crate::glob;
+
+/// Opens any release: a directory with a manifest, a directory with a `release.toml`, or such a file itself.
+pub fn open_any(path: &Path, progress: &dyn Progress) -> Result<Opened, PublishError> {
+    match sidecar_of(path) {
+        None => Ok(open_release(path, progress)?),
+        Some(file) => {
+            let bare = bare_table(&Sidecar::load(&file)?);
+            Ok(Opened { name: path.display().to_string(), ..open_bare(&bare, progress)? })
+        }
+    }
+}
+
+/// Which bytes a release had.
+pub fn digest_of(path: &Path) -> Result<String, PublishError> {
+    let Some(file) = sidecar_of(path) else { return Ok(digest::of_release(path)?) };
+    let table = Sidecar::load(&file)?.source.path;
+    let (Some(folder), Some(name)) = (table.parent(), table.file_name().and_then(|name| name.to_str())) else {
+        return Err(InputError::new(table.display().to_string(), "names no file", "name the table").into());
+    };
+    Ok(digest::of_files(folder, [name].into_iter())?)
+}
+
+/// The sidecar that explains a table without a manifest, where there is one.
+fn sidecar_of(path: &Path) -> Option<PathBuf> {
+    let inside = path.join(sidecar::FILE_NAME);
+    if path.is_file() && path.extension().is_some_and(|suffix| suffix == "toml") {
+        Some(path.to_path_buf())
+    } else {
+        (!path.join(manifest::FILE_NAME).exists() && inside.is_file()).then_some(inside)
+    }
+}
+
+fn bare_table(sidecar: &Sidecar) -> BareTable {
+    let with = |role: Role| sidecar.attributes.iter().filter(move |attribute| attribute.role == role);
+    BareTable {
+        path: sidecar.source.path.clone(),
+        nulls: sidecar.source.nulls.clone(),
+        delimiter: sidecar.source.delimiter,
+        quote: sidecar.source.quote,
+        quasi: with(Role::Quasi)
+            .map(|attribute| (attribute.name.clone(), attribute.hierarchy_file().map(Path::to_path_buf)))
+            .collect(),
+        sensitive: with(Role::Sensitive).map(|attribute| attribute.name.clone()).collect(),
+    }
+}
+
+/// The policy's releases, globs expanded, each once, in order.
+pub fn releases(policy: &Policy) -> Result<Vec<PathBuf>, PublishError> {
+    let folder = policy.path.parent().unwrap_or(Path::new(""));
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for release in &policy.community.releases {
+        let found = glob::expand(&folder.join(release));
+        if found.is_empty() {
+            let problem = format!("`{release}` matches nothing");
+            let hint = "name directories of releases, relative to the policy; `*` stands for any part of a name";
+            return Err(InputError::new(policy.community.place.clone(), problem, hint).into());
+        }
+        paths.extend(found.into_iter().filter(|path| !paths.contains(path)).collect::<Vec<_>>());
+    }
+    Ok(paths)
+}
+
+/// The policy with the earlier releases in the rules that ask for them. Refuses values that do not match, and a
+/// community that leaves too few values by itself: then nothing that is published now can hold.
+pub(crate) fn bind<'p>(
+    policy: &'p Policy,
+    table: &Table,
+    progress: &dyn Progress,
+) -> Result<Cow<'p, Policy>, PublishError> {
+    let asks = |model: &Model| matches!(model, Model::CrossReleaseLDiversity { .. });
+    if !policy.rules.iter().flat_map(|rule| &rule.require).any(asks) {
+        return Ok(Cow::Borrowed(policy));
+    }
+    progress.stage("reading earlier releases", None);
+    let mut opened = Vec::new();
+    for path in releases(policy)? {
+        opened.push((open_any(&path, progress)?, digest_of(&path)?));
+    }
+    let mut policy = policy.clone();
+    for rule in &mut policy.rules {
+        let Some(protect) = rule.protect.clone() else { continue };
+        for model in &mut rule.require {
+            let Model::CrossReleaseLDiversity { l, community } = model else { continue };
+            let read = Community::of(&protect, &opened)?;
+            if let Some(column) = table.column(&protect) {
+                let domain = &column.domain;
+                let values: Vec<String> = (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect();
+                read.refuse_other_values(&protect, &values, table.rows as u64)?;
+            }
+            refuse_broken(&read, &protect, *l, &rule.place)?;
+            *community = Arc::new(read);
+        }
+    }
+    Ok(Cow::Owned(policy))
+}
+
+fn refuse_broken(community: &Community, protect: &str, l: u64, place: &str) -> Result<(), PublishError> {
+    let Some(Least { classes, values }) = community.least().filter(|least| (least.values.len() as u64) < l) else {
+        return Ok(());
+    };
+    let least = values.len();
+    let mut text = format!(
+        "no release can meet the policy: what is published already leaves {least} of the values of `{protect}` to somebody, \
+         and {place} asks for {l}\n"
+    );
+    for (release, class) in classes {
+        text.push_str(&format!("  {release}: {class}\n"));
+    }
+    let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
+    let left = if values.is_empty() { "nothing".to_owned() } else { values.join(", ") };
+    text.push_str(&format!(
+        "  left together: {left}\nhint: ask for at most {least}, or leave a release out of [community]"
+    ));
+    Err(PublishError::Community(text))
+}

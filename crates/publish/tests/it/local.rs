@@ -14,7 +14,8 @@ use hedgerow_table::{Bound as Point, Cover, HierarchySpec, Kind, Label, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::oracle::{Case, Oracle, random_case};
+use crate::oracle::Oracle;
+use crate::random_case::{Case, random_case};
 
 const CASES: u64 = 3000;
 

@@ -4,19 +4,15 @@
 //! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish oracle` replays that case alone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use hedgerow_policy::{Loss, Policy, Rule};
-use hedgerow_privacy::models::{Community, EarlierRelease};
+use hedgerow_policy::{Loss, Rule};
 use hedgerow_privacy::{Distance, Model, Reading};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::loss::LossModel;
 use hedgerow_publish::search::{Budget, FullDomain, Outcome, search};
-use hedgerow_table::{Bound as Point, Cover, Domain, Hierarchy, Kind, Level, NoProgress, Table};
-use rand::rngs::StdRng;
-use rand::seq::IndexedRandom;
-use rand::{RngExt, SeedableRng};
-use tempfile::TempDir;
+use hedgerow_table::{Bound as Point, Cover, Domain, Hierarchy, Kind, Level, NoProgress};
+
+use crate::random_case::{Case, HierarchyFile, random_case};
 
 const CASES: u64 = 4000;
 
@@ -30,17 +26,6 @@ fn the_search_agrees_with_brute_force() {
         check_case(seed);
     }
 }
-
-/// A random policy over a random table, as a user would write them.
-pub(crate) struct Case {
-    pub(crate) table: Table,
-    pub(crate) policy: Policy,
-    files: BTreeMap<String, HierarchyFile>,
-    _directory: TempDir,
-}
-
-/// The rows of a hierarchy's file: leaf and labels up to the top. The missing value's leaf is empty.
-type HierarchyFile = Vec<[String; 4]>;
 
 fn check_case(seed: u64) {
     let case = random_case(seed);
@@ -125,189 +110,6 @@ fn counts_add_up(outcome: &Outcome, context: &str) {
     assert_eq!(Some(judged + passed_over), told.nodes, "{told:?}, {context}");
     assert!(told.judged_holding <= judged, "{told:?}, {context}");
     assert!(!outcome.proven || told.not_reached == 0, "{told:?}, {context}");
-}
-
-pub(crate) fn random_case(seed: u64) -> Case {
-    let mut rng = StdRng::seed_from_u64(seed);
-    let directory = tempfile::tempdir().unwrap();
-    let mut files = BTreeMap::new();
-    let rows = match rng.random_range(0..10) {
-        0 => rng.random_range(1..4),
-        1..=6 => rng.random_range(2..40),
-        _ => rng.random_range(40..=200),
-    };
-    let quasi = rng.random_range(1..=3usize);
-    let sensitive = rng.random_range(0..=2usize);
-    let mut names: Vec<String> = (0..quasi).map(|index| format!("q{index}")).collect();
-    names.extend((0..sensitive).map(|index| format!("s{index}")));
-    let mut attributes = String::new();
-    let mut columns: Vec<Vec<String>> = Vec::new();
-    for name in &names {
-        let (texts, mut hierarchy, file) = random_column(&mut rng, rows);
-        if let Some(file) = file.filter(|_| name.starts_with('q')) {
-            let path = directory.path().join(format!("{name}.csv"));
-            std::fs::write(&path, file.iter().map(|row| row.join(";") + "\n").collect::<String>()).unwrap();
-            hierarchy = format!(", hierarchy = {:?}", path.display().to_string());
-            files.insert(name.clone(), file);
-        }
-        let role = if name.starts_with('q') { "quasi" } else { "sensitive" };
-        let hierarchy = if name.starts_with('q') {
-            hierarchy
-        } else {
-            let numbers = texts.iter().all(|text| text.is_empty() || text.parse::<i64>().is_ok());
-            if numbers {
-                ", hierarchy = { widths = [2, 4] }".to_owned()
-            } else {
-                ", hierarchy = { mask = 2 }".to_owned()
-            }
-        };
-        attributes.push_str(&format!("{name} = {{ role = \"{role}\"{hierarchy} }}\n"));
-        columns.push(texts);
-    }
-    let mut rules = String::new();
-    for _ in 0..rng.random_range(1..=3) {
-        let protect = (sensitive > 0 && rng.random_bool(0.7)).then(|| format!("s{}", rng.random_range(0..sensitive)));
-        let mut require: Vec<String> = Vec::new();
-        for _ in 0..rng.random_range(1..=2) {
-            let column = protect.as_ref().map_or(0, |protect| names.iter().position(|name| name == protect).unwrap());
-            require.push(random_model(&mut rng, protect.is_some(), &columns[column]));
-        }
-        rules.push_str("[[rule]]\n");
-        if let Some(protect) = &protect {
-            rules.push_str(&format!("protect = \"{protect}\"\n"));
-        }
-        if rng.random_bool(0.3) {
-            let known: Vec<&String> = names
-                .iter()
-                .filter(|name| Some(*name) != protect.as_ref() && (name.starts_with('q') || sensitive > 1))
-                .filter(|_| rng.random_bool(0.6))
-                .collect();
-            let known = if known.is_empty() { vec![&names[0]] } else { known };
-            let known: Vec<String> = known.iter().map(|name| format!("\"{name}\"")).collect();
-            rules.push_str(&format!("know = [{}]\n", known.join(", ")));
-        }
-        rules.push_str(&format!("require = [{}]\n", require.join(", ")));
-    }
-    let suppression = ["0", "0.02", "0.1", "0.3", "1"].choose(&mut rng).unwrap();
-    let loss = ["ncp", "precision", "granularity", "discernibility", "average-class"].choose(&mut rng).unwrap();
-    let text = format!(
-        "[source]\npath = \"table.csv\"\n[attributes]\n{attributes}{rules}[publish]\nsuppression = {suppression}\nloss = \"{loss}\"\n"
-    );
-    let mut policy =
-        Policy::parse(&text, Path::new("policy.toml")).unwrap_or_else(|errors| panic!("seed {seed}\n{text}\n{errors}"));
-    for rule in &mut policy.rules {
-        let protect = rule.protect.as_ref().and_then(|protect| names.iter().position(|name| name == protect));
-        if let Some(column) = protect.filter(|_| rng.random_bool(0.2)) {
-            rule.require.push(random_community(&mut rng, &columns[column]));
-            rule.require_places.push(String::new());
-        }
-    }
-    let header: Vec<&str> = names.iter().map(String::as_str).collect();
-    let rows: Vec<Vec<&str>> =
-        (0..rows).map(|row| columns.iter().map(|column| column[row].as_str()).collect()).collect();
-    Case { table: Table::from_texts(&header, &rows), policy, files, _directory: directory }
-}
-
-/// Cross-release l-diversity beside up to three releases, whose classes are random sets of the values.
-fn random_community(rng: &mut StdRng, values: &[String]) -> Model {
-    let vocabulary: Vec<String> = values.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
-    let share = rng.random_range(0.4..1.0);
-    let releases = (0..rng.random_range(1..4)).map(|number| {
-        let mut class = || (0..vocabulary.len() as u32).filter(|_| rng.random_bool(share)).collect::<Vec<u32>>();
-        let classes = (0..3).map(|_| (class(), String::new())).collect();
-        EarlierRelease { name: number.to_string(), digest: String::new(), rows: 0, classes }
-    });
-    let releases = releases.collect();
-    let community = Community::new(vocabulary, releases).unwrap();
-    Model::CrossReleaseLDiversity { l: rng.random_range(1..4), community: community.into() }
-}
-
-/// Texts and a hierarchy that fits: as a policy writes it, or the rows of a file.
-fn random_column(rng: &mut StdRng, rows: usize) -> (Vec<String>, String, Option<HierarchyFile>) {
-    let distinct = *[1usize, 2, 3, 5, 9, 30].choose(rng).unwrap();
-    let missing = rng.random_bool(0.2);
-    let skew = rng.random_bool(0.5);
-    let draw = |rng: &mut StdRng| -> i64 {
-        let value = rng.random_range(0..distinct as i64);
-        if skew { value.min(rng.random_range(0..distinct as i64)) } else { value }
-    };
-    let kind = rng.random_range(0..9);
-    let (shown, hierarchy): (fn(i64) -> String, &str) = match kind {
-        0 => (|value| (value * 3 - 4).to_string(), ", hierarchy = { widths = [2, 6, 12] }"),
-        1 => (|value| (value * 7).to_string(), ", hierarchy = { breaks = [[7, 20, 60], [20]] }"),
-        2 => (|value| format!("a{:02}", value * 5), ", hierarchy = { mask = 3 }"),
-        3 => (
-            |value| format!("20{:02}-{:02}-01", value % 20, value % 12 + 1),
-            ", hierarchy = { dates = [\"quarter\", \"year\"] }",
-        ),
-        4 => (|value| format!("{}.5", value), ", hierarchy = { widths = [0.5, 2.5] }"),
-        5 => (|value| (value * value).to_string(), ""),
-        6 => (|value| format!("{}.25", value * 2), ""),
-        _ => (|value| format!("v{value}"), ""),
-    };
-    let texts =
-        (0..rows).map(|_| if missing && rng.random_bool(0.15) { String::new() } else { shown(draw(rng)) }).collect();
-    let file = matches!(kind, 5..=7).then(|| random_file(rng, distinct as i64, shown));
-    (texts, hierarchy.to_owned(), file)
-}
-
-/// Leaves in groups that know no order, leaves that do not occur among them, the missing value at times.
-fn random_file(rng: &mut StdRng, distinct: i64, shown: fn(i64) -> String) -> HierarchyFile {
-    let groups = rng.random_range(1..=5);
-    let above: Vec<u32> = (0..groups).map(|_| rng.random_range(0..3)).collect();
-    let mut leaves: Vec<String> = (0..distinct + rng.random_range(0..4)).map(shown).collect();
-    if rng.random_bool(0.4) {
-        leaves.push(String::new());
-    }
-    let apart = rng.random_bool(0.5);
-    let row = |(index, leaf): (usize, String)| {
-        // Runs of neighbours, or no order at all.
-        let group = if apart { index * groups / 40 % groups } else { rng.random_range(0..groups) };
-        [leaf, format!("g{group}"), format!("h{}", above[group]), "*".to_owned()]
-    };
-    leaves.into_iter().enumerate().map(row).collect()
-}
-
-fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
-    let k = *[1, 2, 3, 5, 50, 300].choose(rng).unwrap();
-    if !protects {
-        return format!("{{ model = \"k-anonymity\", k = {k} }}");
-    }
-    let l = *["1", "2", "3", "1.5", "2.5"].choose(rng).unwrap();
-    let whole = rng.random_range(1..=3);
-    // Nearness is for numbers and dates only.
-    let measurable = |kind: Kind| values.iter().all(|value| value.is_empty() || kind.takes(value));
-    let near = *["0", "0.5", "2", "3.25", "40", "400"].choose(rng).unwrap();
-    match rng.random_range(0..if measurable(Kind::Float) || measurable(Kind::Date) { 10 } else { 7 }) {
-        0 => format!("{{ model = \"k-anonymity\", k = {k} }}"),
-        1 => format!("{{ model = \"distinct-l-diversity\", l = {whole} }}"),
-        2 => format!("{{ model = \"frequency-l-diversity\", l = {l} }}"),
-        3 => format!("{{ model = \"entropy-l-diversity\", l = {l} }}"),
-        4 => {
-            let c = ["0.5", "1", "2", "3.5"].choose(rng).unwrap();
-            format!("{{ model = \"recursive-l-diversity\", c = {c}, l = {whole} }}")
-        }
-        5 => {
-            let t = ["0.1", "0.2", "0.35", "0.5", "0.8"].choose(rng).unwrap();
-            let distance = ["equal", "ordered", "hierarchical"].choose(rng).unwrap();
-            format!("{{ model = \"t-closeness\", t = {t}, distance = \"{distance}\" }}")
-        }
-        7 => format!("{{ model = \"epsilon-m-anonymity\", epsilon = {near}, m = {l} }}"),
-        8 if measurable(Kind::Float) => {
-            let share = ["0", "0.25", "0.5", "1"].choose(rng).unwrap();
-            format!("{{ model = \"epsilon-m-anonymity\", epsilon = {share}, m = {l}, relative = true }}")
-        }
-        9 => {
-            let reading = ["window", "pairwise"].choose(rng).unwrap();
-            format!("{{ model = \"delta-l-diversity\", delta = {near}, l = {l}, reading = \"{reading}\" }}")
-        }
-        _ => {
-            let alpha = ["0.3", "0.5", "0.75", "1"].choose(rng).unwrap();
-            let named = values.iter().find(|value| !value.is_empty()).filter(|_| rng.random_bool(0.5));
-            let named = named.map_or_else(String::new, |value| format!(", values = [\"{value}\"]"));
-            format!("{{ model = \"alpha-k-anonymity\", alpha = {alpha}, k = {}{named} }}", k.min(5))
-        }
-    }
 }
 
 /// Judges nodes from the definitions, on texts.

@@ -3,11 +3,11 @@
 //! Numbers and dates keep the type that the file declares. Strings are typed as the same texts in a CSV file would
 //! be. Columns that are not wanted are not decoded.
 
+mod cell_type;
 mod cells;
 #[cfg(test)]
 mod tests;
 mod texts;
-mod types;
 
 use std::fmt::Display;
 use std::fs::File;
@@ -27,8 +27,8 @@ use super::header::check_names;
 use super::source::open_file;
 use super::{Limits, ReadOptions};
 use crate::{Codes, Table, TableError};
+use cell_type::CellType;
 use cells::{ColumnCoder, Refusal};
-use types::CellType;
 
 pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Result<Table, TableError> {
     let (file, length) = open_file(path)?;

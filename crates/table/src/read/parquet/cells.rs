@@ -9,8 +9,8 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{DataType, Int96};
 use parquet::errors::ParquetError;
 
+use super::cell_type::CellType;
 use super::texts;
-use super::types::CellType;
 use crate::Codes;
 use crate::date::Date;
 use crate::read::assemble::widen;

@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn large_sets_stay_in_order_and_roll_up_as_small_ones_do() {
         fn check<const W: usize>(cardinalities: &[usize], seed: u64) {
-            let rows = 300_000;
+            let rows = 120_000;
             let columns = random_columns(&mut StdRng::seed_from_u64(seed), cardinalities, rows);
             let layout = Layout::new(cardinalities).unwrap();
             let mut set = FrequencySet::<W>::of_rows(&layout, &columns.iter().collect::<Vec<_>>(), rows);

@@ -79,6 +79,16 @@ impl<'a> Naive<'a> {
             Cover::Everything => 1.0,
             Cover::Missing | Cover::Point(_) => 0.0,
             Cover::Leaves(leaves) if leaves.len() == 1 => 0.0,
+            Cover::Leaves(leaves) if self.release.source.columns[quasi].domain.kind() != Kind::Category => {
+                // Numbers with gaps between them: from the lowest leaf to the highest, within the source's values.
+                let domain = &self.release.source.columns[quasi].domain;
+                let (first, last) = (domain.number(0).unwrap(), domain.number(domain.present() as u32 - 1).unwrap());
+                let day = |leaf: &String| hedgerow_table::date::Date::parse_iso(leaf).map(|date| f64::from(date.0));
+                let numbers = || leaves.iter().filter_map(|leaf| leaf.parse().ok().or(day(leaf)));
+                let low = numbers().fold(f64::INFINITY, f64::min).max(first);
+                let high = numbers().fold(f64::NEG_INFINITY, f64::max).min(last);
+                if last == first { 0.0 } else { (high - low).max(0.0) / (last - first) }
+            }
             Cover::Leaves(leaves) => {
                 texts.iter().filter(|text| leaves.contains(text)).count() as f64 / texts.len() as f64
             }

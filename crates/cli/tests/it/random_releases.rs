@@ -324,7 +324,7 @@ fn nothing_but_the_release(case: &Case, data: &Texts, published: &Published, fol
     let mut used = BTreeSet::new();
     keys(&manifest, &mut used);
     let known = "name resources hedgerow path format mediatype encoding schema fields type role missingValues version method \
-        guarantees model required achieved know protect holds k l c t distance alpha epsilon m relative delta reading rows in out suppressed classes count min \
+        guarantees model required achieved know protect holds k l c t distance alpha values epsilon m relative delta reading rows in out suppressed classes count min \
         max mean loss ncp precision discernibility average-class granularity hierarchies";
     let mut known: BTreeSet<&str> = known.split_whitespace().collect();
     known.extend(case.rules.iter().filter_map(|rule| rule.protect.as_deref()));

@@ -202,7 +202,9 @@ impl Seen<'_> {
             }
         }
         let quasi = &self.bound.quasi;
-        let in_tree = quasi.iter().any(|quasi| matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_), _))));
+        let in_tree = quasi.iter().any(|quasi| {
+            matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_) | HierarchySpec::File(_), _)))
+        });
         let missing = quasi.iter().any(|quasi| {
             let domain = &quasi.column.domain;
             domain.kind() != Kind::Category && domain.missing_code().is_some()
@@ -241,7 +243,7 @@ impl Seen<'_> {
             rows.iter().for_each(|&row| parts.entry(key(codes.get(row))).or_default().push(row));
             (parts.len() > 1).then(|| parts.into_values().collect())
         };
-        if matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_), _))) {
+        if matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_) | HierarchySpec::File(_), _))) {
             let levels = quasi.hierarchy.levels().iter().rev();
             return levels
                 .map(|level| group(&|code| level.map[code as usize]))

@@ -164,6 +164,9 @@ fn what_buckets_cannot_do_is_refused() {
         2,
         &["protects `illness` alone"],
     );
+    refused(&[(l, "{ model = \"epsilon-m-anonymity\", epsilon = 1, m = 2 }")], 2, &["cannot keep epsilon-m-anonymity"]);
+    let pairwise = "{ model = \"delta-l-diversity\", delta = 1, l = 2, reading = \"pairwise\" }";
+    refused(&[(l, pairwise)], 2, &["cannot keep delta-l-diversity", "several buckets"]);
     // Six of twelve have the flu: 2 is the most that can be asked for.
     refused(&[("l = 2 }", "l = 3 }")], 3, &["asks for l = 3 of `illness`", "reaches l = 2", "is in 6 of them"]);
     refused(&[("l = 2 }", "l = 13 }")], 3, &["3 values in 12 rows"]);
@@ -218,6 +221,31 @@ fn degenerate_tables() {
             for release in ["release", "parquet"] {
                 let ran = folder.run(&["check", release]);
                 assert_eq!(ran.code, Some(0), "{data:?}, {l}, {release}: {ran:?}");
+            }
+        }
+    }
+}
+
+/// Close numbers stay out of one bucket exactly when no window of 2δ holds more than n/l of them: the deal sees to it.
+#[test]
+fn close_numbers_are_kept_apart() {
+    let window = "{ model = \"delta-l-diversity\", delta = 1, l = 2 }";
+    for (numbers, code) in [(&[1, 2, 10, 11][..], 0), (&[1, 2, 3, 10], 3), (&[1, 2, 4, 5, 7, 8], 0), (&[4, 4, 9, 9], 0)]
+    {
+        let data: String = numbers.iter().enumerate().map(|(row, number)| format!("{row},{number}\n")).collect();
+        let (folder, ran) = tiny(&format!("q,s\n{data}"), window);
+        assert_eq!(ran.code, Some(code), "{numbers:?}: {ran:?}");
+        if code == 0 {
+            assert_eq!(folder.run(&["check", "release"]).code, Some(0), "{numbers:?}");
+            let sensitive = Texts::read(&folder.path("release/sensitive.csv"));
+            let mut groups: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+            for row in &sensitive.rows {
+                assert_eq!(row[2], "1", "{numbers:?}");
+                groups.entry(&row[0]).or_default().push(row[1].parse().unwrap());
+            }
+            for group in groups.values_mut() {
+                group.sort_unstable();
+                assert!(group.windows(2).all(|pair| pair[1] - pair[0] > 2), "{numbers:?}: {group:?}");
             }
         }
     }
@@ -374,7 +402,11 @@ fn chance_decides_and_threads_do_not() {
         assert_eq!((groups.iter().min(), groups.iter().max()), (Some(&1), Some(&5000)), "{table}");
     }
     let (first, second) = (partners(&folder, "a"), partners(&folder, "b"));
-    assert!(first.intersection(&second).count() < first.len() / 2, "rows are dealt at random within their blocks");
+    // Most blocks are one bucket and leave nothing to chance; the others are dealt anew.
+    assert!(
+        first.intersection(&second).count() < first.len() * 99 / 100,
+        "rows are dealt at random within their blocks"
+    );
 }
 
 /// With neighbours in a bucket its values lie within a few dozen places; strangers would lie thousands apart.

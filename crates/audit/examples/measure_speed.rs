@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use hedgerow_audit::{Measured, QuasiSource, QueryOptions, measure};
+use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, measure};
 use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, NoProgress, Table, Values};
 use rand::rngs::StdRng;
@@ -51,6 +51,7 @@ fn main() {
         sensitive: vec![&source.columns[QUASI.len()].name],
         k: 5,
         rows_suppressed: 0,
+        recoding: Recoding::FullDomain,
     };
     let start = Instant::now();
     let found = measure(&input, &QueryOptions { count, ..QueryOptions::default() }, &NoProgress).expect("a release");

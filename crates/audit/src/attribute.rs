@@ -1,18 +1,17 @@
-//! One attribute seen from both sides: the values in the source, the labels in the release, and the level of the
-//! hierarchy that leads from one to the other.
+//! One attribute seen from both sides: the values in the source, the labels in the release, and, in a full-domain release,
+//! the level of the hierarchy that leads from one to the other.
 //!
 //! The level is found, not believed: it is the finest one on which every released label stands for the very values that
-//! the codebook says it covers. A release that was not made from this source under this policy has no such level.
+//! the codebook says it covers. A release that was not made from this source under this policy has no such level. Under
+//! local recoding one value can be released under several labels, and there is no level to find.
 
 use hashbrown::HashMap;
 use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::{Column, Cover, Hierarchy, Level, Table, TableError};
 
 use crate::cell::{Cell, Shape};
-use crate::measure::QuasiSource;
-
-/// The longest label an error repeats, in characters.
-const SHOWN_MAX: usize = 60;
+use crate::estimate::axis::{Axis, shown};
+use crate::measure::{QuasiSource, Recoding};
 
 const OTHER_SOURCE: &str = "measure a release with the policy and the data that it was published from";
 
@@ -22,15 +21,24 @@ pub(crate) struct Attribute<'a> {
     pub(crate) source: &'a Column,
     pub(crate) released: &'a Column,
     pub(crate) hierarchy: &'a Hierarchy,
-    pub(crate) level: usize,
     /// By released code.
     pub(crate) cells: Vec<Cell>,
-    /// How many leaves of the hierarchy lie under each released label.
-    pub(crate) leaves: Vec<u64>,
+    /// What lies under the labels, as a reader who knows the source's values sees it.
+    pub(crate) axis: Axis,
     /// Whether each released label is the top, which tells nothing.
     pub(crate) is_top: Vec<bool>,
     /// Released rows with each label.
     pub(crate) counts: Vec<u64>,
+    /// `None` under local recoding.
+    pub(crate) full_domain: Option<FullDomain>,
+}
+
+/// What is known when all values of an attribute were taken to one level.
+#[derive(Debug)]
+pub(crate) struct FullDomain {
+    pub(crate) level: usize,
+    /// How many leaves of the hierarchy lie under each released label.
+    pub(crate) leaves: Vec<u64>,
     /// From the code in the source to the released code; one past the last when the label was not released.
     pub(crate) recoded: Vec<u32>,
 }
@@ -41,6 +49,7 @@ impl<'a> Attribute<'a> {
         source: &'a Table,
         released: &'a Table,
         codebook: &Codebook,
+        recoding: Recoding,
     ) -> Result<Attribute<'a>, TableError> {
         let name = quasi.name;
         let (source, released) = both_columns(name, source, released)?;
@@ -60,29 +69,65 @@ impl<'a> Attribute<'a> {
         if quasi.hierarchy.levels()[0].map.len() != source.domain.cardinality() {
             return Err(TableError::Internal(format!("the hierarchy of `{name}` is bound to another column")));
         }
-        let (level, labels) = find_level(name, &texts, &cells, &listed, quasi.hierarchy)?;
-        let found = &quasi.hierarchy.levels()[level];
-        widen(&mut cells, found, &labels);
-        let mut released_code = vec![texts.len() as u32; found.labels.len()];
-        for (code, &label) in labels.iter().enumerate() {
-            released_code[label as usize] = code as u32;
-        }
+        let full_domain = match recoding {
+            Recoding::FullDomain => Some(full_domain(name, &texts, &mut cells, &listed, quasi.hierarchy)?),
+            Recoding::Local => {
+                refuse_empty(name, &texts, &cells)?;
+                None
+            }
+        };
         let top_text = &quasi.hierarchy.levels()[quasi.hierarchy.top()].labels[0].text;
-        // A short value can be masked to the same text, but then there are values beside it.
+        // A short value can be masked to the same text, but then there are values beside it; and a value may be called as the
+        // top is, which is then no top.
         let values = source.domain.cardinality();
-        let is_top = |(text, cell): (&String, &Cell)| level > 0 && text == top_text && cell.codes.len() == values;
+        let above_values =
+            |text: &str| full_domain.as_ref().map_or(source.domain.code_of(text).is_none(), |found| found.level > 0);
+        let is_top =
+            |(text, cell): (&String, &Cell)| above_values(text) && text == top_text && cell.codes.len() == values;
         Ok(Attribute {
             name,
             source,
             released,
             hierarchy: quasi.hierarchy,
-            level,
-            leaves: labels.iter().map(|&label| found.labels[label as usize].leaves).collect(),
             is_top: texts.iter().zip(&cells).map(is_top).collect(),
             counts: released.counts(),
+            axis: Axis::bind(released, codebook, Some(source.domain.kind()), Some(&source.domain))?,
             cells,
-            recoded: found.map.iter().map(|&label| released_code[label as usize]).collect(),
+            full_domain,
         })
+    }
+}
+
+/// The level of a full-domain release; cells get back the values that the codebook was silent about.
+fn full_domain(
+    name: &str,
+    texts: &[String],
+    cells: &mut [Cell],
+    listed: &[bool],
+    hierarchy: &Hierarchy,
+) -> Result<FullDomain, TableError> {
+    let (level, labels) = find_level(name, texts, cells, listed, hierarchy)?;
+    let found = &hierarchy.levels()[level];
+    widen(cells, found, &labels);
+    let mut released_code = vec![texts.len() as u32; found.labels.len()];
+    for (code, &label) in labels.iter().enumerate() {
+        released_code[label as usize] = code as u32;
+    }
+    Ok(FullDomain {
+        level,
+        leaves: labels.iter().map(|&label| found.labels[label as usize].leaves).collect(),
+        recoded: found.map.iter().map(|&label| released_code[label as usize]).collect(),
+    })
+}
+
+/// A label that covers no value of the source was not made from it.
+fn refuse_empty(name: &str, texts: &[String], cells: &[Cell]) -> Result<(), TableError> {
+    match cells.iter().position(|cell| cell.codes.is_empty()) {
+        None => Ok(()),
+        Some(label) => {
+            let problem = format!("the label {} of `{name}` covers no value of the source", shown(&texts[label]));
+            Err(TableError::input("codebook.csv", problem, OTHER_SOURCE))
+        }
     }
 }
 
@@ -193,11 +238,4 @@ fn sizes(level: &Level) -> Vec<usize> {
         sizes[label as usize] += 1;
     }
     sizes
-}
-
-fn shown(label: &str) -> String {
-    match label.char_indices().nth(SHOWN_MAX) {
-        Some((cut, _)) => format!("`{}…`", &label[..cut]),
-        None => format!("`{label}`"),
-    }
 }

@@ -6,6 +6,8 @@
 use hedgerow_table::hierarchy::Bound;
 use hedgerow_table::{Cover, Domain, Values};
 
+use crate::estimate::axis::{first_whole, real};
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
     /// The source's values under the label, as ascending codes, the missing one included.
@@ -45,43 +47,11 @@ impl Stretch {
         }
     }
 
-    /// From the value of one code to that of another, both inclusive.
-    pub(crate) fn between(domain: &Domain, first: u32, last: u32) -> Option<Stretch> {
-        let (first, last) = (first as usize, last as usize);
-        match domain.values() {
-            Values::Integer(values) => Some(Stretch::Whole { first: values[first], last: values[last] }),
-            Values::Date(values) => {
-                Some(Stretch::Whole { first: i64::from(values[first].0), last: i64::from(values[last].0) })
-            }
-            Values::Float(values) => Some(Stretch::Real { low: values[first], high: values[last] }),
-            Values::Category(_) => None,
-        }
-    }
-
     /// The last value minus the first.
     pub(crate) fn width(self) -> f64 {
         match self {
             Stretch::Whole { first, last } => (i128::from(last) - i128::from(first)) as f64,
             Stretch::Real { low, high } => high - low,
-        }
-    }
-
-    /// The part of this stretch that another covers, between 0 and 1. Whole numbers are counted; of a stretch of real
-    /// numbers it is the share of the length, and a single point is inside or not.
-    pub(crate) fn share_within(self, other: Stretch) -> f64 {
-        match (self, other) {
-            (Stretch::Whole { first, last }, Stretch::Whole { first: from, last: to }) => {
-                let count = |first: i64, last: i64| (i128::from(last) - i128::from(first) + 1).max(0);
-                count(first.max(from), last.min(to)) as f64 / count(first, last) as f64
-            }
-            (Stretch::Real { low, high }, Stretch::Real { low: from, high: to }) => {
-                if low == high {
-                    f64::from(u8::from(from <= low && low <= to))
-                } else {
-                    ((high.min(to) - low.max(from)) / (high - low)).max(0.0)
-                }
-            }
-            _ => 0.0,
         }
     }
 }
@@ -157,24 +127,6 @@ fn clip(low: Option<Bound>, high: Option<Bound>, domain: &Domain) -> Option<Stre
     }
 }
 
-/// The first whole number or day that is not below a bound.
-fn first_whole(bound: Bound) -> Option<i64> {
-    match bound {
-        Bound::Integer(value) => Some(value),
-        // The cast saturates, which is right for a bound beyond every integer.
-        Bound::Float(value) => Some(value.ceil() as i64),
-        Bound::Date(date) => Some(i64::from(date.0)),
-    }
-}
-
-fn real(bound: Bound) -> Option<f64> {
-    match bound {
-        Bound::Integer(value) => Some(value as f64),
-        Bound::Float(value) => Some(value),
-        Bound::Date(_) => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,20 +161,6 @@ mod tests {
         assert_eq!(Cell::new(&cover, &colours), Cell { codes: vec![0, 2, 3], shape: Shape::Listed });
         let one = Cover::Leaves(vec!["red".to_owned()]);
         assert_eq!(Cell::new(&one, &colours), Cell { codes: vec![2], shape: Shape::Value });
-    }
-
-    #[test]
-    fn shares_count_whole_numbers_and_measure_real_ones() {
-        let whole = |first, last| Stretch::Whole { first, last };
-        assert_eq!(whole(20, 29).share_within(whole(25, 40)), 0.5);
-        assert_eq!(whole(20, 29).share_within(whole(30, 40)), 0.0);
-        assert_eq!(whole(5, 5).share_within(whole(5, 5)), 1.0);
-        assert_eq!(whole(i64::MIN, i64::MAX).share_within(whole(i64::MIN, i64::MAX)), 1.0);
-        let real = |low, high| Stretch::Real { low, high };
-        assert_eq!(real(0.0, 2.0).share_within(real(0.5, 1.0)), 0.25);
-        assert_eq!(real(0.0, 2.0).share_within(real(3.0, 4.0)), 0.0);
-        assert_eq!(real(2.0, 2.0).share_within(real(2.0, 4.0)), 1.0);
-        assert_eq!(real(2.0, 2.0).share_within(real(2.5, 4.0)), 0.0);
     }
 
     #[test]

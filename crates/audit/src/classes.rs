@@ -15,8 +15,8 @@ use crate::loss::kl;
 pub(crate) struct Classes {
     /// Released rows of each class.
     pub(crate) sizes: Vec<u64>,
-    /// Source rows in the cells of each class.
-    pub(crate) population: Vec<u64>,
+    /// Source rows in the cells of each class, where they were counted.
+    pub(crate) population: Option<Vec<u64>>,
     /// For each quasi attribute, the released code of each class.
     pub(crate) labels: Vec<Vec<u32>>,
     /// Where the entries of each class begin, and one more: where the last one ends.
@@ -27,7 +27,7 @@ pub(crate) struct Classes {
     pub(crate) entry_values: Vec<Vec<u32>>,
 }
 
-/// The classes, and the Kullback–Leibler divergence, which needs the same counts.
+/// The classes of a full-domain release, and the Kullback–Leibler divergence, which needs the same counts.
 pub(crate) fn count(
     quasi: &[Attribute<'_>],
     sensitive: &[Unchanged<'_>],
@@ -40,15 +40,50 @@ pub(crate) fn count(
         .zip(source)
         .map(|(released, source)| source.domain.cardinality().max(released.domain.cardinality() + 1))
         .collect();
-    let Some(layout) = Layout::new(&cardinalities) else {
-        let problem = format!("the quasi and sensitive attributes need more than {WORDS_MAX} words of 64 bits per row");
-        return Err(TableError::input("policy", problem, "measure fewer attributes at once"));
-    };
+    let layout = layout(&cardinalities, rows)?;
+    with_words!(layout.words(), W => count_wide::<W>(quasi, sensitive, rows, &layout))
+}
+
+/// The classes of a locally recoded release, from the release alone: no value of the source leads to a single label.
+pub(crate) fn count_released(
+    quasi: &[Attribute<'_>],
+    sensitive: &[Unchanged<'_>],
+    [source_rows, released_rows]: [usize; 2],
+) -> Result<Classes, TableError> {
+    for attribute in sensitive {
+        let there = attribute.source.counts();
+        let released = attribute.released.counts();
+        if released.iter().zip(&attribute.source_code).any(|(&rows, &code)| rows > there[code as usize]) {
+            return Err(more_than_there());
+        }
+    }
+    let released = quasi.iter().map(|a| a.released).chain(sensitive.iter().map(|a| a.released));
+    let (domains, columns): (Vec<usize>, Vec<&Codes>) = released.map(|c| (c.domain.cardinality(), &c.codes)).unzip();
+    let layout = layout(&domains, [source_rows, released_rows])?;
+    let mut classes = with_words!(layout.words(), W => {
+        let released = FrequencySet::<W>::of_rows(&layout, &columns, released_rows);
+        arrange(quasi.len(), sensitive, &layout, &released)
+    });
+    // Nobody was left out: the people in a class's cells that the attacker may mean are its own rows.
+    classes.population = (source_rows == released_rows).then(|| classes.sizes.clone());
+    Ok(classes)
+}
+
+fn layout(cardinalities: &[usize], rows: [usize; 2]) -> Result<Layout, TableError> {
     if rows.iter().any(|&rows| rows > u32::MAX as usize) {
         let problem = format!("a table has more than {} rows", u32::MAX);
         return Err(TableError::input("data", problem, "measure a part of the table"));
     }
-    with_words!(layout.words(), W => count_wide::<W>(quasi, sensitive, rows, &layout))
+    Layout::new(cardinalities).ok_or_else(|| {
+        let problem = format!("the quasi and sensitive attributes need more than {WORDS_MAX} words of 64 bits per row");
+        TableError::input("policy", problem, "measure fewer attributes at once")
+    })
+}
+
+fn more_than_there() -> TableError {
+    let problem = "some combination of cells has more rows in the release than in the source";
+    let hint = "measure a release with the policy and the data that it was published from";
+    TableError::input("data.csv", problem, hint)
 }
 
 fn count_wide<const W: usize>(
@@ -63,11 +98,16 @@ fn count_wide<const W: usize>(
     let columns: Vec<&Codes> =
         quasi.iter().map(|a| &a.source.codes).chain(sensitive.iter().map(|a| &a.source.codes)).collect();
     let source = FrequencySet::<W>::of_rows(layout, &columns, source_rows);
-    let maps = quasi.iter().map(|a| a.recoded.as_slice()).chain(sensitive.iter().map(|a| a.released_code.as_slice()));
+    let recoded = quasi.iter().map(recoded).collect::<Result<Vec<&[u32]>, TableError>>()?;
+    let maps = recoded.iter().copied().chain(sensitive.iter().map(|a| a.released_code.as_slice()));
     let recoding = Recoding::<W>::new(layout, maps.enumerate());
     let by_key: HashMap<[u64; W], u32> = released.keys().iter().copied().zip(0..).collect();
-    let classes = arrange(quasi.len(), sensitive, layout, &released, &by_key, &source.roll_up(&recoding))?;
-    let cell_sizes: Vec<Vec<f64>> = quasi.iter().map(cell_sizes).collect();
+    let mut classes = arrange(quasi.len(), sensitive, layout, &released);
+    let mask = layout.mask_of::<W>(0..quasi.len());
+    let rolled_up = source.roll_up(&recoding);
+    let people = rolled_up.classes(&mask);
+    classes.population = Some(population(&released, &released.classes(&mask), &by_key, &rolled_up, &people)?);
+    let cell_sizes: Vec<Vec<f64>> = quasi.iter().zip(&recoded).map(|(a, recoded)| cell_sizes(a, recoded)).collect();
     let domains = quasi.iter().map(|a| &a.source.domain).chain(sensitive.iter().map(|a| &a.source.domain));
     let estimate = kl::Estimate {
         layout,
@@ -82,10 +122,15 @@ fn count_wide<const W: usize>(
     Ok((classes, kl))
 }
 
+fn recoded<'a>(attribute: &'a Attribute<'_>) -> Result<&'a [u32], TableError> {
+    let found = attribute.full_domain.as_ref().map(|found| found.recoded.as_slice());
+    found.ok_or_else(|| TableError::Internal(format!("`{}` was not recoded as a whole", attribute.name)))
+}
+
 /// For each code in the source, how many values share its cell.
-fn cell_sizes(attribute: &Attribute<'_>) -> Vec<f64> {
+fn cell_sizes(attribute: &Attribute<'_>, recoded: &[u32]) -> Vec<f64> {
     let size = |&label: &u32| attribute.cells.get(label as usize).map_or(1.0, |cell| cell.codes.len() as f64);
-    attribute.recoded.iter().map(size).collect()
+    recoded.iter().map(size).collect()
 }
 
 fn arrange<const W: usize>(
@@ -93,12 +138,9 @@ fn arrange<const W: usize>(
     sensitive: &[Unchanged<'_>],
     layout: &Layout,
     released: &FrequencySet<W>,
-    by_key: &HashMap<[u64; W], u32>,
-    recoded: &FrequencySet<W>,
-) -> Result<Classes, TableError> {
+) -> Classes {
     let mask = layout.mask_of::<W>(0..quasi);
     let grouped = released.classes(&mask);
-    let population = population(released, &grouped, by_key, recoded, &recoded.classes(&mask))?;
     let (starts, order) = by_class(&grouped);
     let keys = released.keys();
     let first_of_class: Vec<&[u64; W]> = starts[..grouped.sizes.len()].iter().map(|&s| &keys[order[s]]).collect();
@@ -107,14 +149,14 @@ fn arrange<const W: usize>(
         let field = layout.field(quasi + index);
         order.iter().map(|&entry| attribute.source_code[field.get(&keys[entry]) as usize]).collect()
     };
-    Ok(Classes {
+    Classes {
         sizes: grouped.sizes.iter().map(|&size| u64::from(size)).collect(),
-        population,
+        population: None,
         labels: (0..quasi).map(label).collect(),
         entry_counts: order.iter().map(|&entry| released.counts()[entry]).collect(),
         entry_values: sensitive.iter().enumerate().map(value).collect(),
         starts,
-    })
+    }
 }
 
 /// The source rows in the cells of each class. A row cannot be released more often than it is there.
@@ -136,9 +178,7 @@ fn population<const W: usize>(
         }
     }
     if found < released.len() {
-        let problem = "some combination of cells has more rows in the release than in the source";
-        let hint = "measure a release with the policy and the data that it was published from";
-        return Err(TableError::input("data.csv", problem, hint));
+        return Err(more_than_there());
     }
     Ok(population)
 }

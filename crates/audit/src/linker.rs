@@ -4,7 +4,8 @@
 //! - The **prosecutor** knows that the person is in the release and picks among the f rows of their class: 1/f.
 //! - The **journalist** only knows that the person is in the population, and picks among the F people of it who fall into
 //!   the cells of the class: 1/F. The population known here is the source, so F counts the source's rows in these cells;
-//!   it exceeds f when rows of the class were suppressed. Without suppression both adversaries do equally well.
+//!   it exceeds f when rows of the class were suppressed. Without suppression both adversaries do equally well. Under local
+//!   recoding with suppression F is not counted: cells overlap, and each would have to be held against the whole source.
 //! - The **marketer** links everybody and does not mind mistakes: of all released rows, as many are linked rightly as
 //!   there are classes.
 
@@ -14,7 +15,8 @@ pub struct Risk {
     /// The required k: a chance above 1/k is more than was promised.
     pub k: u64,
     pub prosecutor: Scenario,
-    pub journalist: Scenario,
+    /// `None` when the people in a class's cells were not counted.
+    pub journalist: Option<Scenario>,
     /// The share of the released rows that linking everybody gets right.
     pub marketer: f64,
     /// Released rows that are alone in their class.
@@ -34,12 +36,12 @@ pub struct Scenario {
 }
 
 /// `sizes` are the released rows of each class, `population` the people in its cells; there is at least one class.
-pub(crate) fn risk(sizes: &[u64], population: &[u64], k: u64) -> Risk {
+pub(crate) fn risk(sizes: &[u64], population: Option<&[u64]>, k: u64) -> Risk {
     let rows: u64 = sizes.iter().sum();
     Risk {
         k,
         prosecutor: scenario(sizes, sizes, k),
-        journalist: scenario(sizes, population, k),
+        journalist: population.map(|population| scenario(sizes, population, k)),
         marketer: sizes.len() as f64 / rows as f64,
         unique_rows: sizes.iter().filter(|&&size| size == 1).count() as u64,
     }
@@ -67,17 +69,17 @@ mod tests {
     /// Classes of 1, 4 and 5 released rows; the source has 2, 4 and 10 people in their cells.
     #[test]
     fn three_classes_by_hand() {
-        let risk = risk(&[1, 4, 5], &[2, 4, 10], 3);
+        let risk = risk(&[1, 4, 5], Some(&[2, 4, 10]), 3);
         assert_eq!(risk.prosecutor, Scenario { max: 1.0, mean: 0.3, share_at_max: 0.1, share_above: 0.1 });
-        assert_eq!(risk.journalist, Scenario { max: 0.5, mean: 0.2, share_at_max: 0.1, share_above: 0.1 });
+        assert_eq!(risk.journalist, Some(Scenario { max: 0.5, mean: 0.2, share_at_max: 0.1, share_above: 0.1 }));
         assert_eq!(risk.marketer, 0.3);
         assert_eq!(risk.unique_rows, 1);
     }
 
     #[test]
     fn nothing_is_above_one_and_exactly_k_is_not_above() {
-        assert_eq!(risk(&[1, 1], &[1, 1], 1).prosecutor.share_above, 0.0);
-        assert_eq!(risk(&[5, 6], &[5, 6], 5).prosecutor.share_above, 0.0);
-        assert_eq!(risk(&[4, 6], &[4, 6], 5).prosecutor.share_above, 0.4);
+        assert_eq!(risk(&[1, 1], Some(&[1, 1]), 1).prosecutor.share_above, 0.0);
+        assert_eq!(risk(&[5, 6], Some(&[5, 6]), 5).prosecutor.share_above, 0.0);
+        assert_eq!(risk(&[4, 6], Some(&[4, 6]), 5).prosecutor.share_above, 0.4);
     }
 }

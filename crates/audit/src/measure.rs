@@ -29,6 +29,16 @@ pub struct Measured<'a> {
     /// The required k, or 1.
     pub k: u64,
     pub rows_suppressed: u64,
+    pub recoding: Recoding,
+}
+
+/// How the quasi attributes of a release were recoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recoding {
+    /// All values of an attribute are on one level of its hierarchy.
+    FullDomain,
+    /// Each class has cells of its own.
+    Local,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +56,8 @@ pub struct Measures {
     pub risk: Risk,
     /// `None` when no query was asked.
     pub queries: Option<QueryError>,
+    /// Whether the classes are buckets, whose rows and sensitive values are in two tables.
+    pub buckets: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +72,7 @@ pub fn measure(input: &Measured<'_>, queries: &QueryOptions, progress: &dyn Prog
     let quasi: Vec<Attribute<'_>> = input
         .quasi
         .iter()
-        .map(|quasi| Attribute::bind(quasi, input.source, input.released, input.codebook))
+        .map(|quasi| Attribute::bind(quasi, input.source, input.released, input.codebook, input.recoding))
         .collect::<Result<_, _>>()?;
     let sensitive: Vec<Unchanged<'_>> = input
         .sensitive
@@ -69,56 +81,62 @@ pub fn measure(input: &Measured<'_>, queries: &QueryOptions, progress: &dyn Prog
         .map(|name| Unchanged::bind(name, input.source, input.released))
         .collect::<Result<_, _>>()?;
     progress.stage("counting classes", None);
-    let (classes, kl) = classes::count(&quasi, &sensitive, [input.source.rows, input.released.rows])?;
+    let row_counts = [input.source.rows, input.released.rows];
+    let (classes, kl) = match input.recoding {
+        Recoding::FullDomain => classes::count(&quasi, &sensitive, row_counts).map(|(found, kl)| (found, Some(kl)))?,
+        Recoding::Local => (classes::count_released(&quasi, &sensitive, row_counts)?, None),
+    };
     let queries = query_error::query_error(&quasi, &sensitive, &classes, input.source.rows, queries, progress)?;
     Ok(Measures {
         rows,
         losses: losses(&quasi, &classes.sizes, rows, input.k.max(1), kl),
         classes: SizeDistribution::of(&classes.sizes),
-        risk: linker::risk(&classes.sizes, &classes.population, input.k.max(1)),
+        risk: linker::risk(&classes.sizes, classes.population.as_deref(), input.k.max(1)),
         queries,
+        buckets: false,
     })
 }
 
-fn losses(quasi: &[Attribute<'_>], sizes: &[u64], rows: RowCounts, k: u64, kl: f64) -> Losses {
+fn losses(quasi: &[Attribute<'_>], sizes: &[u64], rows: RowCounts, k: u64, kl: Option<f64>) -> Losses {
     let RowCounts { source, released, suppressed } = rows;
     let attributes: Vec<AttributeLoss> = quasi
         .iter()
         .map(|attribute| AttributeLoss {
             name: attribute.name.to_owned(),
-            level: attribute.level,
+            level: attribute.full_domain.as_ref().map(|found| found.level),
             top: attribute.hierarchy.top(),
             ncp: ncp::of_attribute(attribute, source, suppressed),
             granularity: granularity::of_attribute(attribute, source, suppressed),
         })
         .collect();
-    let over = |part: fn(&AttributeLoss) -> f64| mean(&attributes.iter().map(part).collect::<Vec<_>>());
+    let granularities: Option<Vec<f64>> = attributes.iter().map(|attribute| attribute.granularity).collect();
     Losses {
-        ncp: over(|attribute| attribute.ncp),
+        ncp: mean(&attributes.iter().map(|attribute| attribute.ncp).collect::<Vec<_>>()),
         precision: precision::of_release(quasi, source, suppressed),
         discernibility: discernibility::of_classes(sizes, source, suppressed),
         average_class: average_class::of_classes(released, sizes.len() as u64, k),
-        granularity: over(|attribute| attribute.granularity),
+        granularity: granularities.map(|shares| mean(&shares)),
         kl,
         attributes,
     }
 }
 
 fn row_counts(input: &Measured<'_>) -> Result<RowCounts, TableError> {
-    let (source, released) = (input.source.rows as u64, input.released.rows as u64);
+    counted(input.source.rows as u64, input.released.rows as u64, input.rows_suppressed)
+}
+
+/// Rows that are released and those that are suppressed must be those of the source.
+pub(crate) fn counted(source: u64, released: u64, suppressed: u64) -> Result<RowCounts, TableError> {
     if released == 0 {
         let hint = "a release without rows is no release; publish again";
         return Err(TableError::input("data.csv", "the released table has no rows", hint));
     }
-    if released.checked_add(input.rows_suppressed) != Some(source) {
-        let problem = format!(
-            "{released} rows were released and {} suppressed, but the source has {source}",
-            input.rows_suppressed
-        );
+    if released.checked_add(suppressed) != Some(source) {
+        let problem = format!("{released} rows were released and {suppressed} suppressed, but the source has {source}");
         let hint = "measure a release with the policy and the data that it was published from";
         return Err(TableError::input("datapackage.json", problem, hint));
     }
-    Ok(RowCounts { source, released, suppressed: input.rows_suppressed })
+    Ok(RowCounts { source, released, suppressed })
 }
 
 impl Measures {
@@ -144,7 +162,7 @@ impl Measures {
             "risk": {
                 "threshold": 1.0 / self.risk.k as f64,
                 "prosecutor": scenario_json(&self.risk.prosecutor),
-                "journalist": scenario_json(&self.risk.journalist),
+                "journalist": self.risk.journalist.as_ref().map(scenario_json),
                 "marketer": self.risk.marketer,
                 "unique-rows": self.risk.unique_rows,
             },
@@ -205,5 +223,7 @@ fn queries_json(queries: &QueryError) -> Value {
     })
 }
 
+#[cfg(test)]
+mod other_recodings;
 #[cfg(test)]
 mod tests;

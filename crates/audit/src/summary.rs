@@ -17,7 +17,7 @@ impl fmt::Display for Measures {
         let share = percent(rows.suppressed as f64 / rows.source as f64);
         writeln!(f, "Rows: {} in, {} out, {} suppressed ({share})", rows.source, rows.released, rows.suppressed)?;
         losses(f, &self.losses)?;
-        class_sizes(f, &self.classes)?;
+        class_sizes(f, &self.classes, self.buckets)?;
         self.risk(f)?;
         match &self.queries {
             Some(queries) => query_error(f, queries),
@@ -30,27 +30,44 @@ fn losses(f: &mut fmt::Formatter<'_>, losses: &Losses) -> fmt::Result {
     writeln!(f, "\nLoss (lower is better; shares run from 0, untouched, to 1, all lost)")?;
     let mut line = |name: &str, value: String, meaning: &str| writeln!(f, "  {name:<16}{value:>16}   {meaning}");
     line("ncp", decimal(losses.ncp), "how wide cells are, compared with all values")?;
-    line("precision", decimal(losses.precision), "how far up the hierarchies cells were taken")?;
-    line("granularity", decimal(losses.granularity), "how many leaves of the hierarchies cells cover")?;
-    line("kl", decimal(losses.kl), "nats between the data and its best estimate; 0 is the same, no upper end")?;
+    let told = [
+        ("precision", losses.precision, "how far up the hierarchies cells were taken"),
+        ("granularity", losses.granularity, "how many leaves of the hierarchies cells cover"),
+        ("kl", losses.kl, "nats between the data and its best estimate; 0 is the same, no upper end"),
+    ];
+    for (name, value, meaning) in told {
+        match value {
+            Some(value) => line(name, decimal(value), meaning)?,
+            None => line(name, "not told".to_owned(), "only where all cells of an attribute are on one level")?,
+        }
+    }
     line("average-class", decimal(losses.average_class), "class size over the required k; 1 is as small as k allows")?;
     line("discernibility", losses.discernibility.to_string(), "rows each row cannot be told from, summed")?;
     if losses.attributes.is_empty() {
         return Ok(());
     }
     let widest = losses.attributes.iter().map(|attribute| attribute.name.chars().count()).max().unwrap_or(0).max(9);
-    writeln!(f, "\n  {:<widest$}  level of top       ncp  granularity", "attribute")?;
+    if losses.granularity.is_none() {
+        writeln!(f, "\n  {:<widest$}       ncp", "attribute")?;
+    } else {
+        writeln!(f, "\n  {:<widest$}  level of top       ncp  granularity", "attribute")?;
+    }
     for attribute in &losses.attributes {
-        let (name, level, top) = (&attribute.name, attribute.level, attribute.top);
-        let (ncp, granularity) = (decimal(attribute.ncp), decimal(attribute.granularity));
-        writeln!(f, "  {name:<widest$}  {level:>5} of {top:<3}  {ncp:>8}  {granularity:>11}")?;
+        let (name, top, ncp) = (&attribute.name, attribute.top, decimal(attribute.ncp));
+        match (attribute.level, attribute.granularity.map(decimal)) {
+            (Some(level), Some(granularity)) => {
+                writeln!(f, "  {name:<widest$}  {level:>5} of {top:<3}  {ncp:>8}  {granularity:>11}")?;
+            }
+            _ => writeln!(f, "  {name:<widest$}  {ncp:>8}")?,
+        }
     }
     Ok(())
 }
 
-fn class_sizes(f: &mut fmt::Formatter<'_>, classes: &SizeDistribution) -> fmt::Result {
+fn class_sizes(f: &mut fmt::Formatter<'_>, classes: &SizeDistribution, buckets: bool) -> fmt::Result {
     let SizeDistribution { count, min, lower_quartile, median, upper_quartile, max, mean, .. } = classes;
-    writeln!(f, "\nClasses: {count}, of {mean:.1} rows on average (small ones are easier to attack)")?;
+    let name = if buckets { "Groups" } else { "Classes" };
+    writeln!(f, "\n{name}: {count}, of {mean:.1} rows on average (small ones are easier to attack)")?;
     writeln!(f, "  smallest {min}, quartiles {lower_quartile} {median} {upper_quartile}, largest {max}")?;
     let most = classes.buckets.iter().map(|bucket| bucket.classes).max().unwrap_or(0).max(1);
     let width = count.to_string().len().max(7);
@@ -77,13 +94,20 @@ impl Measures {
             writeln!(f, "  {name:<12}{max:>9}{mean:>9}  {rows:>15}   {meaning}")
         };
         line("prosecutor", &risk.prosecutor, "knows that the person is in the release")?;
-        line("journalist", &risk.journalist, "knows only that the person is in the source")?;
+        match &risk.journalist {
+            Some(journalist) => line("journalist", journalist, "knows only that the person is in the source")?,
+            None => writeln!(f, "  {:<12}{:>9}", "journalist", "not told")?,
+        }
         let (marketer, unique) = (percent(risk.marketer), risk.unique_rows);
         writeln!(
             f,
             "  {:<12}{:>9}{marketer:>9}  {:>15}   links everybody; this share is linked rightly",
             "marketer", "", ""
         )?;
+        if self.buckets {
+            writeln!(f, "  rows whose quasi values nobody shares: {unique}; a row that is found leads to its group")?;
+            return Ok(());
+        }
         writeln!(f, "  rows alone in their class: {unique}")
     }
 }

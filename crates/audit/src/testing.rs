@@ -8,7 +8,7 @@ use hedgerow_table::{Bound, Column, DateUnit, Hierarchy, HierarchySpec, Kind, No
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::measure::{Measured, Measures, QuasiSource, measure};
+use crate::measure::{Measured, Measures, QuasiSource, Recoding, measure};
 use crate::query_error::QueryOptions;
 
 pub(crate) struct Release {
@@ -62,6 +62,7 @@ impl Release {
             sensitive: names[self.hierarchies.len()..].to_vec(),
             k: self.k,
             rows_suppressed: self.suppressed.len() as u64,
+            recoding: Recoding::FullDomain,
         }
     }
 
@@ -83,7 +84,7 @@ fn hierarchies(source: &Table, specs: &[HierarchySpec]) -> Vec<Hierarchy> {
 }
 
 /// As an auditor gets it: some covers change their form on the way through the file.
-fn written_and_read(codebook: &Codebook) -> Codebook {
+pub(crate) fn written_and_read(codebook: &Codebook) -> Codebook {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("codebook.csv");
     codebook.write(&mut File::create(&path).unwrap()).unwrap();

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Verb::Publish(publish) => verbs::publish::run(publish, &arguments.talk),
         Verb::Check(check) => verbs::check::run(check, &arguments.talk),
         Verb::Measure(measure) => verbs::measure::run(measure, &arguments.talk),
+        Verb::Query(query) => verbs::query::run(query, &arguments.talk),
         Verb::Synth(synth) => verbs::synth::run(synth, &arguments.talk),
         Verb::Completions(completions) => verbs::completions::run(completions),
     };

@@ -74,8 +74,10 @@ pub fn write(
 ) -> Result<(Verified, Checked), PublishError> {
     let mut rng = rng(options)?;
     let columns = released_columns(bound, made);
-    let fields =
-        columns.iter().map(|column| Field::new(column.name, column.kind, role_name(bound, column.name))).collect();
+    let field = |column: &ReleasedColumn<'_>| {
+        Field::new(column.name, column.kind, role_name(bound, column.name)).over(column.domain.kind())
+    };
+    let fields = columns.iter().map(field).collect();
     let shuffled = Shuffled::new(bound.table.rows, made.kept_rows, &mut rng);
     let resource = match options.format {
         TableFormat::Csv => Resource::csv("data", fields),

@@ -5,17 +5,19 @@
 
 use crate::attribute::Attribute;
 
-pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64) -> f64 {
+/// Full-domain releases only: a local cell need not be a node of the hierarchy, and then has no leaves.
+pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64) -> Option<f64> {
     let leaves = attribute.hierarchy.leaves();
+    let found = attribute.full_domain.as_ref()?;
     if leaves <= 1 {
-        return suppressed as f64 / rows as f64;
+        return Some(suppressed as f64 / rows as f64);
     }
     // Counted in leaves, all sums are whole numbers until the one division.
-    let counts = attribute.counts.iter().zip(&attribute.leaves);
+    let counts = attribute.counts.iter().zip(&found.leaves);
     let under: u128 = counts.map(|(&rows, &leaves)| u128::from(rows) * u128::from(leaves)).sum();
     let (rows, leaves) = (u128::from(rows), u128::from(leaves));
     let sum = under + u128::from(suppressed) * leaves;
-    (sum - rows) as f64 / (rows * leaves - rows) as f64
+    Some((sum - rows) as f64 / (rows * leaves - rows) as f64)
 }
 
 #[cfg(test)]
@@ -30,7 +32,7 @@ mod tests {
     fn four_people_by_hand() {
         let rows = ["21", "22", "23", "67"].map(|age| vec![age]);
         let release = Release::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
-        let granularity = release.measures().losses.granularity;
+        let granularity = release.measures().losses.granularity.unwrap();
         assert!((granularity - 0.5).abs() < 1e-12, "{granularity}");
     }
 }

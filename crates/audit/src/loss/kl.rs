@@ -61,7 +61,7 @@ mod tests {
     fn four_people_by_hand() {
         let rows = ["21", "21", "21", "22"].map(|age| vec![age]);
         let release = Release::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
-        let kl = release.measures().losses.kl;
+        let kl = release.measures().losses.kl.unwrap();
         assert!((kl - (0.75 * 1.5f64.ln() + 0.25 * 0.5f64.ln())).abs() < 1e-12, "{kl}");
     }
 }

@@ -7,15 +7,14 @@
 use super::mean;
 use crate::attribute::Attribute;
 
-pub(crate) fn of_release(attributes: &[Attribute<'_>], rows: u64, suppressed: u64) -> f64 {
+pub(crate) fn of_release(attributes: &[Attribute<'_>], rows: u64, suppressed: u64) -> Option<f64> {
     let released = (rows - suppressed) as f64;
-    let share = |attribute: &Attribute<'_>| match attribute.hierarchy.top() {
-        0 => 0.0,
-        top => attribute.level as f64 / top as f64,
+    let loss = |attribute: &Attribute<'_>| {
+        let level = attribute.full_domain.as_ref()?.level;
+        let share = if attribute.hierarchy.top() == 0 { 0.0 } else { level as f64 / attribute.hierarchy.top() as f64 };
+        Some((released * share + suppressed as f64) / rows as f64)
     };
-    let losses: Vec<f64> =
-        attributes.iter().map(|attribute| (released * share(attribute) + suppressed as f64) / rows as f64).collect();
-    mean(&losses)
+    Some(mean(&attributes.iter().map(loss).collect::<Option<Vec<f64>>>()?))
 }
 
 #[cfg(test)]
@@ -29,7 +28,8 @@ mod tests {
     fn four_people_by_hand() {
         let rows = ["21,f", "22,f", "23,m", "67,m"].map(|row| row.split(',').collect::<Vec<_>>());
         let specs = [HierarchySpec::Widths(vec![10.0]), HierarchySpec::None];
-        let precision = Release::new(&["age", "sex"], &rows, &specs, &[1, 0], &[3]).measures().losses.precision;
+        let precision =
+            Release::new(&["age", "sex"], &rows, &specs, &[1, 0], &[3]).measures().losses.precision.unwrap();
         assert!((precision - (2.5 / 4.0 + 1.0 / 4.0) / 2.0).abs() < 1e-12, "{precision}");
     }
 }

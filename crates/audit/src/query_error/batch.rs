@@ -1,11 +1,14 @@
 //! Sixty-four queries answered together: each code of a column has a word with one bit per query that accepts it, so a
 //! row is tested against all of them by one AND per column; each label has a row of shares, one lane per query.
 
-use hedgerow_table::{Codes, with_codes};
+use hedgerow_table::{Codes, TableError, with_codes};
 
 use super::predicate::Query;
 use crate::attribute::{Attribute, Unchanged};
 use crate::classes::Classes;
+use crate::estimate::axis::Axis;
+use crate::estimate::predicate::Predicate;
+use crate::estimate::regions::{Part, Regions};
 
 pub(super) const BATCH: usize = 64;
 
@@ -16,32 +19,56 @@ pub(super) struct Batch<'a> {
     queries: usize,
     /// The columns some query asks about: quasi attributes, then sensitive ones. By code in the source, the queries that
     /// accept it.
-    quasi_masks: Vec<(&'a Codes, Vec<u64>)>,
-    sensitive_masks: Vec<(usize, &'a Codes, Vec<u64>)>,
+    pub(super) quasi_masks: Vec<(&'a Codes, Vec<u64>)>,
+    /// The numbers of these quasi attributes.
+    pub(super) quasi_asked: Vec<usize>,
+    pub(super) sensitive_masks: Vec<(usize, &'a Codes, Vec<u64>)>,
     /// For each quasi attribute asked about, the share of each label that each query covers.
     shares: Vec<(usize, Vec<[f64; BATCH]>)>,
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(queries: &[Query], quasi: &[Attribute<'a>], sensitive: &[Unchanged<'a>]) -> Batch<'a> {
-        let mut batch = Batch { queries: queries.len(), quasi_masks: vec![], sensitive_masks: vec![], shares: vec![] };
+    pub(super) fn new(
+        queries: &[Query],
+        quasi: &[Attribute<'a>],
+        sensitive: &[Unchanged<'a>],
+    ) -> Result<Batch<'a>, TableError> {
+        let mut batch = Batch::of_unchanged(queries, &[], sensitive);
         for (number, attribute) in quasi.iter().enumerate() {
             let domain = &attribute.source.domain;
-            let (mut mask, mut shares) = (Vec::new(), Vec::new());
+            let (mut lanes, mut predicates) = (Vec::new(), Vec::new());
+            let mut mask = vec![u64::MAX; domain.cardinality()];
             for (lane, query) in queries.iter().enumerate() {
                 let Some((_, predicate)) = query.quasi.iter().find(|(asked, _)| *asked == number) else { continue };
-                if mask.is_empty() {
-                    mask = vec![u64::MAX; domain.cardinality()];
-                    shares = vec![[1.0; BATCH]; attribute.cells.len()];
-                }
                 restrict(&mut mask, lane, predicate.codes());
-                for (cell, share) in attribute.cells.iter().zip(&mut shares) {
-                    share[lane] = predicate.share_of(cell, domain);
-                }
+                lanes.push(lane);
+                predicates.push(predicate.on(domain, &attribute.axis));
             }
-            if !mask.is_empty() {
+            if !lanes.is_empty() {
                 batch.quasi_masks.push((&attribute.source.codes, mask));
-                batch.shares.push((number, shares));
+                batch.quasi_asked.push(number);
+                batch.shares.push((number, shares(&attribute.axis, &lanes, &predicates)?));
+            }
+        }
+        Ok(batch)
+    }
+
+    /// For attributes that are released as they are, which have no shares.
+    pub(super) fn of_unchanged(queries: &[Query], quasi: &[Unchanged<'a>], sensitive: &[Unchanged<'a>]) -> Batch<'a> {
+        let (quasi_masks, quasi_asked) = (Vec::new(), Vec::new());
+        let mut batch =
+            Batch { queries: queries.len(), quasi_masks, quasi_asked, sensitive_masks: Vec::new(), shares: Vec::new() };
+        for (number, attribute) in quasi.iter().enumerate() {
+            let mut mask = vec![u64::MAX; attribute.source.domain.cardinality()];
+            let mut asked = false;
+            for (lane, query) in queries.iter().enumerate() {
+                let Some((_, predicate)) = query.quasi.iter().find(|(asked, _)| *asked == number) else { continue };
+                restrict(&mut mask, lane, predicate.codes());
+                asked = true;
+            }
+            if asked {
+                batch.quasi_masks.push((&attribute.source.codes, mask));
+                batch.quasi_asked.push(number);
             }
         }
         for (number, attribute) in sensitive.iter().enumerate() {
@@ -65,7 +92,7 @@ impl<'a> Batch<'a> {
         counts.into_iter().zip(estimates).take(self.queries).collect()
     }
 
-    fn counts(&self, rows: usize) -> [u64; BATCH] {
+    pub(super) fn counts(&self, rows: usize) -> [u64; BATCH] {
         let mut counts = [0u64; BATCH];
         let mut words = [0u64; BLOCK];
         let all = u64::MAX >> (BATCH - self.queries);
@@ -124,6 +151,21 @@ impl<'a> Batch<'a> {
     }
 }
 
+/// For each label, the share of it that the query of each lane covers; lanes that do not ask take all.
+fn shares(axis: &Axis, lanes: &[usize], predicates: &[Predicate]) -> Result<Vec<[f64; BATCH]>, TableError> {
+    let regions = Regions::new(axis, &predicates.iter().collect::<Vec<_>>())?;
+    let share = |cell: &Vec<Part>| {
+        let mut shares = [1.0; BATCH];
+        lanes.iter().for_each(|lane| shares[*lane] = 0.0);
+        for part in cell {
+            let holds = &regions.holds[part.region as usize];
+            lanes.iter().zip(holds).filter(|(_, holds)| **holds).for_each(|(lane, _)| shares[*lane] += part.mass);
+        }
+        shares
+    };
+    Ok(regions.cells.iter().map(share).collect())
+}
+
 /// Only these codes are accepted by the query of this lane.
 fn restrict(mask: &mut [u64], lane: usize, codes: impl Iterator<Item = u32>) {
     let bit = 1u64 << lane;
@@ -136,7 +178,7 @@ fn restrict(mask: &mut [u64], lane: usize, codes: impl Iterator<Item = u32>) {
 }
 
 #[inline]
-fn for_each_bit(mut word: u64, mut visit: impl FnMut(usize)) {
+pub(super) fn for_each_bit(mut word: u64, mut visit: impl FnMut(usize)) {
     while word != 0 {
         visit(word.trailing_zeros() as usize);
         word &= word - 1;

@@ -1,12 +1,13 @@
 //! One random query: for some attributes, the values asked for.
 
-use hedgerow_table::{Domain, Kind};
+use hedgerow_table::{Bound, Domain, Kind, Values};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::index;
 
 use super::QueryOptions;
-use crate::cell::{Cell, Shape, Stretch};
+use crate::estimate::axis::Axis;
+use crate::estimate::predicate as estimate;
 
 /// What a query asks of each attribute it names, by the attribute's number.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,32 +63,28 @@ impl Predicate {
         }
     }
 
-    fn accepts(&self, code: u32) -> bool {
-        match self {
-            Predicate::Run { first, last } => (first..=last).contains(&&code),
-            Predicate::Any(codes) => codes.binary_search(&code).is_ok(),
-        }
-    }
-
-    /// The share of a cell that the query covers, when all values under it are equally likely: all points of a stretch,
-    /// else all values of the source. Under a top that hides the missing value too, that one counts as one of the
-    /// source's values and the others lie on the axis.
-    pub(super) fn share_of(&self, cell: &Cell, domain: &Domain) -> f64 {
-        let listed = || {
-            let accepted = match self {
-                Predicate::Any(codes) if cell.shape == Shape::Everything => codes.len(),
-                _ => cell.codes.iter().filter(|&&code| self.accepts(code)).count(),
-            };
-            accepted as f64 / cell.codes.len() as f64
+    /// The same question of an axis, which may tell numbers by their texts alone.
+    pub(super) fn on(&self, domain: &Domain, axis: &Axis) -> estimate::Predicate {
+        let bound = |code: u32| match domain.values() {
+            Values::Integer(values) => Some(Bound::Integer(values[code as usize])),
+            Values::Float(values) => Some(Bound::Float(values[code as usize])),
+            Values::Date(values) => Some(Bound::Date(values[code as usize])),
+            Values::Category(_) => None,
         };
-        let Predicate::Run { first, last } = *self else { return listed() };
-        let Some(asked) = Stretch::between(domain, first, last) else { return listed() };
-        match (cell.shape, Stretch::of_domain(domain)) {
-            (Shape::Stretch(stretch), _) => stretch.share_within(asked),
-            (Shape::Everything, Some(axis)) => {
-                axis.share_within(asked) * domain.present() as f64 / domain.cardinality() as f64
-            }
-            _ => listed(),
+        if let Predicate::Run { first, last } = *self
+            && axis.kind != Kind::Category
+            && let (Some(first), Some(last)) = (bound(first), bound(last))
+        {
+            return estimate::Predicate::Between(first, last);
+        }
+        let missing = self.codes().any(|code| Some(code) == domain.missing_code());
+        let present = self.codes().filter(|code| Some(*code) != domain.missing_code());
+        let mut among: Vec<String> = present.map(|code| domain.text(code)).collect();
+        among.sort_unstable();
+        if missing {
+            estimate::Predicate::TextsOrMissing(among)
+        } else {
+            estimate::Predicate::Texts { among, negated: false }
         }
     }
 }
@@ -95,11 +92,23 @@ impl Predicate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_table::{Bound, Cover};
+    use crate::estimate::regions::Regions;
+    use hedgerow_table::release::codebook::Codebook;
+    use hedgerow_table::{Cover, Label, Table};
     use rand::SeedableRng;
 
     fn domain(texts: &[&str], missing: bool) -> Domain {
         Domain::from_texts(texts, missing, None).unwrap().0
+    }
+
+    /// The share of one label that a query covers, when the source's values are known.
+    fn share(asked: &Predicate, label: &str, cover: Cover, domain: &Domain) -> f64 {
+        let mut codebook = Codebook::new();
+        codebook.add("a", &Label { text: label.to_owned(), cover, leaves: 1 }).unwrap();
+        let released = Table::from_texts(&["a"], &[vec![label]]);
+        let axis = Axis::bind(&released.columns[0], &codebook, Some(domain.kind()), Some(domain)).unwrap();
+        let regions = Regions::new(&axis, &[&asked.on(domain, &axis)]).unwrap();
+        regions.cells[0].iter().filter(|part| regions.holds[part.region as usize][0]).map(|part| part.mass).sum()
     }
 
     /// Ages 21 to 40; the query asks for 25 to 32.
@@ -107,26 +116,32 @@ mod tests {
     fn shares_of_ages_by_hand() {
         let ages = domain(&["21", "25", "32", "40"], true);
         let asked = Predicate::Run { first: 1, last: 2 };
-        let share = |cover: Cover| asked.share_of(&Cell::new(&cover, &ages), &ages);
+        let share = |label: &str, cover: Cover| share(&asked, label, cover, &ages);
         let tens = |low: i64| Cover::Interval { low: Some(Bound::Integer(low)), high: Some(Bound::Integer(low + 10)) };
-        assert_eq!(share(tens(20)), 5.0 / 9.0, "25…29 of 21…29");
-        assert_eq!(share(tens(30)), 0.3, "30, 31 and 32 of 30…39");
-        assert_eq!(share(tens(40)), 0.0);
-        assert_eq!(share(Cover::Missing), 0.0);
-        assert_eq!(share(Cover::Point(Bound::Integer(25))), 1.0);
-        assert_eq!(share(Cover::Point(Bound::Integer(21))), 0.0);
-        assert_eq!(share(Cover::Everything), 8.0 / 20.0 * 4.0 / 5.0, "the missing value is one of five");
-        assert_eq!(share(Cover::Leaves(["25", "40", ""].map(str::to_owned).to_vec())), 1.0 / 3.0);
+        assert_eq!(share("20 to 29", tens(20)), 0.5, "25…29 of 20…29");
+        assert_eq!(share("30 to 39", tens(30)), 0.3, "30, 31 and 32 of 30…39");
+        assert_eq!(share("40 to 49", tens(40)), 0.0);
+        assert_eq!(share("", Cover::Missing), 0.0);
+        assert_eq!(share("25", Cover::Point(Bound::Integer(25))), 1.0);
+        assert_eq!(share("21", Cover::Point(Bound::Integer(21))), 0.0);
+        let open = Cover::Interval { low: Some(Bound::Integer(31)), high: None };
+        assert_eq!(share("31+", open), 0.2, "31 and 32 of 31…40");
+        assert_eq!(share("*", Cover::Everything), 8.0 / 20.0 * 4.0 / 5.0, "the missing value is one of five");
+        let listed = Cover::Leaves(["25", "40", ""].map(str::to_owned).to_vec());
+        assert!((share("odd", listed) - 1.0 / 3.0).abs() < 1e-12);
     }
 
     #[test]
     fn shares_of_colours_by_hand() {
         let colours = domain(&["blue", "green", "red"], true);
         let asked = Predicate::Any(vec![0, 3]);
-        let share = |cover: Cover| asked.share_of(&Cell::new(&cover, &colours), &colours);
-        assert_eq!(share(Cover::Leaves(["blue", "green", "pink"].map(str::to_owned).to_vec())), 0.5);
-        assert_eq!(share(Cover::Missing), 1.0);
-        assert_eq!(share(Cover::Everything), 0.5);
+        let share = |label: &str, cover: Cover| share(&asked, label, cover, &colours);
+        let leaves = Cover::Leaves(["blue", "green", "pink"].map(str::to_owned).to_vec());
+        assert!((share("cold", leaves) - 1.0 / 3.0).abs() < 1e-12, "all leaves count, whether or not they occur");
+        assert_eq!(share("", Cover::Missing), 1.0);
+        assert_eq!(share("*", Cover::Everything), 0.5);
+        let mask = Cover::Leaves(vec!["b***".to_owned()]);
+        assert_eq!(share("b***", mask), 1.0, "of the source's values only blue is under the mask");
     }
 
     #[test]

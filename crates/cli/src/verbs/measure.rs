@@ -1,12 +1,15 @@
 //! `hedgerow measure DIR --policy POLICY`: what a release lost, and what risk is left.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use hedgerow_audit::{Measured, QuasiSource, QueryOptions, measure};
-use hedgerow_policy::{Policy, Role};
+use hedgerow_audit::{
+    Measured, MeasuredBuckets, Measures, QuasiSource, QueryOptions, Recoding, measure, measure_buckets,
+};
+use hedgerow_policy::{Method, Policy, Role};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_table::TableError;
-use hedgerow_table::release::manifest::Manifest;
+use hedgerow_table::release::manifest::{Manifest, Resource};
 use hedgerow_table::release::read::{read_codebook, read_released};
 
 use super::{print, print_json};
@@ -19,27 +22,19 @@ pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure>
     let directory = &arguments.release;
     let manifest = Manifest::read(directory)?;
     let bars = Bars::new(talk);
-    let Some(resource) = manifest.resources.iter().find(|resource| resource.name == "data") else {
-        let hint = "this version measures generalised releases, whose table is named `data`";
-        return Err(TableError::input(directory.display().to_string(), "the release has no table `data`", hint).into());
-    };
-    let released = read_released(directory, resource, &bars)?;
-    let codebook = read_codebook(directory)?;
-    let source = read_source(&policy, &bars)?;
-    let bound = Bound::new(&policy, &source)?;
-    let quasi = bound.quasi.iter();
-    let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
-    let input = Measured {
-        source: &source,
-        released: &released,
-        codebook: &codebook,
-        quasi: quasi.map(|quasi| QuasiSource { name: &quasi.attribute.name, hierarchy: &quasi.hierarchy }).collect(),
-        sensitive: sensitive.map(|attribute| attribute.name.as_str()).collect(),
-        k: bound.k(),
-        rows_suppressed: manifest.hedgerow.rows.suppressed,
-    };
     let queries = QueryOptions { count: arguments.queries, seed: arguments.seed, ..QueryOptions::default() };
-    let measures = measure(&input, &queries, &bars)?;
+    let named = |name: &str| manifest.resources.iter().find(|resource| resource.name == name);
+    let measures = match (named("data"), named("quasi"), named("sensitive")) {
+        (Some(data), ..) => generalised(directory, &manifest, data, &policy, &queries, &bars)?,
+        (None, Some(quasi), Some(sensitive)) => {
+            bucketized(directory, &manifest, [quasi, sensitive], &policy, &queries, &bars)?
+        }
+        _ => {
+            let problem = "the release has neither a table `data` nor the tables `quasi` and `sensitive`";
+            let hint = "this version measures generalised and bucketized releases";
+            return Err(TableError::input(directory.display().to_string(), problem, hint).into());
+        }
+    };
     drop(bars);
     if talk.json {
         print_json(&measures.to_json())?;
@@ -47,4 +42,60 @@ pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure>
         print(&measures.to_string())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn generalised(
+    directory: &Path,
+    manifest: &Manifest,
+    data: &Resource,
+    policy: &Policy,
+    queries: &QueryOptions,
+    bars: &Bars,
+) -> Result<Measures, Failure> {
+    let released = read_released(directory, data, bars)?;
+    let codebook = read_codebook(directory)?;
+    let source = read_source(policy, bars)?;
+    let bound = Bound::new(policy, &source)?;
+    let quasi = bound.quasi.iter();
+    let full_domain = manifest.hedgerow.method == Method::FullDomain.name();
+    let input = Measured {
+        source: &source,
+        released: &released,
+        codebook: &codebook,
+        quasi: quasi.map(|quasi| QuasiSource { name: &quasi.attribute.name, hierarchy: &quasi.hierarchy }).collect(),
+        sensitive: sensitive(policy),
+        k: bound.k(),
+        rows_suppressed: manifest.hedgerow.rows.suppressed,
+        recoding: if full_domain { Recoding::FullDomain } else { Recoding::Local },
+    };
+    Ok(measure(&input, queries, bars)?)
+}
+
+fn bucketized(
+    directory: &Path,
+    manifest: &Manifest,
+    [quasi, values]: [&Resource; 2],
+    policy: &Policy,
+    queries: &QueryOptions,
+    bars: &Bars,
+) -> Result<Measures, Failure> {
+    let (rows, values) = (read_released(directory, quasi, bars)?, read_released(directory, values, bars)?);
+    let source = read_source(policy, bars)?;
+    let bound = Bound::new(policy, &source)?;
+    let released = |name: &&str| values.column(name).is_some();
+    let input = MeasuredBuckets {
+        source: &source,
+        rows: &rows,
+        values: &values,
+        quasi: bound.quasi.iter().map(|quasi| quasi.attribute.name.as_str()).collect(),
+        sensitive: sensitive(policy).into_iter().filter(released).collect(),
+        k: bound.k(),
+        rows_suppressed: manifest.hedgerow.rows.suppressed,
+    };
+    Ok(measure_buckets(&input, queries, bars)?)
+}
+
+fn sensitive(policy: &Policy) -> Vec<&str> {
+    let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
+    sensitive.map(|attribute| attribute.name.as_str()).collect()
 }

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod init;
 pub(crate) mod measure;
 pub(crate) mod publish;
+pub(crate) mod query;
 pub(crate) mod synth;
 
 use std::io::Write;

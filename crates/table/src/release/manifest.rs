@@ -51,6 +51,9 @@ pub struct Field {
     /// `quasi`, `sensitive` or `plain`, in the released table.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub role: Option<String>,
+    /// The type of the values that the labels stand for, where these are text and the values are not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub values: Option<String>,
 }
 
 /// What Hedgerow says of a release.
@@ -109,25 +112,37 @@ impl ClassSizes {
 
 impl Field {
     pub fn new(name: &str, kind: Kind, role: Option<&str>) -> Field {
-        let kind = match kind {
-            Kind::Integer => "integer",
-            Kind::Float => "number",
-            Kind::Date => "date",
-            Kind::Category => "string",
-        };
-        Field { name: name.to_owned(), kind: kind.to_owned(), role: role.map(str::to_owned) }
+        Field { name: name.to_owned(), kind: type_name(kind).to_owned(), role: role.map(str::to_owned), values: None }
+    }
+
+    /// The same field, whose labels stand for values of this kind.
+    pub fn over(self, values: Kind) -> Field {
+        let values = type_name(values);
+        Field { values: (values != self.kind).then(|| values.to_owned()), ..self }
     }
 
     /// `None` for a type that this version does not know.
     pub fn table_kind(&self) -> Option<Kind> {
-        match self.kind.as_str() {
-            "integer" => Some(Kind::Integer),
-            "number" => Some(Kind::Float),
-            "date" => Some(Kind::Date),
-            "string" => Some(Kind::Category),
-            _ => None,
-        }
+        kind_of_type(&self.kind)
     }
+
+    /// The kind of the values that the labels stand for, where it is said.
+    pub fn values_kind(&self) -> Option<Kind> {
+        self.values.as_deref().and_then(kind_of_type)
+    }
+}
+
+fn type_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Integer => "integer",
+        Kind::Float => "number",
+        Kind::Date => "date",
+        Kind::Category => "string",
+    }
+}
+
+fn kind_of_type(name: &str) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|kind| type_name(*kind) == name)
 }
 
 impl Resource {

@@ -1,0 +1,93 @@
+//! What a bucketized release lost: its rows are untouched, but which sensitive value belongs to which is known only up to
+//! the bucket.
+//!
+//! Losses that are defined by levels or cells say nothing here, and are left out; `ncp` is that of the suppressed rows alone. Classes
+//! are the buckets. The risk that somebody's row is found is that of their untouched quasi values: the row leads to a bucket,
+//! not to a sensitive value.
+
+use hedgerow_table::{Codes, FrequencySet, Layout, Progress, Table, TableError, with_words};
+
+use crate::attribute::Unchanged;
+use crate::class_sizes::SizeDistribution;
+use crate::linker;
+use crate::loss::{AttributeLoss, Losses, average_class, discernibility};
+use crate::measure::{Measures, counted};
+use crate::query::buckets::Buckets;
+use crate::query_error::QueryOptions;
+use crate::query_error::buckets::{Bucket, Bucketized, query_error};
+
+/// A bucketized release beside the table that it was made from.
+#[derive(Debug)]
+pub struct MeasuredBuckets<'a> {
+    /// The private table, as read under the policy.
+    pub source: &'a Table,
+    /// The quasi attributes and `group`.
+    pub rows: &'a Table,
+    /// `group`, the sensitive attributes and `count`.
+    pub values: &'a Table,
+    /// The quasi attributes, in the order of the policy.
+    pub quasi: Vec<&'a str>,
+    pub sensitive: Vec<&'a str>,
+    /// The required k, or 1.
+    pub k: u64,
+    pub rows_suppressed: u64,
+}
+
+pub fn measure_buckets(
+    input: &MeasuredBuckets<'_>,
+    queries: &QueryOptions,
+    progress: &dyn Progress,
+) -> Result<Measures, TableError> {
+    let rows = counted(input.source.rows as u64, input.rows.rows as u64, input.rows_suppressed)?;
+    let quasi = unchanged(&input.quasi, input.source, input.rows)?;
+    let sensitive = unchanged(&input.sensitive, input.source, input.values)?;
+    progress.stage("counting classes", None);
+    let found = Buckets::new(input.rows, input.values)?;
+    let mut buckets = vec![Bucket::default(); found.count];
+    for (row, &bucket) in (0..).zip(&found.of_row) {
+        buckets[bucket as usize].rows.push(row);
+    }
+    for (row, &(bucket, count)) in (0..).zip(&found.of_value) {
+        buckets[bucket as usize].values.push((row, count));
+    }
+    let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.rows.len() as u64).filter(|size| *size > 0).collect();
+    let alike = alike(&quasi, input.rows.rows)?;
+    let population = (rows.suppressed == 0).then_some(alike.as_slice());
+    let risk = linker::risk(&alike, population, input.k.max(1));
+    let suppressed = rows.suppressed as f64 / rows.source as f64;
+    let attribute = |name: &&str| AttributeLoss {
+        name: (*name).to_owned(),
+        level: None,
+        top: 0,
+        ncp: suppressed,
+        granularity: None,
+    };
+    let losses = Losses {
+        ncp: suppressed,
+        precision: None,
+        discernibility: discernibility::of_classes(&sizes, rows.source, rows.suppressed),
+        average_class: average_class::of_classes(rows.released, sizes.len() as u64, input.k.max(1)),
+        granularity: None,
+        kl: None,
+        attributes: input.quasi.iter().map(attribute).collect(),
+    };
+    let release = Bucketized { quasi, sensitive, buckets };
+    let queries = query_error(&release, input.source.rows, queries, progress)?;
+    Ok(Measures { rows, losses, classes: SizeDistribution::of(&sizes), risk, queries, buckets: true })
+}
+
+fn unchanged<'a>(names: &[&str], source: &'a Table, released: &'a Table) -> Result<Vec<Unchanged<'a>>, TableError> {
+    names.iter().map(|name| Unchanged::bind(name, source, released)).collect()
+}
+
+/// How many released rows agree in all quasi values, for each combination of these.
+fn alike(quasi: &[Unchanged<'_>], rows: usize) -> Result<Vec<u64>, TableError> {
+    let cardinalities: Vec<usize> = quasi.iter().map(|attribute| attribute.released.domain.cardinality()).collect();
+    let columns: Vec<&Codes> = quasi.iter().map(|attribute| &attribute.released.codes).collect();
+    let layout = Layout::new(&cardinalities)
+        .ok_or_else(|| TableError::input("policy", "too many quasi attributes", "measure fewer attributes at once"))?;
+    Ok(with_words!(layout.words(), W => {
+        let set = FrequencySet::<W>::of_rows(&layout, &columns, rows);
+        set.counts().iter().map(|&count| u64::from(count)).collect()
+    }))
+}

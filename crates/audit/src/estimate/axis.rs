@@ -1,0 +1,274 @@
+//! What is known about an attribute: what lies under each of its released labels, and how far its values reach.
+//!
+//! The codebook says it; an attribute that the codebook does not name was released as it is. How far an open end reaches
+//! is not said anywhere, so it is taken from the other labels: an open interval ends where the outermost label ends, and
+//! the outermost one is as wide as the widest that has two ends. The top `*` covers all that the other labels name. Where no
+//! label tells, nothing is assumed and shares are unknown. `measure`, which holds the source, adds the source's values.
+
+use hashbrown::HashMap;
+use hedgerow_table::date::Date;
+use hedgerow_table::release::codebook::Codebook;
+use hedgerow_table::{Bound, Column, Cover, Domain, Kind, TableError, Values};
+
+use super::mask;
+
+/// The longest label an error repeats, in characters.
+const SHOWN_MAX: usize = 60;
+
+#[derive(Debug)]
+pub(crate) struct Axis {
+    pub(crate) kind: Kind,
+    /// By released code.
+    pub(crate) under: Vec<Under>,
+    /// All texts that are known, each once.
+    pub(crate) texts: Vec<String>,
+    /// How many of them lie under a label that covers everything: the first ones.
+    pub(crate) texts_of_all: usize,
+    /// From the lowest to the highest number or date that is known of.
+    pub(crate) extent: Option<Extent>,
+    /// Of the intervals with two ends, the width of the widest, in whole numbers or as a length.
+    pub(crate) widest: Option<f64>,
+    /// Whether some value is known to be missing.
+    pub(crate) has_missing: bool,
+    /// How many values there are, when these are known and not only what labels happen to name.
+    pub(crate) present: Option<usize>,
+    /// What a star may stand for.
+    pub(crate) alphabet: Vec<char>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Extent {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+/// What lies under one label.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Under {
+    Missing,
+    /// Whole numbers or days, both ends inclusive, `None` open.
+    Whole(Option<i64>, Option<i64>),
+    /// Real numbers from the first (inclusive) to the second (exclusive), `None` open.
+    Real(Option<f64>, Option<f64>),
+    /// These numbers or dates, and the missing value.
+    Numbers(Vec<Bound>, bool),
+    /// These texts, by their position in `Axis::texts`, and the missing value.
+    Texts(Vec<u32>, bool),
+    Mask(String),
+    /// Whatever there is, the missing value included.
+    Everything,
+}
+
+impl Axis {
+    /// `values` is the kind of the values under the labels where it is known, `domain` all values there are.
+    pub(crate) fn bind(
+        released: &Column,
+        codebook: &Codebook,
+        values: Option<Kind>,
+        domain: Option<&Domain>,
+    ) -> Result<Axis, TableError> {
+        let name = released.name.as_str();
+        let as_it_is = !codebook.attributes().any(|attribute| attribute == name);
+        let mut covers: Vec<(String, Cover)> = Vec::with_capacity(released.domain.cardinality());
+        for code in 0..released.domain.cardinality() as u32 {
+            let text = released.domain.text(code);
+            let cover =
+                if as_it_is { Some(value_cover(&released.domain, code)) } else { codebook.cover(name, &text).cloned() };
+            let Some(cover) = cover else {
+                let problem =
+                    format!("no row for the label {} of `{name}`, which is in the released table", shown(&text));
+                let hint = "the files of this release do not belong together; publish it again";
+                return Err(TableError::input("codebook.csv", problem, hint));
+            };
+            covers.push((text, cover));
+        }
+        let kind = values.or(as_it_is.then(|| released.domain.kind()));
+        let kind = fitting(kind.unwrap_or_else(|| infer(&covers)), &covers);
+        let mut axis = Axis {
+            kind,
+            under: Vec::with_capacity(covers.len()),
+            texts: Vec::new(),
+            texts_of_all: 0,
+            extent: None,
+            widest: None,
+            has_missing: domain.is_some_and(|domain| domain.missing_code().is_some()),
+            present: domain.map(Domain::present),
+            alphabet: mask::alphabet(covers.iter().map(|(text, _)| text.as_str())),
+        };
+        axis.learn(domain);
+        let mut numbers: HashMap<String, u32> = axis.texts.iter().cloned().zip(0..).collect();
+        for (text, cover) in covers {
+            let under = axis.under(&text, cover, &mut numbers);
+            if under == Under::Numbers(Vec::new(), false)
+                || matches!(under, Under::Whole(Some(first), Some(last)) if first > last)
+            {
+                let problem = format!("the label {} of `{name}` covers no value", shown(&text));
+                return Err(TableError::input("codebook.csv", problem, "publish the release again"));
+            }
+            axis.under.push(under);
+        }
+        if domain.is_none() {
+            axis.texts_of_all = axis.texts.len();
+        }
+        Ok(axis)
+    }
+
+    /// All values there are.
+    fn learn(&mut self, domain: Option<&Domain>) {
+        let Some(domain) = domain else { return };
+        let last = domain.present() as u32;
+        if self.kind == Kind::Category {
+            self.texts = (0..last).map(|code| domain.text(code)).collect();
+            self.texts_of_all = self.texts.len();
+        } else if last > 0 {
+            self.reach(domain.number(0));
+            self.reach(domain.number(last - 1));
+        }
+    }
+
+    fn reach(&mut self, value: Option<f64>) {
+        let Some(value) = value else { return };
+        let Extent { low, high } = self.extent.unwrap_or(Extent { low: value, high: value });
+        self.extent = Some(Extent { low: low.min(value), high: high.max(value) });
+    }
+
+    fn under(&mut self, label: &str, cover: Cover, numbers: &mut HashMap<String, u32>) -> Under {
+        match cover {
+            Cover::Missing => {
+                self.has_missing = true;
+                Under::Missing
+            }
+            Cover::Everything => Under::Everything,
+            Cover::Leaves(leaves) if self.kind == Kind::Category && mask::is_mask(label, &leaves) => {
+                Under::Mask(label.to_owned())
+            }
+            Cover::Leaves(leaves) => self.listed(leaves, numbers),
+            Cover::Point(point) if self.kind == Kind::Category => self.listed(vec![point.to_string()], numbers),
+            Cover::Point(point) => {
+                self.reach(real(point));
+                Under::Numbers(vec![point], false)
+            }
+            Cover::Interval { .. } if self.kind == Kind::Category => Under::Everything,
+            Cover::Interval { low, high } if self.kind == Kind::Float => {
+                let (low, high) = (low.and_then(real), high.and_then(real));
+                self.reach(low);
+                self.reach(high);
+                self.widen(low.zip(high).map(|(low, high)| high - low));
+                Under::Real(low, high)
+            }
+            Cover::Interval { low, high } => {
+                let (first, last) =
+                    (low.and_then(first_whole), high.and_then(first_whole).map(|high| high.saturating_sub(1)));
+                self.reach(first.map(|first| first as f64));
+                self.reach(last.map(|last| last as f64));
+                self.widen(first.zip(last).map(|(first, last)| (i128::from(last) - i128::from(first) + 1) as f64));
+                Under::Whole(first, last)
+            }
+        }
+    }
+
+    fn widen(&mut self, width: Option<f64>) {
+        if let Some(width) = width {
+            self.widest = Some(self.widest.map_or(width, |widest| widest.max(width)));
+        }
+    }
+
+    fn listed(&mut self, leaves: Vec<String>, numbers: &mut HashMap<String, u32>) -> Under {
+        let missing = leaves.iter().any(String::is_empty);
+        self.has_missing |= missing;
+        let leaves = leaves.into_iter().filter(|leaf| !leaf.is_empty());
+        if self.kind != Kind::Category {
+            let values: Vec<Bound> = leaves.filter_map(|leaf| parse(self.kind, &leaf)).collect();
+            values.iter().for_each(|value| self.reach(real(*value)));
+            return Under::Numbers(values, missing);
+        }
+        let number = |leaf: String| {
+            let next = self.texts.len() as u32;
+            *numbers.entry(leaf).or_insert_with_key(|leaf| {
+                self.texts.push(leaf.clone());
+                next
+            })
+        };
+        Under::Texts(leaves.map(number).collect(), missing)
+    }
+}
+
+/// A value of a column that is released as it is.
+fn value_cover(domain: &Domain, code: u32) -> Cover {
+    let index = code as usize;
+    if Some(code) == domain.missing_code() {
+        return Cover::Missing;
+    }
+    match domain.values() {
+        Values::Integer(values) => Cover::Point(Bound::Integer(values[index])),
+        Values::Float(values) => Cover::Point(Bound::Float(values[index])),
+        Values::Date(values) => Cover::Point(Bound::Date(values[index])),
+        Values::Category(values) => Cover::Leaves(vec![values[index].to_string()]),
+    }
+}
+
+/// The kind that the covers speak of, when nobody says it.
+fn infer(covers: &[(String, Cover)]) -> Kind {
+    let mut bounds = covers.iter().flat_map(|(_, cover)| match cover {
+        Cover::Point(point) => vec![*point],
+        Cover::Interval { low, high } => low.iter().chain(high).copied().collect(),
+        _ => Vec::new(),
+    });
+    if let Some(first) = bounds.next() {
+        return match first {
+            Bound::Date(_) => Kind::Date,
+            Bound::Float(_) => Kind::Float,
+            Bound::Integer(_) if bounds.any(|bound| matches!(bound, Bound::Float(_))) => Kind::Float,
+            Bound::Integer(_) => Kind::Integer,
+        };
+    }
+    let leaves: Vec<&str> =
+        covers.iter().flat_map(|(_, cover)| leaves(cover)).filter(|leaf| !leaf.is_empty()).collect();
+    Domain::from_texts(&leaves, false, None).map_or(Kind::Category, |(domain, _)| domain.kind())
+}
+
+/// The kind, if every leaf can be read as one; else a category, as of masked numbers.
+fn fitting(kind: Kind, covers: &[(String, Cover)]) -> Kind {
+    let mut leaves = covers.iter().flat_map(|(_, cover)| leaves(cover)).filter(|leaf| !leaf.is_empty());
+    if leaves.all(|leaf| kind == Kind::Category || parse(kind, leaf).is_some()) { kind } else { Kind::Category }
+}
+
+fn leaves(cover: &Cover) -> impl Iterator<Item = &str> {
+    let leaves: &[String] = if let Cover::Leaves(leaves) = cover { leaves } else { &[] };
+    leaves.iter().map(String::as_str)
+}
+
+/// A text as a value of a kind that has an order.
+fn parse(kind: Kind, text: &str) -> Option<Bound> {
+    match (kind, Bound::parse(text)?) {
+        (Kind::Integer, bound @ Bound::Integer(_)) => Some(bound),
+        (Kind::Float, bound @ (Bound::Integer(_) | Bound::Float(_))) => Some(bound),
+        (Kind::Date, bound @ Bound::Date(_)) => Some(bound),
+        _ => None,
+    }
+}
+
+/// The first whole number or day that is not below a bound.
+pub(crate) fn first_whole(bound: Bound) -> Option<i64> {
+    match bound {
+        Bound::Integer(value) => Some(value),
+        // The cast saturates, which is right for a bound beyond every integer.
+        Bound::Float(value) => Some(value.ceil() as i64),
+        Bound::Date(Date(day)) => Some(i64::from(day)),
+    }
+}
+
+pub(crate) fn real(bound: Bound) -> Option<f64> {
+    match bound {
+        Bound::Integer(value) => Some(value as f64),
+        Bound::Float(value) => Some(value),
+        Bound::Date(Date(day)) => Some(f64::from(day)),
+    }
+}
+
+pub(crate) fn shown(label: &str) -> String {
+    match label.char_indices().nth(SHOWN_MAX) {
+        Some((cut, _)) => format!("`{}…`", &label[..cut]),
+        None => format!("`{label}`"),
+    }
+}

@@ -1,0 +1,227 @@
+//! The texts under a masked label such as `021**`, in which every `*` stands for one character, and SQL's `LIKE`.
+//!
+//! A codebook does not name the values under a mask, since naming them would undo it. Without other knowledge each star
+//! is taken as any character of the kinds that the attribute's labels show: a digit where they show digits. The texts
+//! are not listed: a star is opened only while some predicate still depends on it.
+
+use super::predicate::{Comparison, Predicate};
+
+const STAR: char = '*';
+
+/// The most partly opened labels looked at for one label. Beyond it the rest counts as not fulfilling what is undecided.
+const OPENED_MAX: usize = 200_000;
+
+/// A pattern of `LIKE`: `%` is any text, `_` any character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Like {
+    parts: Vec<LikePart>,
+    any_case: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LikePart {
+    Character(char),
+    AnyCharacter,
+    AnyText,
+}
+
+impl Like {
+    /// `None` when the pattern ends in its escape character.
+    pub(crate) fn new(text: &str, escape: Option<char>, any_case: bool) -> Option<Like> {
+        let mut parts = Vec::new();
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            parts.push(match character {
+                found if Some(found) == escape => LikePart::Character(characters.next()?),
+                '%' => LikePart::AnyText,
+                '_' => LikePart::AnyCharacter,
+                found => LikePart::Character(found),
+            });
+        }
+        Some(Like { parts, any_case })
+    }
+
+    /// What lies under a mask.
+    pub(crate) fn of_mask(mask: &str) -> Like {
+        let part = |character| if character == STAR { LikePart::AnyCharacter } else { LikePart::Character(character) };
+        Like { parts: mask.chars().map(part).collect(), any_case: false }
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        let text: Vec<char> = text.chars().collect();
+        // Which places of the text the parts so far can have reached.
+        let mut reached = vec![false; text.len() + 1];
+        reached[0] = true;
+        for part in &self.parts {
+            let mut next = vec![false; text.len() + 1];
+            match part {
+                LikePart::AnyText => {
+                    let first = reached.iter().position(|here| *here).unwrap_or(reached.len());
+                    next[first..].fill(true);
+                }
+                part => {
+                    for (place, character) in text.iter().enumerate() {
+                        next[place + 1] = reached[place] && self.takes(*part, *character);
+                    }
+                }
+            }
+            reached = next;
+        }
+        reached[text.len()]
+    }
+
+    fn takes(&self, part: LikePart, character: char) -> bool {
+        match part {
+            LikePart::Character(wanted) if self.any_case => wanted.to_lowercase().eq(character.to_lowercase()),
+            LikePart::Character(wanted) => wanted == character,
+            LikePart::AnyCharacter | LikePart::AnyText => true,
+        }
+    }
+
+    /// The characters it names.
+    fn characters(&self) -> impl Iterator<Item = char> {
+        self.parts.iter().filter_map(|part| match part {
+            LikePart::Character(character) => Some(*character),
+            _ => None,
+        })
+    }
+
+    /// A text that matches.
+    pub(crate) fn instance(&self) -> String {
+        let character = |part: &LikePart| match part {
+            LikePart::Character(character) => Some(*character),
+            LikePart::AnyCharacter => Some('\u{1}'),
+            LikePart::AnyText => None,
+        };
+        self.parts.iter().filter_map(character).collect()
+    }
+
+    /// Whether all texts, or none, that begin with these characters and have as many more match; `None` when it depends.
+    fn decided(&self, known: &[char], more: usize) -> Option<bool> {
+        for (place, part) in self.parts.iter().enumerate() {
+            match part {
+                LikePart::AnyText if place + 1 == self.parts.len() => return Some(true),
+                LikePart::AnyText => return None,
+                part => match known.get(place) {
+                    Some(character) if !self.takes(*part, *character) => return Some(false),
+                    Some(_) => {}
+                    None if place >= known.len() + more => return Some(false),
+                    None => return None,
+                },
+            }
+        }
+        if known.len() + more > self.parts.len() { Some(false) } else { (more == 0).then_some(true) }
+    }
+}
+
+/// Whether a label is a mask: its own text is its only leaf.
+pub(crate) fn is_mask(label: &str, leaves: &[String]) -> bool {
+    matches!(leaves, [leaf] if leaf == label && leaf.contains(STAR))
+}
+
+pub(crate) fn matches(mask: &str, text: &str) -> bool {
+    let mut characters = text.chars();
+    mask.chars().all(|wanted| characters.next().is_some_and(|found| wanted == STAR || wanted == found))
+        && characters.next().is_none()
+}
+
+/// The characters that a star may stand for, from those that are seen.
+pub(crate) fn alphabet<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<char> {
+    let mut seen: Vec<char> = Vec::new();
+    for character in texts.flat_map(str::chars).filter(|character| *character != STAR) {
+        match character {
+            '0'..='9' => seen.extend('0'..='9'),
+            'a'..='z' => seen.extend('a'..='z'),
+            'A'..='Z' => seen.extend('A'..='Z'),
+            other => seen.push(other),
+        }
+        if seen.len() > 1 << 12 {
+            seen.sort_unstable();
+            seen.dedup();
+        }
+    }
+    seen.sort_unstable();
+    seen.dedup();
+    if seen.is_empty() { ('0'..='9').collect() } else { seen }
+}
+
+/// Tells `found` groups of texts under a mask with the share of each, so that no predicate changes within a group: the
+/// predicates that hold for it. A group that only characters outside the alphabet lead to has the share 0.
+pub(crate) fn open(mask: &str, alphabet: &[char], predicates: &[&Predicate], mut found: impl FnMut(f64, Vec<bool>)) {
+    let mask: Vec<char> = mask.chars().collect();
+    // Characters that make a difference although no label shows them.
+    let mut others: Vec<char> = predicates.iter().flat_map(|predicate| named(predicate)).collect();
+    others.sort_unstable();
+    others.dedup();
+    others.retain(|character| alphabet.binary_search(character).is_err());
+    let mut waiting = vec![(mask, 1.0f64)];
+    let mut opened = 0;
+    while let Some((texts, share)) = waiting.pop() {
+        let known = texts.iter().position(|character| *character == STAR).unwrap_or(texts.len());
+        // A mask hides the end of a text; a star within it is opened like any other.
+        let settled = texts[known..].iter().all(|character| *character == STAR);
+        let more = texts.len() - known;
+        let decided: Vec<Option<bool>> = predicates
+            .iter()
+            .map(|predicate| if settled { decide(predicate, &texts[..known], more) } else { None })
+            .collect();
+        opened += 1;
+        if known == texts.len() || opened > OPENED_MAX || decided.iter().all(Option::is_some) {
+            found(share, decided.into_iter().map(|decided| decided.unwrap_or(false)).collect());
+            continue;
+        }
+        let with = |character: char| {
+            let mut texts = texts.clone();
+            texts[known] = character;
+            texts
+        };
+        waiting.extend(others.iter().map(|character| (with(*character), 0.0)));
+        waiting.extend(alphabet.iter().map(|character| (with(*character), share / alphabet.len() as f64)));
+    }
+}
+
+fn named(predicate: &Predicate) -> Vec<char> {
+    match predicate {
+        Predicate::Like { pattern, .. } => pattern.characters().collect(),
+        other => other.texts().iter().flat_map(|text| text.chars()).collect(),
+    }
+}
+
+/// Whether a predicate holds for all texts, or for none, that begin with `known` and have `more` characters after it.
+fn decide(predicate: &Predicate, known: &[char], more: usize) -> Option<bool> {
+    if more == 0 {
+        return Some(predicate.holds_for_text(&known.iter().collect::<String>()));
+    }
+    let among = |texts: &[String]| (!texts.iter().any(|text| can_be(known, more, text))).then_some(false);
+    match predicate {
+        Predicate::Present => Some(true),
+        Predicate::CompareText(comparison, with) => match comparison {
+            Comparison::Equal => (!can_be(known, more, with)).then_some(false),
+            Comparison::Different => (!can_be(known, more, with)).then_some(true),
+            _ => {
+                // Decided as soon as the known beginning differs from that of the text compared with.
+                let mut wanted = with.chars();
+                for character in known {
+                    match wanted.next() {
+                        None => return Some(predicate.holds_for_text(&known.iter().collect::<String>())),
+                        Some(other) if other != *character => {
+                            return Some(predicate.holds_for_text(&known.iter().collect::<String>()));
+                        }
+                        Some(_) => {}
+                    }
+                }
+                // Something follows, which makes it greater than a text that ends here.
+                wanted.next().is_none().then(|| matches!(comparison, Comparison::Greater | Comparison::GreaterOrEqual))
+            }
+        },
+        Predicate::Texts { among: texts, negated } => among(texts).map(|held| held != *negated),
+        Predicate::TextsOrMissing(texts) => among(texts),
+        Predicate::Like { pattern, negated } => pattern.decided(known, more).map(|held| held != *negated),
+        _ => Some(false),
+    }
+}
+
+fn can_be(known: &[char], more: usize, text: &str) -> bool {
+    let mut characters = text.chars();
+    known.iter().all(|wanted| characters.next() == Some(*wanted)) && characters.count() == more
+}

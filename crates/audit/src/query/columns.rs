@@ -1,0 +1,93 @@
+//! The columns of a release by name, each with what its labels cover.
+
+use hedgerow_table::release::codebook::Codebook;
+use hedgerow_table::{Column, InputError, Kind, TableError};
+
+use crate::estimate::axis::Axis;
+
+#[derive(Debug)]
+pub(crate) struct Named<'a> {
+    pub(crate) column: &'a Column,
+    pub(crate) axis: Axis,
+    /// Each label's place in the order in which groups are shown: along the axis, as in the codebook.
+    pub(crate) rank: Vec<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Columns<'a> {
+    pub(crate) all: Vec<Named<'a>>,
+}
+
+impl<'a> Columns<'a> {
+    /// Each column with the kind of its values where the manifest says it.
+    pub(crate) fn bind(
+        columns: Vec<(&'a Column, Option<Kind>)>,
+        codebook: &Codebook,
+    ) -> Result<Columns<'a>, TableError> {
+        let bind = |(column, kind): (&'a Column, Option<Kind>)| {
+            Ok(Named { axis: Axis::bind(column, codebook, kind, None)?, rank: rank(column, codebook), column })
+        };
+        Ok(Columns { all: columns.into_iter().map(bind).collect::<Result<_, TableError>>()? })
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.all.iter().map(|named| named.column.name.as_str())
+    }
+
+    /// As SQL does it: a quoted name is meant exactly, another one whatever its case.
+    pub(crate) fn find(&self, name: &str, quoted: bool) -> Result<usize, InputError> {
+        if let Some(found) = self.names().position(|known| known == name) {
+            return Ok(found);
+        }
+        let alike: Vec<usize> =
+            (0..self.all.len()).filter(|&at| self.all[at].column.name.to_lowercase() == name.to_lowercase()).collect();
+        if let ([only], false) = (alike.as_slice(), quoted) {
+            return Ok(*only);
+        }
+        let hint = match nearest(name, self.names()) {
+            Some(near) if plain(near) => format!("did you mean `{near}`? the columns are {}", self.listed()),
+            Some(near) => format!("did you mean \"{near}\", in double quotes? the columns are {}", self.listed()),
+            None => format!("the columns are {}", self.listed()),
+        };
+        Err(InputError::new("SQL", format!("there is no column `{}`", shortened(name)), hint))
+    }
+
+    pub(crate) fn listed(&self) -> String {
+        self.names()
+            .map(|name| if plain(name) { name.to_owned() } else { format!("\"{name}\"") })
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+/// Whether a name needs no quotes in SQL.
+pub(crate) fn plain(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+        && characters.all(|character| character.is_alphanumeric() || character == '_')
+}
+
+/// The most similar of some names, if it is similar at all.
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let similar = |known: &'n str| (strsim::jaro_winkler(&name.to_lowercase(), &known.to_lowercase()), known);
+    let best = names.map(similar).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 >= 0.75).then_some(best.1)
+}
+
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
+fn rank(column: &Column, codebook: &Codebook) -> Vec<u32> {
+    let mut rank: Vec<u32> = (0..column.domain.cardinality() as u32).collect();
+    for (place, (label, _)) in (0..).zip(codebook.labels(&column.name)) {
+        let code = if label.is_empty() { column.domain.missing_code() } else { column.domain.code_of(label) };
+        if let Some(code) = code {
+            rank[code as usize] = place;
+        }
+    }
+    rank
+}

@@ -1,0 +1,444 @@
+//! WHERE, read: a tree of AND, OR and NOT over comparisons of one column with values.
+//!
+//! Values are compared as the column's kind asks: numbers as numbers, dates as days, everything else as text by its bytes. A
+//! value that is a label of the column, such as `'20 to 29'`, stands for what the label covers.
+
+use hedgerow_table::date::Date;
+use hedgerow_table::{Bound, InputError, Kind};
+use sqlparser::ast::{BinaryOperator, DataType, Expr, UnaryOperator, Value};
+
+use super::columns::{Columns, nearest, shortened};
+use super::condition::Condition;
+use super::sql::{column_of, hyphen, refuse};
+use crate::estimate::axis::Under;
+use crate::estimate::mask::Like;
+use crate::estimate::predicate::{Comparison, Predicate};
+
+/// How deep AND, OR and NOT may nest.
+const DEPTH_MAX: usize = 200;
+
+/// The most predicates in a WHERE.
+const PREDICATES_MAX: usize = 4096;
+
+/// The most notes about one question.
+const NOTES_MAX: usize = 5;
+
+pub(super) struct Reader<'a, 'c> {
+    columns: &'a Columns<'c>,
+    pub(super) predicates: Vec<(usize, Predicate)>,
+    pub(super) notes: Vec<String>,
+}
+
+/// A value as it is written.
+enum Literal {
+    Number(String),
+    Text(String),
+}
+
+impl<'a, 'c> Reader<'a, 'c> {
+    pub(super) fn new(columns: &'a Columns<'c>) -> Reader<'a, 'c> {
+        Reader { columns, predicates: Vec::new(), notes: Vec::new() }
+    }
+
+    pub(super) fn condition(
+        &mut self,
+        expression: &Expr,
+        negated: bool,
+        depth: usize,
+    ) -> Result<Condition, InputError> {
+        if depth > DEPTH_MAX {
+            return refuse("WHERE is nested too deeply", "use fewer parentheses and NOTs");
+        }
+        match expression {
+            Expr::Nested(inner) => self.condition(inner, negated, depth + 1),
+            Expr::UnaryOp { op: UnaryOperator::Not, expr } => self.condition(expr, !negated, depth + 1),
+            Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } => {
+                let parts = chain(expression, op);
+                let parts = parts
+                    .into_iter()
+                    .map(|part| self.condition(part, negated, depth + 1))
+                    .collect::<Result<Vec<_>, _>>()?;
+                let all = (*op == BinaryOperator::And) != negated;
+                Ok(if all { Condition::all(parts) } else { Condition::any(parts) })
+            }
+            Expr::Value(value) => match value.value {
+                Value::Boolean(value) => Ok(if value != negated { Condition::True } else { Condition::False }),
+                _ => refuse("a value alone is no condition", "compare a column with it"),
+            },
+            Expr::BinaryOp { left, op, right } => match comparison(op) {
+                Some(comparison) => self.compared(left, comparison, right, negated),
+                None => {
+                    let hint = hyphen(expression, self.columns)
+                        .unwrap_or_else(|| "use =, <>, <, <=, >, >=, BETWEEN, IN or LIKE".to_owned());
+                    refuse(format!("the operator {} is not answered in WHERE", shortened(&op.to_string())), hint)
+                }
+            },
+            Expr::Between { expr, negated: not, low, high } => self.between(expr, low, high, negated != *not),
+            Expr::InList { expr, list, negated: not } => self.listed(expr, list, negated != *not),
+            Expr::IsNull(inner) => self.missing(inner, negated),
+            Expr::IsNotNull(inner) => self.missing(inner, !negated),
+            Expr::Like { expr, pattern, escape_char, negated: not, any: false } => {
+                self.like(expr, pattern, escape_char.as_deref(), false, negated != *not)
+            }
+            Expr::ILike { expr, pattern, escape_char, negated: not, any: false } => {
+                self.like(expr, pattern, escape_char.as_deref(), true, negated != *not)
+            }
+            Expr::InSubquery { .. } | Expr::Exists { .. } | Expr::Subquery(_) => {
+                refuse("a subquery is not answered", "ask twice, and put the values you got into IN (…)")
+            }
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => match column_of(expression, self.columns)? {
+                Some(column) => refuse(
+                    format!("the column `{}` alone is no condition", self.columns.all[column].column.name),
+                    "compare it with a value",
+                ),
+                None => refuse("a name alone is no condition", "compare a column with a value"),
+            },
+            other => refuse(
+                format!("{} is not answered in WHERE", expression_name(other)),
+                "compare columns with values by =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL; join by AND, OR, NOT",
+            ),
+        }
+    }
+
+    fn holds(&mut self, column: usize, predicate: Predicate) -> Result<Condition, InputError> {
+        let number = match self.predicates.iter().position(|known| *known == (column, predicate.clone())) {
+            Some(number) => number,
+            None => {
+                if self.predicates.len() == PREDICATES_MAX {
+                    return refuse(format!("more than {PREDICATES_MAX} comparisons"), "use IN (…) or BETWEEN");
+                }
+                self.predicates.push((column, predicate));
+                self.predicates.len() - 1
+            }
+        };
+        Ok(Condition::Holds(number as u32))
+    }
+
+    fn column(&self, expression: &Expr) -> Result<usize, InputError> {
+        if let Some(column) = column_of(expression, self.columns)? {
+            return Ok(column);
+        }
+        let hint = hyphen(expression, self.columns)
+            .unwrap_or_else(|| format!("compare a column with values; the columns are {}", self.columns.listed()));
+        refuse(format!("{} stands where a column is expected", expression_name(expression)), hint)
+    }
+
+    fn compared(&mut self, left: &Expr, by: Comparison, right: &Expr, negated: bool) -> Result<Condition, InputError> {
+        let by = if negated { by.negated() } else { by };
+        let is_value = |expression: &Expr| literal(expression).is_ok();
+        let (column, by, value) = match (is_value(left), is_value(right)) {
+            (false, true) => (self.column(left)?, by, right),
+            (true, false) => (self.column(right)?, by.mirrored(), left),
+            (true, true) => return refuse("two values are compared with each other", "compare a column with a value"),
+            (false, false) => {
+                self.column(left)?;
+                if column_of(right, self.columns)?.is_some() {
+                    return refuse(
+                        "two columns are compared with each other",
+                        "a release tells little about that; compare a column with a value",
+                    );
+                }
+                literal(right)?;
+                return refuse("no value to compare with", "compare a column with a value");
+            }
+        };
+        let value = literal(value)?;
+        if let Some(under) = self.label(column, &value) {
+            return match by {
+                Comparison::Equal | Comparison::Different => self.within(column, &under, by == Comparison::Different),
+                _ => {
+                    let problem = "a label has no order";
+                    refuse(problem, "compare by = or <>, or with a value instead of a label")
+                }
+            };
+        }
+        let predicate = match self.columns.all[column].axis.kind {
+            Kind::Category => {
+                let text = value.text().to_owned();
+                if matches!(by, Comparison::Equal | Comparison::Different) {
+                    self.note_unknown(column, &text);
+                }
+                Predicate::CompareText(by, text)
+            }
+            _ => Predicate::Compare(by, self.bound(column, &value)?),
+        };
+        self.holds(column, predicate)
+    }
+
+    fn between(&mut self, expression: &Expr, low: &Expr, high: &Expr, negated: bool) -> Result<Condition, InputError> {
+        let column = self.column(expression)?;
+        let (low, high) = (literal(low)?, literal(high)?);
+        let by = |comparison: Comparison| if negated { comparison.negated() } else { comparison };
+        let (from, to) = (by(Comparison::GreaterOrEqual), by(Comparison::LessOrEqual));
+        let (from, to) = if self.columns.all[column].axis.kind == Kind::Category {
+            (Predicate::CompareText(from, low.text().to_owned()), Predicate::CompareText(to, high.text().to_owned()))
+        } else {
+            (Predicate::Compare(from, self.bound(column, &low)?), Predicate::Compare(to, self.bound(column, &high)?))
+        };
+        let parts = [self.holds(column, from)?, self.holds(column, to)?];
+        Ok(if negated { Condition::any(parts) } else { Condition::all(parts) })
+    }
+
+    fn listed(&mut self, expression: &Expr, list: &[Expr], negated: bool) -> Result<Condition, InputError> {
+        let column = self.column(expression)?;
+        let (mut texts, mut numbers, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        let kind = self.columns.all[column].axis.kind;
+        for value in list {
+            let value = literal(value)?;
+            if let Some(under) = self.label(column, &value) {
+                parts.push(self.within(column, &under, negated)?);
+            } else if kind == Kind::Category {
+                self.note_unknown(column, value.text());
+                texts.push(value.text().to_owned());
+            } else {
+                numbers.push(self.bound(column, &value)?);
+            }
+        }
+        texts.sort_unstable();
+        texts.dedup();
+        let rest = if kind == Kind::Category {
+            Predicate::Texts { among: texts, negated }
+        } else {
+            Predicate::Numbers { among: numbers, negated }
+        };
+        parts.push(self.holds(column, rest)?);
+        Ok(if negated { Condition::all(parts) } else { Condition::any(parts) })
+    }
+
+    fn missing(&mut self, expression: &Expr, negated: bool) -> Result<Condition, InputError> {
+        let column = self.column(expression)?;
+        self.holds(column, if negated { Predicate::Present } else { Predicate::Missing })
+    }
+
+    fn like(
+        &mut self,
+        expression: &Expr,
+        pattern: &Expr,
+        escape: Option<&Expr>,
+        any_case: bool,
+        negated: bool,
+    ) -> Result<Condition, InputError> {
+        let column = self.column(expression)?;
+        let named = &self.columns.all[column];
+        if named.axis.kind != Kind::Category {
+            let problem =
+                format!("LIKE compares texts, and `{}` holds {}", named.column.name, kind_name(named.axis.kind));
+            return refuse(problem, "use BETWEEN, or < and >");
+        }
+        let hint = "write LIKE '021%': % stands for any text, _ for one character";
+        let Literal::Text(pattern) = literal(pattern)? else { return refuse("LIKE takes a text", hint) };
+        let escape = match escape.map(literal).transpose()? {
+            None => None,
+            Some(text) => match (text.text().chars().next(), text.text().chars().count()) {
+                (Some(character), 1) => Some(character),
+                _ => return refuse("ESCAPE takes one character", hint),
+            },
+        };
+        let Some(pattern) = Like::new(&pattern, escape, any_case) else {
+            return refuse("the pattern of LIKE ends in its escape character", hint);
+        };
+        self.holds(column, Predicate::Like { pattern, negated })
+    }
+
+    /// What a label covers, if the value is a label and not a value of the column.
+    fn label(&self, column: usize, value: &Literal) -> Option<Under> {
+        let Literal::Text(text) = value else { return None };
+        let named = &self.columns.all[column];
+        if named.axis.texts.contains(text) || parse(named.axis.kind, text).is_some() {
+            return None;
+        }
+        let code = named.column.domain.code_of(text)?;
+        let under = named.axis.under[code as usize].clone();
+        (!matches!(under, Under::Missing | Under::Everything)).then_some(under)
+    }
+
+    /// That a value lies under a label.
+    fn within(&mut self, column: usize, under: &Under, negated: bool) -> Result<Condition, InputError> {
+        let by = |comparison: Comparison| if negated { comparison.negated() } else { comparison };
+        let whole = |value: i64| match self.columns.all[column].axis.kind {
+            Kind::Date => Bound::Date(Date(value.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32)),
+            _ => Bound::Integer(value),
+        };
+        let ends = match under {
+            Under::Whole(first, last) => [
+                first.map(|first| Predicate::Compare(by(Comparison::GreaterOrEqual), whole(first))),
+                last.map(|last| Predicate::Compare(by(Comparison::LessOrEqual), whole(last))),
+            ],
+            Under::Real(low, high) => [
+                low.map(|low| Predicate::Compare(by(Comparison::GreaterOrEqual), Bound::Float(low))),
+                high.map(|high| Predicate::Compare(by(Comparison::Less), Bound::Float(high))),
+            ],
+            Under::Numbers(values, _) => [Some(Predicate::Numbers { among: values.clone(), negated }), None],
+            Under::Texts(texts, _) => {
+                let known = &self.columns.all[column].axis.texts;
+                let mut among: Vec<String> = texts.iter().map(|text| known[*text as usize].clone()).collect();
+                among.sort_unstable();
+                [Some(Predicate::Texts { among, negated }), None]
+            }
+            Under::Mask(mask) => [Some(Predicate::Like { pattern: Like::of_mask(mask), negated }), None],
+            Under::Missing | Under::Everything => [None, None],
+        };
+        let parts = ends.into_iter().flatten().map(|end| self.holds(column, end)).collect::<Result<Vec<_>, _>>()?;
+        Ok(if negated { Condition::any(parts) } else { Condition::all(parts) })
+    }
+
+    fn bound(&self, column: usize, value: &Literal) -> Result<Bound, InputError> {
+        let named = &self.columns.all[column];
+        let (kind, name) = (named.axis.kind, &named.column.name);
+        if let Some(bound) = parse(kind, value.text()) {
+            return Ok(bound);
+        }
+        let labels =
+            (0..named.column.domain.present() as u32).map(|code| named.column.domain.text(code)).collect::<Vec<_>>();
+        let near = nearest(value.text(), labels.iter().map(String::as_str))
+            .map_or(String::new(), |near| format!("; the nearest label is '{near}'"));
+        let hint = match kind {
+            Kind::Date => format!("write a date as '2024-01-31'{near}"),
+            _ => format!("write a number such as 30 or 2.5{near}"),
+        };
+        refuse(
+            format!("'{}' is compared with `{name}`, which holds {}", shortened(value.text()), kind_name(kind)),
+            hint,
+        )
+    }
+
+    /// Says so when a text is nowhere in the release; most often it is misspelt.
+    fn note_unknown(&mut self, column: usize, text: &str) {
+        let named = &self.columns.all[column];
+        let open = |under: &Under| matches!(under, Under::Everything | Under::Mask(_));
+        let known = &named.axis.texts;
+        if self.notes.len() == NOTES_MAX
+            || known.is_empty()
+            || known.iter().any(|known| known == text)
+            || named.axis.under.iter().any(open)
+        {
+            return;
+        }
+        let near = nearest(text, known.iter().map(String::as_str))
+            .map_or(String::new(), |near| format!("; the nearest is '{near}'"));
+        self.notes.push(format!("no value of `{}` is '{}'{near}", named.column.name, shortened(text)));
+    }
+}
+
+impl Literal {
+    fn text(&self) -> &str {
+        match self {
+            Literal::Number(text) | Literal::Text(text) => text,
+        }
+    }
+}
+
+/// The parts of a chain of one operator, in order. The parser nests it to the left, once for each part.
+fn chain<'e>(expression: &'e Expr, operator: &BinaryOperator) -> Vec<&'e Expr> {
+    let mut parts = Vec::new();
+    let mut rest = expression;
+    while let Expr::BinaryOp { left, op, right } = rest {
+        if op != operator {
+            break;
+        }
+        parts.push(right.as_ref());
+        rest = left;
+    }
+    parts.push(rest);
+    parts.reverse();
+    parts
+}
+
+fn comparison(operator: &BinaryOperator) -> Option<Comparison> {
+    match operator {
+        BinaryOperator::Eq => Some(Comparison::Equal),
+        BinaryOperator::NotEq => Some(Comparison::Different),
+        BinaryOperator::Lt => Some(Comparison::Less),
+        BinaryOperator::LtEq => Some(Comparison::LessOrEqual),
+        BinaryOperator::Gt => Some(Comparison::Greater),
+        BinaryOperator::GtEq => Some(Comparison::GreaterOrEqual),
+        _ => None,
+    }
+}
+
+fn literal(expression: &Expr) -> Result<Literal, InputError> {
+    let hint = "write a number, a text in single quotes, or a date as DATE '2024-01-31'";
+    match expression {
+        Expr::Nested(inner) => literal(inner),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match literal(expr)? {
+            Literal::Number(text) if !text.starts_with('-') => Ok(Literal::Number(format!("-{text}"))),
+            _ => refuse("a minus before something that is not a number", hint),
+        },
+        Expr::UnaryOp { op: UnaryOperator::Plus, expr } => literal(expr),
+        Expr::TypedString(typed) if typed.data_type == DataType::Date => match &typed.value.value {
+            Value::SingleQuotedString(text) => Ok(Literal::Text(text.clone())),
+            _ => refuse("this way of writing a date is not read", hint),
+        },
+        Expr::Value(value) => match &value.value {
+            Value::Number(text, _) => Ok(Literal::Number(text.clone())),
+            Value::SingleQuotedString(text) => Ok(Literal::Text(text.clone())),
+            Value::Null => refuse("a comparison with NULL is never true", "write IS NULL or IS NOT NULL"),
+            _ => refuse("this way of writing a value is not read", hint),
+        },
+        Expr::Subquery(_) => refuse("a subquery is not answered", "ask twice, and write the value you got"),
+        other => refuse(format!("{} stands where a value is expected", expression_name(other)), hint),
+    }
+}
+
+/// A value of a kind that has an order, written as SQL writes it.
+fn parse(kind: Kind, text: &str) -> Option<Bound> {
+    match kind {
+        Kind::Category => None,
+        Kind::Date => Date::parse_iso(text).map(Bound::Date),
+        Kind::Integer | Kind::Float => {
+            let number = text.parse::<f64>().ok().filter(|number| number.is_finite())?;
+            let starts = text.trim_start_matches(['-', '+']);
+            let numeric = starts.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+            numeric.then(|| text.parse::<i64>().map_or(Bound::Float(number), Bound::Integer))
+        }
+    }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Integer => "whole numbers",
+        Kind::Float => "numbers",
+        Kind::Date => "dates",
+        Kind::Category => "texts",
+    }
+}
+
+/// What an expression is called; the expression itself may be long and deep.
+pub(super) fn expression_name(expression: &Expr) -> &'static str {
+    match expression {
+        Expr::BinaryOp {
+            op:
+                BinaryOperator::Plus
+                | BinaryOperator::Minus
+                | BinaryOperator::Multiply
+                | BinaryOperator::Divide
+                | BinaryOperator::Modulo,
+            ..
+        } => "arithmetic",
+        Expr::BinaryOp { .. } => "a combination of expressions",
+        Expr::UnaryOp { .. } => "an operator before an expression",
+        Expr::Function(_) => "a function",
+        Expr::Case { .. } => "CASE",
+        Expr::Cast { .. } | Expr::Convert { .. } => "CAST",
+        Expr::Subquery(_) | Expr::InSubquery { .. } | Expr::Exists { .. } => "a subquery",
+        Expr::Like { .. } | Expr::ILike { .. } => "this form of LIKE",
+        Expr::SimilarTo { .. } | Expr::RLike { .. } => "a regular expression",
+        Expr::IsTrue(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsNotFalse(_)
+        | Expr::IsUnknown(_)
+        | Expr::IsNotUnknown(_) => "IS TRUE, IS FALSE or IS UNKNOWN",
+        Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => "IS DISTINCT FROM",
+        Expr::AnyOp { .. } | Expr::AllOp { .. } => "ANY or ALL",
+        Expr::Extract { .. } => "EXTRACT",
+        Expr::Substring { .. } | Expr::Trim { .. } | Expr::Overlay { .. } | Expr::Position { .. } => "a text function",
+        Expr::Ceil { .. } | Expr::Floor { .. } => "a function of numbers",
+        Expr::Tuple(_) => "a list of expressions",
+        Expr::Rollup(_) | Expr::Cube(_) | Expr::GroupingSets(_) => "ROLLUP, CUBE or GROUPING SETS",
+        Expr::Interval(_) => "INTERVAL",
+        Expr::Value(_) | Expr::TypedString(_) => "a value",
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => "a name",
+        _ => "this kind of expression",
+    }
+}

@@ -1,0 +1,210 @@
+//! SQL over a release: estimates from cells that cover more than one value, each with what is certain and what possible.
+//!
+//! **What is estimated.** A row counts in proportion to the probability that WHERE holds for it, when the values under each of its
+//! labels are equally likely and its attributes independent; what a label covers comes from the codebook. In a bucketized
+//! release rows and sensitive values of a bucket are paired in every way, all equally likely. AVG is the estimated sum over the
+//! estimated count.
+//!
+//! **What is certain and possible.** The least and the greatest answer that any table behind the release could give: each row may
+//! be any combination of values under its labels, each bucket any pairing. For COUNT and SUM both are reached by some table; for
+//! AVG over buckets they may be wider than needed. Open cells leave sums unbounded.
+//!
+//! **Missing values** follow SQL: a comparison with one is unknown, neither it nor its negation selects the row, and only IS NULL finds
+//! it. The top `*` may hide a missing value, so nothing but a condition that allows for one is certain there.
+//!
+//! **Groups** are labels as released: GROUP BY never splits a cell. Rows are answered as released, with the probability that each fulfils
+//! the condition.
+//!
+//! Text is read by `sql` and `comparison`, becomes a `condition`, then a `diagram` over regions; `generalised` and `buckets`
+//! judge rows with it; `tally` adds up.
+
+mod answer;
+pub(crate) mod buckets;
+mod columns;
+mod comparison;
+mod condition;
+mod diagram;
+mod generalised;
+mod plan;
+mod release;
+mod sql;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod transport;
+
+pub use answer::Answer;
+use hedgerow_table::{InputError, TableError};
+pub use release::Release;
+
+use answer::{Cell, Column, ColumnKind};
+use buckets::Buckets;
+use columns::Columns;
+use diagram::Outcome;
+use plan::Plan;
+use release::Tables;
+use sql::{Question, What};
+use tally::Tally;
+
+/// Answers one SELECT.
+pub fn answer(release: &Release, sql: &str) -> Result<Answer, TableError> {
+    let columns = Columns::bind(release.columns(), &release.codebook)?;
+    let question = sql::read(sql, &columns)?;
+    let plan = Plan::new(&question, &columns)?;
+    let mut found = if question.is_rows() {
+        rows(release, &question, &plan, &columns)?
+    } else {
+        groups(release, &question, &plan, &columns)?
+    };
+    found.notes = question.notes;
+    if unknown(&found) {
+        found.notes.push(
+            "an estimate is unknown where a label covers everything and no other label tells what there is".to_owned(),
+        );
+    }
+    Ok(found)
+}
+
+fn unknown(found: &Answer) -> bool {
+    found.lines.iter().flatten().any(|cell| match cell {
+        Cell::Estimate(found) => found.estimate.is_nan() && !found.possible.is_nan(),
+        Cell::Share { share, .. } => share.is_nan(),
+        Cell::Label(_) => false,
+    })
+}
+
+fn label(columns: &Columns<'_>, column: usize, code: u32) -> Cell {
+    let domain = &columns.all[column].column.domain;
+    Cell::Label((Some(code) != domain.missing_code()).then(|| domain.text(code)))
+}
+
+fn heading(columns: &Columns<'_>, name: &str, what: What) -> Column {
+    let kind = match what {
+        What::Column(column) => ColumnKind::Label { number: columns.all[column].column.domain.kind().is_number() },
+        What::Count | What::CountOf(_) => ColumnKind::Count,
+        What::Sum(_) | What::Mean(_) => ColumnKind::Amount,
+    };
+    Column { name: name.to_owned(), kind }
+}
+
+/// One line for each group; without GROUP BY one line for all rows, even when there are none.
+fn groups(release: &Release, question: &Question, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
+    let mut groups = match &release.tables {
+        Tables::Generalised(table) => generalised::groups(plan, table)?,
+        Tables::Bucketized(quasi, sensitive) => buckets::groups(plan, &Buckets::new(quasi, sensitive)?),
+    };
+    if question.groups.is_empty() {
+        groups.entry(Vec::new()).or_insert_with(|| vec![Tally::default(); plan.aggregates.len()]);
+    }
+    let mut lines: Vec<(Vec<u32>, Vec<f64>, Vec<Cell>)> = Vec::with_capacity(groups.len());
+    for (group, tallies) in &groups {
+        // A group that no row can be in is not there, as in SQL. Without an aggregate nothing says so.
+        if !question.groups.is_empty() && !plan.aggregates.is_empty() && tallies.iter().all(|tally| tally.possible == 0)
+        {
+            continue;
+        }
+        let rank =
+            question.groups.iter().zip(group).map(|(&column, &code)| columns.all[column].rank[code as usize]).collect();
+        let mut tallies = plan.aggregates.iter().zip(tallies);
+        let mut cells = Vec::with_capacity(question.outputs.len());
+        for output in &question.outputs {
+            cells.push(match output.what {
+                What::Column(column) => {
+                    let place = question.groups.iter().position(|grouped| *grouped == column).unwrap_or_default();
+                    label(columns, column, group[place])
+                }
+                _ => match tallies.next() {
+                    Some((what, tally)) => Cell::Estimate(tally.finish(*what)),
+                    None => return Err(TableError::Internal("an aggregate has no tally".to_owned())),
+                },
+            });
+        }
+        let keys = question
+            .order
+            .iter()
+            .map(|&(place, _)| order_key(question, columns, group, place, &cells[place]))
+            .collect();
+        lines.push((rank, keys, cells));
+    }
+    lines.sort_by(|a, b| {
+        let by_key = question
+            .order
+            .iter()
+            .zip(a.1.iter().zip(&b.1))
+            .map(|((_, descending), (a, b))| sorted(*a, *b, *descending));
+        by_key.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then_with(|| a.0.cmp(&b.0))
+    });
+    lines.truncate(question.limit.unwrap_or(usize::MAX));
+    let headings = question.outputs.iter().map(|output| heading(columns, &output.name, output.what)).collect();
+    Ok(Answer {
+        columns: headings,
+        lines: lines.into_iter().map(|line| line.2).collect(),
+        notes: Vec::new(),
+        rows: false,
+    })
+}
+
+/// What a line is sorted by: a label's place along its axis, or an estimate.
+fn order_key(question: &Question, columns: &Columns<'_>, group: &[u32], place: usize, cell: &Cell) -> f64 {
+    match (question.outputs[place].what, cell) {
+        (What::Column(column), _) => {
+            let at = question.groups.iter().position(|grouped| *grouped == column).unwrap_or_default();
+            f64::from(columns.all[column].rank[group[at] as usize])
+        }
+        (_, Cell::Estimate(found)) => found.estimate,
+        _ => 0.0,
+    }
+}
+
+/// What is unknown comes last, whichever way.
+fn sorted(a: f64, b: f64, descending: bool) -> std::cmp::Ordering {
+    a.is_nan().cmp(&b.is_nan()).then(if descending { b.total_cmp(&a) } else { a.total_cmp(&b) })
+}
+
+/// The rows that can fulfil the condition, as released.
+fn rows(release: &Release, question: &Question, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
+    let outcomes: Vec<Outcome> = match &release.tables {
+        Tables::Generalised(table) => generalised::outcomes(plan, table),
+        Tables::Bucketized(quasi, sensitive) => {
+            let buckets = Buckets::new(quasi, sensitive)?;
+            let hidden = question.outputs.iter().find_map(|output| match output.what {
+                What::Column(column) if buckets.columns[column].0 => Some(&columns.all[column].column.name),
+                _ => None,
+            });
+            if let Some(name) = hidden {
+                let problem = format!("no released row has a value of `{name}`: it is in a table of its own");
+                let hint = format!("count instead: SELECT \"{name}\", COUNT(*) FROM data … GROUP BY \"{name}\"");
+                return Err(InputError::new("SQL", problem, hint).into());
+            }
+            buckets::outcomes(plan, &buckets)
+        }
+    };
+    debug_assert_eq!(outcomes.len(), release.rows());
+    let mut kept: Vec<usize> = (0..outcomes.len()).filter(|&row| outcomes[row].possible).collect();
+    let code = |column: usize, row: usize| columns.all[column].column.codes.get(row);
+    let key = |row: usize, place: usize| match question.outputs[place].what {
+        What::Column(column) => columns.all[column].rank[code(column, row) as usize],
+        _ => 0,
+    };
+    if !question.order.is_empty() {
+        kept.sort_by(|&a, &b| {
+            let by_key = question.order.iter().map(|&(place, descending)| {
+                let order = key(a, place).cmp(&key(b, place));
+                if descending { order.reverse() } else { order }
+            });
+            by_key.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+        });
+    }
+    kept.truncate(question.limit.unwrap_or(usize::MAX));
+    let mut headings: Vec<Column> =
+        question.outputs.iter().map(|output| heading(columns, &output.name, output.what)).collect();
+    headings.push(Column { name: "share".to_owned(), kind: ColumnKind::Share });
+    let line = |&row: &usize| {
+        let labels = question.outputs.iter().map(|output| match output.what {
+            What::Column(column) => label(columns, column, code(column, row)),
+            _ => Cell::Label(None),
+        });
+        labels.chain([Cell::Share { share: outcomes[row].share, certain: outcomes[row].certain }]).collect()
+    };
+    Ok(Answer { columns: headings, lines: kept.iter().map(line).collect(), notes: Vec::new(), rows: true })
+}

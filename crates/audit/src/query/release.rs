@@ -1,0 +1,128 @@
+//! A release that can be asked: its tables as they were read, whatever the method that made it.
+
+use std::path::Path;
+
+use hedgerow_table::release::codebook::Codebook;
+use hedgerow_table::release::manifest::{Manifest, Resource};
+use hedgerow_table::release::read::{read_codebook, read_released};
+use hedgerow_table::{Column, Kind, Progress, Table, TableError};
+
+use super::buckets::Buckets;
+
+const GROUP: &str = "group";
+const COUNT: &str = "count";
+
+/// A release in memory.
+#[derive(Debug)]
+pub struct Release {
+    pub(crate) tables: Tables,
+    pub(crate) codebook: Codebook,
+    /// The kind of the values under the labels of a column, where the manifest says it.
+    pub(crate) kinds: Vec<(String, Kind)>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Tables {
+    Generalised(Table),
+    /// Quasi attributes and `group`; `group`, sensitive attributes and `count`.
+    Bucketized(Table, Table),
+}
+
+impl Release {
+    /// Reads the release in a directory.
+    pub fn read(directory: &Path, progress: &dyn Progress) -> Result<Release, TableError> {
+        let manifest = Manifest::read(directory)?;
+        let named = |name: &str| manifest.resources.iter().find(|resource| resource.name == name);
+        let kinds = |resource: &Resource| {
+            let kind =
+                |field: &hedgerow_table::release::manifest::Field| Some((field.name.clone(), field.values_kind()?));
+            resource.schema.fields.iter().filter_map(kind).collect::<Vec<_>>()
+        };
+        if let Some(data) = named("data") {
+            let tables = Tables::Generalised(read_released(directory, data, progress)?);
+            return Ok(Release { tables, codebook: read_codebook(directory)?, kinds: kinds(data) });
+        }
+        if let (Some(quasi), Some(sensitive)) = (named("quasi"), named("sensitive")) {
+            let tables = Tables::Bucketized(
+                read_released(directory, quasi, progress)?,
+                read_released(directory, sensitive, progress)?,
+            );
+            let codebook =
+                if directory.join("codebook.csv").exists() { read_codebook(directory)? } else { Codebook::new() };
+            let kinds = kinds(quasi).into_iter().chain(kinds(sensitive)).collect();
+            return Ok(Release { tables, codebook, kinds });
+        }
+        let problem = "the release has neither a table `data` nor the tables `quasi` and `sensitive`";
+        let hint =
+            "generalised and bucketized releases can be asked; of a decomposed one, ask the folder of a sub-table";
+        Err(TableError::input(directory.display().to_string(), problem, hint))
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        match &self.tables {
+            Tables::Generalised(table) | Tables::Bucketized(table, _) => table.rows,
+        }
+    }
+
+    /// The columns that can be asked about, with the kind of their values.
+    pub(crate) fn columns(&self) -> Vec<(&Column, Option<Kind>)> {
+        let kind = |column: &Column| self.kinds.iter().find(|(name, _)| *name == column.name).map(|(_, kind)| *kind);
+        match &self.tables {
+            Tables::Generalised(table) => table.columns.iter().map(|column| (column, kind(column))).collect(),
+            Tables::Bucketized(quasi, sensitive) => {
+                let quasi = quasi.columns.iter().filter(|column| column.name != GROUP);
+                let sensitive = sensitive.columns.iter().filter(|column| column.name != GROUP && column.name != COUNT);
+                quasi.chain(sensitive).map(|column| (column, kind(column))).collect()
+            }
+        }
+    }
+}
+
+impl<'a> Buckets<'a> {
+    pub(crate) fn new(quasi: &'a Table, sensitive: &'a Table) -> Result<Buckets<'a>, TableError> {
+        let damaged = |problem: &str| {
+            TableError::input(
+                "release",
+                problem,
+                "the two tables of this release do not belong together; publish it again",
+            )
+        };
+        let (Some(group), Some(other)) = (quasi.column(GROUP), sensitive.column(GROUP)) else {
+            return Err(damaged("a table has no column `group`"));
+        };
+        let counts = sensitive.column(COUNT).ok_or_else(|| damaged("the sensitive table has no column `count`"))?;
+        let translate = |code: u32| group.domain.code_of(&other.domain.text(code));
+        let translated: Vec<Option<u32>> = (0..other.domain.cardinality() as u32).map(translate).collect();
+        let mut of_value = Vec::with_capacity(sensitive.rows);
+        for row in 0..sensitive.rows {
+            let bucket = translated[other.codes.get(row) as usize];
+            let count =
+                counts.domain.number(counts.codes.get(row)).filter(|count| *count >= 1.0 && count.fract() == 0.0);
+            match (bucket, count) {
+                (Some(bucket), Some(count)) => of_value.push((bucket, count as u64)),
+                (None, _) => return Err(damaged("a group of the sensitive table has no rows in the quasi table")),
+                (_, None) => return Err(damaged("a count of the sensitive table is not a whole number from 1")),
+            }
+        }
+        let of_row: Vec<u32> = group.codes.iter().collect();
+        let count = group.domain.cardinality();
+        let mut sizes = vec![0u64; count];
+        of_row.iter().for_each(|bucket| sizes[*bucket as usize] += 1);
+        let mut values = vec![0u64; count];
+        of_value
+            .iter()
+            .for_each(|(bucket, rows)| values[*bucket as usize] = values[*bucket as usize].saturating_add(*rows));
+        if sizes != values {
+            return Err(damaged("a group has another number of rows than of sensitive values"));
+        }
+        let place = |table: &Table, side: bool| {
+            let named = table.columns.iter().enumerate();
+            named
+                .filter(|(_, column)| column.name != GROUP && !(side && column.name == COUNT))
+                .map(|(at, _)| (side, at))
+                .collect::<Vec<_>>()
+        };
+        let columns = [place(quasi, false), place(sensitive, true)].concat();
+        Ok(Buckets { quasi, sensitive, columns, of_row, of_value, count })
+    }
+}

@@ -69,9 +69,10 @@ pub(crate) fn plain(name: &str) -> bool {
 
 /// The most similar of some names, if it is similar at all.
 pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let similar = |known: &'n str| (strsim::jaro_winkler(&name.to_lowercase(), &known.to_lowercase()), known);
+    let name = name.to_lowercase();
+    let similar = |known: &'n str| (strsim::normalized_damerau_levenshtein(&name, &known.to_lowercase()), known);
     let best = names.map(similar).max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 >= 0.75).then_some(best.1)
+    (best.0 >= 0.6).then_some(best.1)
 }
 
 pub(crate) fn shortened(text: &str) -> String {

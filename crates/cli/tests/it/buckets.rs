@@ -164,6 +164,9 @@ fn what_buckets_cannot_do_is_refused() {
         2,
         &["protects `illness` alone"],
     );
+    refused(&[(l, "{ model = \"epsilon-m-anonymity\", epsilon = 1, m = 2 }")], 2, &["cannot keep epsilon-m-anonymity"]);
+    let pairwise = "{ model = \"delta-l-diversity\", delta = 1, l = 2, reading = \"pairwise\" }";
+    refused(&[(l, pairwise)], 2, &["cannot keep delta-l-diversity", "several buckets"]);
     // Six of twelve have the flu: 2 is the most that can be asked for.
     refused(&[("l = 2 }", "l = 3 }")], 3, &["asks for l = 3 of `illness`", "reaches l = 2", "is in 6 of them"]);
     refused(&[("l = 2 }", "l = 13 }")], 3, &["3 values in 12 rows"]);
@@ -218,6 +221,31 @@ fn degenerate_tables() {
             for release in ["release", "parquet"] {
                 let ran = folder.run(&["check", release]);
                 assert_eq!(ran.code, Some(0), "{data:?}, {l}, {release}: {ran:?}");
+            }
+        }
+    }
+}
+
+/// Close numbers stay out of one bucket exactly when no window of 2δ holds more than n/l of them: the deal sees to it.
+#[test]
+fn close_numbers_are_kept_apart() {
+    let window = "{ model = \"delta-l-diversity\", delta = 1, l = 2 }";
+    for (numbers, code) in [(&[1, 2, 10, 11][..], 0), (&[1, 2, 3, 10], 3), (&[1, 2, 4, 5, 7, 8], 0), (&[4, 4, 9, 9], 0)]
+    {
+        let data: String = numbers.iter().enumerate().map(|(row, number)| format!("{row},{number}\n")).collect();
+        let (folder, ran) = tiny(&format!("q,s\n{data}"), window);
+        assert_eq!(ran.code, Some(code), "{numbers:?}: {ran:?}");
+        if code == 0 {
+            assert_eq!(folder.run(&["check", "release"]).code, Some(0), "{numbers:?}");
+            let sensitive = Texts::read(&folder.path("release/sensitive.csv"));
+            let mut groups: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+            for row in &sensitive.rows {
+                assert_eq!(row[2], "1", "{numbers:?}");
+                groups.entry(&row[0]).or_default().push(row[1].parse().unwrap());
+            }
+            for group in groups.values_mut() {
+                group.sort_unstable();
+                assert!(group.windows(2).all(|pair| pair[1] - pair[0] > 2), "{numbers:?}: {group:?}");
             }
         }
     }
@@ -328,30 +356,66 @@ fn buckets_hold(folder: &Folder, source: &[Vec<String>], require: &[Asked], cont
     assert!(["seed", "path_source", "host", "ncp"].iter().all(|key| !named.contains(*key)), "{context}");
 }
 
-/// The same table twice: other groups, other orders; with a seed, the same bytes.
-#[test]
-fn groups_and_orders_are_drawn_anew() {
+/// Twenty thousand different quasi values and twenty sensitive ones, in no order.
+fn with_many_people() -> Folder {
     let folder = Folder::new();
-    let rows: String = (0..400).map(|row| format!("{row},v{}\n", row % 7)).collect();
+    let mut rng = StdRng::seed_from_u64(5);
+    let rows: String = (0..20_000).map(|row| format!("{},v{}\n", row * 7 % 20_000, rng.random_range(0..20))).collect();
     folder.write("people.csv", format!("q,s\n{rows}"));
     folder.write(
         "policy.toml",
         "[source]\npath = \"people.csv\"\n[attributes]\nq = { role = \"quasi\" }\ns = { role = \"sensitive\" }\n[[rule]]\n\
          protect = \"s\"\nrequire = { model = \"frequency-l-diversity\", l = 4 }\n[publish]\nmethod = \"anatomy\"\n",
     );
-    for (name, seed) in [("a", &[][..]), ("b", &[]), ("c", &["--seed", "7"]), ("d", &["--seed", "7"])] {
-        let ran = folder.run(&[&["publish", "policy.toml", "-q", "-o", name], seed].concat());
+    folder
+}
+
+/// The quasi values of every group, whatever its number.
+fn partners(folder: &Folder, release: &str) -> BTreeSet<Vec<u32>> {
+    let quasi = Texts::read(&folder.path(&format!("{release}/quasi.csv")));
+    let mut groups: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for row in &quasi.rows {
+        groups.entry(&row[1]).or_default().push(row[0].parse().unwrap());
+    }
+    groups.values_mut().for_each(|group| group.sort_unstable());
+    groups.into_values().collect()
+}
+
+/// The same table twice: other groups, other numbers, other orders; with a seed the same bytes, on one core as on two.
+#[test]
+fn chance_decides_and_threads_do_not() {
+    let folder = with_many_people();
+    for (name, seed, threads) in
+        [("a", &[][..], "2"), ("b", &[], "2"), ("c", &["--seed", "7"], "1"), ("d", &["--seed", "7"], "2")]
+    {
+        let mut command = folder.command(&[&["publish", "policy.toml", "-q", "-o", name], seed].concat());
+        let ran = Ran::of(command.env("RAYON_NUM_THREADS", threads).output().unwrap());
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
     for table in ["quasi.csv", "sensitive.csv"] {
         let read = |name: &str| folder.read(&format!("{name}/{table}"));
         assert_ne!(read("a"), read("b"), "{table}");
         assert_eq!(read("c"), read("d"), "{table}");
-        let first: Vec<u32> = Texts::read(&folder.path(&format!("a/{table}")))
-            .column("group")
-            .iter()
-            .map(|group| group.parse().unwrap())
-            .collect();
-        assert!(!first.is_sorted(), "{table}");
+        let texts = Texts::read(&folder.path(&format!("a/{table}")));
+        let groups: Vec<u32> = texts.column("group").iter().map(|group| group.parse().unwrap()).collect();
+        assert!(!groups.is_sorted(), "{table}");
+        assert_eq!((groups.iter().min(), groups.iter().max()), (Some(&1), Some(&5000)), "{table}");
     }
+    let (first, second) = (partners(&folder, "a"), partners(&folder, "b"));
+    // Most blocks are one bucket and leave nothing to chance; the others are dealt anew.
+    assert!(
+        first.intersection(&second).count() < first.len() * 99 / 100,
+        "rows are dealt at random within their blocks"
+    );
+}
+
+/// With neighbours in a bucket its values lie within a few dozen places; strangers would lie thousands apart.
+#[test]
+fn people_who_are_alike_share_a_bucket() {
+    let folder = with_many_people();
+    assert_eq!(folder.run(&["publish", "policy.toml", "-q", "-o", "release"]).code, Some(0));
+    let groups = partners(&folder, "release");
+    let spread: u32 = groups.iter().map(|group| group[group.len() - 1] - group[0]).sum();
+    let mean = f64::from(spread) / groups.len() as f64;
+    assert!(mean < 40.0, "{mean}");
 }

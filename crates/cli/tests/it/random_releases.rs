@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, measure};
-use hedgerow_policy::{Method, Policy};
+use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, measure, query};
+use hedgerow_policy::Policy;
 use hedgerow_privacy::release_check::check_release;
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_publish::{PublishError, PublishOptions, Published, TableFormat, publish};
@@ -269,7 +269,8 @@ fn examine(seed: u64) -> bool {
     rules_hold(&case, &data);
     nothing_but_the_release(&case, &data, &published, folder.path());
     codebook_fits(&case, &data, &Texts::read(&published.release.join("codebook.csv")));
-    losses_agree(&policy, &published, &context());
+    losses_agree(&case, &policy, &published, &context());
+    everybody_is_counted(&published, &context());
     true
 }
 
@@ -323,8 +324,8 @@ fn nothing_but_the_release(case: &Case, data: &Texts, published: &Published, fol
 
     let mut used = BTreeSet::new();
     keys(&manifest, &mut used);
-    let known = "name resources hedgerow path format mediatype encoding schema fields type role missingValues version method \
-        guarantees model required achieved know protect holds k l c t distance alpha values epsilon m relative delta reading rows in out suppressed classes count min \
+    let known = "name resources hedgerow path format mediatype encoding schema fields type role values missingValues version method \
+        guarantees model required achieved know protect holds k l c t distance alpha epsilon m relative delta reading rows in out suppressed classes count min \
         max mean loss ncp precision discernibility average-class granularity hierarchies";
     let mut known: BTreeSet<&str> = known.split_whitespace().collect();
     known.extend(case.rules.iter().filter_map(|rule| rule.protect.as_deref()));
@@ -397,19 +398,17 @@ fn comes_from_the_hierarchy(scheme: Scheme, low: &str, high: &str, leaf: &str) -
 }
 
 /// The losses that were claimed, computed again by the auditor's code.
-fn losses_agree(policy: &Policy, published: &Published, context: &str) {
+fn losses_agree(case: &Case, policy: &Policy, published: &Published, context: &str) {
     let directory = &published.release;
     let manifest = Manifest::read(directory).unwrap();
     let released = read_released(directory, &manifest.resources[0], &NoProgress).unwrap();
     let codebook = Codebook::read(&directory.join("codebook.csv")).unwrap();
     let source = read_source(policy, &NoProgress).unwrap();
     let bound = Bound::new(policy, &source).unwrap();
-    let full_domain = policy.publish.method == Method::FullDomain;
     let input = Measured {
         source: &source,
         released: &released,
         codebook: &codebook,
-        recoding: if full_domain { Recoding::FullDomain } else { Recoding::Local },
         quasi: bound
             .quasi
             .iter()
@@ -418,18 +417,34 @@ fn losses_agree(policy: &Policy, published: &Published, context: &str) {
         sensitive: Vec::new(),
         k: bound.k(),
         rows_suppressed: manifest.hedgerow.rows.suppressed,
+        recoding: if case.is_local() { Recoding::Local } else { Recoding::FullDomain },
     };
-    let queries = QueryOptions { count: 0, ..QueryOptions::default() };
+    let queries = QueryOptions { count: 20, ..QueryOptions::default() };
     let measured =
         measure(&input, &queries, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{context}")).to_json();
-    // Levels, and shares of a hierarchy's leaves, mean nothing where every class has its own cells.
-    let everywhere = ["ncp", "discernibility", "average-class"];
-    for name in everywhere.into_iter().chain(["precision", "granularity"].into_iter().filter(|_| full_domain)) {
-        let claimed = manifest.hedgerow.loss[name].as_f64().unwrap();
+    let by_levels = if case.is_local() { &[][..] } else { &["precision", "granularity"] };
+    for name in ["ncp", "discernibility", "average-class"].iter().chain(by_levels) {
+        let claimed = manifest.hedgerow.loss[*name].as_f64().unwrap();
         let found = measured["loss"][name].as_f64().unwrap();
         assert!(
             (claimed - found).abs() <= 1e-9 * found.abs().max(1.0),
             "{name}: claimed {claimed}, is {found}\n{context}"
         );
+    }
+}
+
+/// A question without a condition, and one whose parts cover everything, are answered with all rows.
+fn everybody_is_counted(published: &Published, context: &str) {
+    let release =
+        query::Release::read(&published.release, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{context}"));
+    let manifest = Manifest::read(&published.release).unwrap();
+    let name = manifest.resources[0].schema.fields[0].name.replace('"', "\"\"");
+    for condition in [String::new(), format!("WHERE \"{name}\" IS NULL OR NOT \"{name}\" IS NULL")] {
+        let sql = format!("SELECT COUNT(*) FROM data {condition}");
+        let found = query::answer(&release, &sql).unwrap_or_else(|error| panic!("{error}\n{context}")).to_json();
+        for part in ["estimate", "certain", "possible"] {
+            let count = found["answer"][0]["COUNT(*)"][part].as_f64();
+            assert_eq!(count, Some(manifest.hedgerow.rows.out as f64), "{part} of {sql}\n{context}");
+        }
     }
 }

@@ -10,6 +10,7 @@ mod classes;
 pub mod linker;
 pub mod loss;
 mod measure;
+mod number_error;
 pub mod query_error;
 mod summary;
 #[cfg(test)]
@@ -19,4 +20,5 @@ pub use class_sizes::{Bucket, SizeDistribution};
 pub use linker::{Risk, Scenario};
 pub use loss::{AttributeLoss, Losses};
 pub use measure::{Measured, Measures, QuasiSource, RowCounts, measure};
+pub use number_error::NumberError;
 pub use query_error::{QueryError, QueryOptions};

@@ -12,6 +12,7 @@ use crate::class_sizes::SizeDistribution;
 use crate::classes;
 use crate::linker::{self, Risk, Scenario};
 use crate::loss::{AttributeLoss, Losses, average_class, discernibility, granularity, mean, ncp, precision};
+use crate::number_error::{self, NumberError};
 use crate::query_error::{self, QueryError, QueryOptions};
 
 /// A release beside the table that it was made from.
@@ -46,6 +47,8 @@ pub struct Measures {
     pub risk: Risk,
     /// `None` when no query was asked.
     pub queries: Option<QueryError>,
+    /// For every sensitive attribute that is a number or a date.
+    pub numbers: Vec<NumberError>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +80,7 @@ pub fn measure(input: &Measured<'_>, queries: &QueryOptions, progress: &dyn Prog
         classes: SizeDistribution::of(&classes.sizes),
         risk: linker::risk(&classes.sizes, &classes.population, input.k.max(1)),
         queries,
+        numbers: number_error::of_cells(&quasi, &sensitive, &classes),
     })
 }
 
@@ -149,6 +153,7 @@ impl Measures {
                 "unique-rows": self.risk.unique_rows,
             },
             "queries": self.queries.as_ref().map(queries_json),
+            "numbers": self.numbers.iter().map(NumberError::to_json).collect::<Map<_, _>>(),
         })
     }
 

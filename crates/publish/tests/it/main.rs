@@ -4,3 +4,4 @@ mod anatomy;
 mod bind;
 mod local;
 mod oracle;
+mod windows;

@@ -12,6 +12,7 @@ use crate::class_sizes::SizeDistribution;
 use crate::classes;
 use crate::linker::{self, Risk, Scenario};
 use crate::loss::{AttributeLoss, Losses, average_class, discernibility, granularity, mean, ncp, precision};
+use crate::number_error::{self, NumberError};
 use crate::query_error::{self, QueryError, QueryOptions};
 
 /// A release beside the table that it was made from.
@@ -56,8 +57,13 @@ pub struct Measures {
     pub risk: Risk,
     /// `None` when no query was asked.
     pub queries: Option<QueryError>,
+<<<<<<< HEAD
     /// Whether the classes are buckets, whose rows and sensitive values are in two tables.
     pub buckets: bool,
+=======
+    /// For every sensitive attribute that is a number or a date.
+    pub numbers: Vec<NumberError>,
+>>>>>>> prox
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +99,11 @@ pub fn measure(input: &Measured<'_>, queries: &QueryOptions, progress: &dyn Prog
         classes: SizeDistribution::of(&classes.sizes),
         risk: linker::risk(&classes.sizes, classes.population.as_deref(), input.k.max(1)),
         queries,
+<<<<<<< HEAD
         buckets: false,
+=======
+        numbers: number_error::of_cells(&quasi, &sensitive, &classes),
+>>>>>>> prox
     })
 }
 
@@ -167,6 +177,7 @@ impl Measures {
                 "unique-rows": self.risk.unique_rows,
             },
             "queries": self.queries.as_ref().map(queries_json),
+            "numbers": self.numbers.iter().map(NumberError::to_json).collect::<Map<_, _>>(),
         })
     }
 

@@ -6,6 +6,7 @@ use crate::class_sizes::SizeDistribution;
 use crate::linker::Scenario;
 use crate::loss::Losses;
 use crate::measure::Measures;
+use crate::number_error::NumberError;
 use crate::query_error::QueryError;
 
 /// The longest bar of the histogram.
@@ -19,10 +20,10 @@ impl fmt::Display for Measures {
         losses(f, &self.losses)?;
         class_sizes(f, &self.classes, self.buckets)?;
         self.risk(f)?;
-        match &self.queries {
-            Some(queries) => query_error(f, queries),
-            None => Ok(()),
+        if let Some(queries) = &self.queries {
+            query_error(f, queries)?;
         }
+        self.numbers.iter().try_for_each(|numbers| number_error(f, numbers))
     }
 }
 
@@ -123,6 +124,30 @@ fn query_error(f: &mut fmt::Formatter<'_>, queries: &QueryError) -> fmt::Result 
         "  seed {}, selecting about {selectivity}; true counts below {sanity_bound} count as that",
         options.seed
     )
+}
+
+fn number_error(f: &mut fmt::Formatter<'_>, numbers: &NumberError) -> fmt::Result {
+    let NumberError { attribute, deviation, by_class, by_value } = numbers;
+    writeln!(
+        f,
+        "\nError of means and quartiles of {attribute} (0 is exact; its standard deviation is {})",
+        rounded(*deviation)
+    )?;
+    let names = by_value.iter().map(|(name, _)| name.chars().count() + 3);
+    let widest = names.max().unwrap_or(0).max("by class".len());
+    writeln!(f, "  {:<widest$}  {:>10}{:>16}{:>10}{:>16}", "", "mean", "lower quartile", "median", "upper quartile")?;
+    let by_class = by_class.iter().map(|errors| ("by class".to_owned(), errors));
+    for (name, errors) in by_class.chain(by_value.iter().map(|(name, errors)| (format!("by {name}"), errors))) {
+        let [mean, lower, median, upper] = errors.map(rounded);
+        writeln!(f, "  {name:<widest$}  {mean:>10}{lower:>16}{median:>10}{upper:>16}")?;
+    }
+    Ok(())
+}
+
+/// Four significant digits, or whole where they end before the point.
+fn rounded(value: f64) -> String {
+    let whole = if value < 1.0 { 0 } else { value.log10() as usize };
+    format!("{value:.*}", 3usize.saturating_sub(whole))
 }
 
 fn decimal(value: f64) -> String {

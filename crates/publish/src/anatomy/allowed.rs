@@ -3,10 +3,11 @@
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::check::claim;
 use hedgerow_privacy::judge::achieved_over;
+use hedgerow_privacy::reach::Reach;
 use hedgerow_privacy::released::refused_in_buckets;
-use hedgerow_privacy::{Class, Guarantee, Whole, models};
+use hedgerow_privacy::{Class, Guarantee, Model, Whole, models};
 use hedgerow_table::release::bucketized::{COUNT, GROUP};
-use hedgerow_table::{Column, InputError};
+use hedgerow_table::{Column, Domain, InputError};
 
 use crate::bind::Bound;
 use crate::error::{Ineligible, PublishError};
@@ -26,6 +27,11 @@ impl Allowed {
     pub fn new(guarantees: Vec<Box<dyn Guarantee>>, whole: Whole) -> Allowed {
         let least = guarantees.iter().map(|guarantee| guarantee.core().rows.max(guarantee.core().distinct)).max();
         Allowed { guarantees, whole, least: least.unwrap_or(1).max(1) as usize }
+    }
+
+    /// Which values count as one crowd, where a guarantee limits the rows in any window of close values.
+    pub fn windows(&self) -> Option<&Reach> {
+        self.guarantees.iter().find_map(|guarantee| guarantee.windows())
     }
 
     /// Whether a bucket with these values, ascending by code, keeps every guarantee.
@@ -79,6 +85,20 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
     Ok(())
 }
 
+/// The interval that stands in the way of (δ,l)-diversity by window.
+fn crowd(reach: &Reach, values: &[(u32, u32)], model: &Model, domain: &Domain, rows: u64) -> Option<String> {
+    let (Model::DeltaLDiversity { delta, l, .. }, Some(window)) = (model, reach.fullest_window(values)) else {
+        return None;
+    };
+    let who = if Some(window.first) == domain.missing_code() {
+        "the missing values".to_owned()
+    } else {
+        let (low, high) = (domain.text(window.first), domain.text(window.last));
+        format!("the values from {low} to {high}, which lie within {},", 2.0 * delta.as_f64())
+    };
+    Some(format!("{who} are {} of {rows} rows, and at most {} may be", window.rows, l.times_in(rows)))
+}
+
 /// The table as one bucket. Every guarantee that buckets can keep survives merging: if it fails there, it fails however
 /// the rows are put into buckets; and if it holds, that bucket is a release. For l-diversity by frequency this is
 /// Anatomy's condition that no value is in more than n/l rows.
@@ -106,6 +126,9 @@ pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed,
                     model.name(),
                     sensitive.name,
                 ));
+                reasons.extend(
+                    guarantee.windows().and_then(|reach| crowd(reach, &values, model, &sensitive.domain, rows)),
+                );
             }
             guarantees.push(guarantee);
         }

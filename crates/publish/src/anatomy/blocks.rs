@@ -5,7 +5,7 @@
 //! are tried, outwards from it. Cuts fall on multiples of the smallest bucket, so that blocks deal out evenly. Every
 //! guarantee that buckets can keep survives merging, so a block that holds as a whole can be dealt, if only into one bucket.
 //!
-//! **What this tells.** Inside a block the deal tells nothing (see `deal.rs`). Where a block was cut, its halves' counts are
+//! **What this tells.** Inside a block the deal tells nothing (see `deal.rs`); exchanges do (see `exchange.rs`). Where a block was cut, its halves' counts are
 //! sums of published ones. Where it was not, someone who knows the method learns that no place tried would do, a
 //! trace that every method leaves which lets the data decide how far it goes (Wong et al.: *Minimality attack*, 2007).
 //!
@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use super::allowed::Allowed;
 use super::chance::Chance;
 use super::deal::{most_buckets, run_lengths};
+use super::exchange::exchanged;
 
 /// Where a block may be cut, in sixteenths, the middle first.
 const CUTS: [usize; 15] = [8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
@@ -52,16 +53,17 @@ pub fn in_blocks(
     let dealt: Vec<(usize, Vec<u32>)> =
         blocks.par_iter().map(|block| deal_block(block.clone(), &codes, allowed, chance)).collect();
     let mut buckets = Buckets { of_row: vec![0; line.len()], count: 0 };
-    for (block, (count, places)) in blocks.into_iter().zip(dealt) {
-        for (place, at) in places.into_iter().enumerate() {
-            buckets.of_row[line[block.start + at as usize] as usize] = buckets.count + (place % count) as u32;
+    for (block, (count, of_offset)) in blocks.into_iter().zip(dealt) {
+        for (&row, bucket) in line[block].iter().zip(of_offset) {
+            buckets.of_row[row as usize] = buckets.count + bucket;
         }
         buckets.count += count as u32;
     }
     Some(buckets)
 }
 
-/// Into how many buckets a block goes, and its rows' offsets in the order of the deal: by value, and at random within one.
+/// Into how many buckets a block goes, and the bucket of each of its rows. Rows are dealt by value, and at random within one; where
+/// windows of close values are all that matters, they are exchanged then.
 fn deal_block(block: Range<usize>, codes: &[u32], allowed: &Allowed, chance: &Chance) -> (usize, Vec<u32>) {
     let own = &codes[block.clone()];
     let mut offsets: Vec<u32> = (0..own.len() as u32).collect();
@@ -69,7 +71,23 @@ fn deal_block(block: Range<usize>, codes: &[u32], allowed: &Allowed, chance: &Ch
     offsets.sort_by_key(|&offset| own[offset as usize]);
     let sorted: Vec<u32> = offsets.iter().map(|&offset| own[offset as usize]).collect();
     let count = most_buckets(&sorted, allowed).expect("a block is allowed as one bucket");
-    (count, offsets)
+    let exchanged = allowed.windows().and_then(|reach| exchanged(&offsets, own, count, reach));
+    let dealt = || (0..sorted.len()).map(|place| (place % count) as u32).collect();
+    let of_place = exchanged.filter(|of_place| all_allowed(&sorted, of_place, count, allowed)).unwrap_or_else(dealt);
+    let mut of_offset = vec![0u32; own.len()];
+    offsets.iter().zip(of_place).for_each(|(&offset, bucket)| of_offset[offset as usize] = bucket);
+    (count, of_offset)
+}
+
+/// Whether every bucket is allowed, given the bucket of each place among the sorted values.
+fn all_allowed(sorted: &[u32], of_place: &[u32], count: usize, allowed: &Allowed) -> bool {
+    let mut held: Vec<Vec<u32>> = vec![Vec::new(); count];
+    sorted.iter().zip(of_place).for_each(|(&code, &bucket)| held[bucket as usize].push(code));
+    let mut values = Vec::new();
+    held.iter().all(|codes| {
+        run_lengths(codes.iter(), &mut values);
+        allowed.holds(&values)
+    })
 }
 
 struct Cutting<'a> {

@@ -6,12 +6,14 @@
 //!
 //! Rows are laid in a line along which neighbours are alike (`line.rs`), the line is cut into blocks (`blocks.rs`), and each block is
 //! dealt into buckets (`deal.rs`). What buckets must keep is one question to [`Allowed`], so a guarantee needs no
-//! bucketizer of its own as long as it survives merging; one that gains by another assignment replaces [`in_blocks`].
+//! bucketizer of its own as long as it survives merging. Where numbers must not be close, rows of a block are exchanged between its
+//! buckets (`exchange.rs`), since the distances leave room and the blocks are long.
 
 mod allowed;
 mod blocks;
 mod chance;
 mod deal;
+mod exchange;
 mod line;
 
 use std::time::Instant;
@@ -32,6 +34,7 @@ pub(crate) use allowed::refuse;
 pub use blocks::{Buckets, in_blocks};
 pub use chance::Chance;
 pub use deal::{deal, most_buckets};
+pub use exchange::exchanged;
 pub use line::line;
 
 pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {

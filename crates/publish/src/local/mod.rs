@@ -66,7 +66,6 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let found = recode(&bound, &judge, local)?;
     let losses = found.losses(source, bound.k());
     let columns: Vec<Codes> = found.columns();
-    judge_what_is_seen(&bound, &judge, &found, &columns)?;
     let search_time = searching.elapsed();
 
     let writing = Instant::now();
@@ -101,7 +100,7 @@ fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &Cells, codes: &'a Codes, map: &'
     Recoded { codes, map, labels: cells.labels.clone(), kind: Kind::Category }
 }
 
-/// Divides the rows of a bound policy into classes and tells what each is released as.
+/// Divides the rows of a bound policy into classes and tells what each is released as. What readers see keeps every rule.
 pub fn recode(bound: &Bound<'_>, judge: &Judge, local: Local) -> Result<LocalRecoding, PublishError> {
     let axes: Vec<Axis> = bound.quasi.iter().map(Axis::new).collect();
     let cardinalities = bound.judged_cardinalities();
@@ -110,7 +109,7 @@ pub fn recode(bound: &Bound<'_>, judge: &Judge, local: Local) -> Result<LocalRec
         InputError::new(bound.policy.path.display().to_string(), "too many attributes to divide by at once", hint)
     })?;
     let rules = Rules::new(judge, &fields, &cardinalities, axes.len());
-    with_words!(fields.words, W => {
+    let found = with_words!(fields.words, W => {
         let (of_row, classes) = divide::<W>(bound, &axes, &fields, &rules, local)
             .ok_or_else(|| Box::new(why_not(bound, judge)))?;
         let told = axes.par_iter().zip(&fields.judged).zip(&bound.quasi).map(|((axis, &field), quasi)| {
@@ -119,8 +118,10 @@ pub fn recode(bound: &Bound<'_>, judge: &Judge, local: Local) -> Result<LocalRec
         });
         let cells = told.collect();
         let sizes = classes.iter().map(|class| u64::from(class.rows)).collect();
-        Ok(LocalRecoding { of_row, sizes, cells }.with_equal_classes_merged())
-    })
+        LocalRecoding { of_row, sizes, cells }.with_equal_classes_merged()
+    });
+    judge_what_is_seen(bound, judge, &found)?;
+    Ok(found)
 }
 
 /// The class of every row, and the classes; `None` when even the whole table keeps not every rule.
@@ -227,21 +228,17 @@ fn why_not(bound: &Bound<'_>, judge: &Judge) -> Unsatisfiable {
 
 /// A rule that knows fewer attributes sees unions of classes. Guarantees that survive merging hold for these; others are
 /// judged again over what is released.
-fn judge_what_is_seen(
-    bound: &Bound<'_>,
-    judge: &Judge,
-    found: &LocalRecoding,
-    columns: &[Codes],
-) -> Result<(), PublishError> {
+fn judge_what_is_seen(bound: &Bound<'_>, judge: &Judge, found: &LocalRecoding) -> Result<(), PublishError> {
     if judge.on_merge() != OnMerge::Neither {
         return Ok(());
     }
+    let columns = found.columns();
     let mut cardinalities = bound.judged_cardinalities();
     for (cardinality, cells) in cardinalities.iter_mut().zip(&found.cells) {
         *cardinality = cells.labels.len();
     }
     let mut codes = bound.judged_codes();
-    for (place, column) in codes.iter_mut().zip(columns) {
+    for (place, column) in codes.iter_mut().zip(&columns) {
         *place = column;
     }
     let layout = Layout::new(&cardinalities)

@@ -4,4 +4,8 @@ mod anatomy;
 mod bind;
 mod local;
 mod oracle;
+<<<<<<< HEAD
 mod random_case;
+=======
+mod windows;
+>>>>>>> prox

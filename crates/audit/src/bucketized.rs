@@ -12,6 +12,7 @@ use crate::class_sizes::SizeDistribution;
 use crate::linker;
 use crate::loss::{AttributeLoss, Losses, average_class, discernibility};
 use crate::measure::{Measures, counted};
+use crate::number_error;
 use crate::query::buckets::Buckets;
 use crate::query_error::QueryOptions;
 use crate::query_error::buckets::{Bucket, Bucketized, query_error};
@@ -73,7 +74,8 @@ pub fn measure_buckets(
     };
     let release = Bucketized { quasi, sensitive, buckets };
     let queries = query_error(&release, input.source.rows, queries, progress)?;
-    Ok(Measures { rows, losses, classes: SizeDistribution::of(&sizes), risk, queries, buckets: true })
+    let numbers = number_error::of_buckets(&release);
+    Ok(Measures { rows, losses, classes: SizeDistribution::of(&sizes), risk, queries, buckets: true, numbers })
 }
 
 fn unchanged<'a>(names: &[&str], source: &'a Table, released: &'a Table) -> Result<Vec<Unchanged<'a>>, TableError> {

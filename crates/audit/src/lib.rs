@@ -17,12 +17,9 @@ pub mod linker;
 pub mod loss;
 mod matching;
 mod measure;
-<<<<<<< HEAD
+mod number_error;
 mod overlap;
 pub mod query;
-=======
-mod number_error;
->>>>>>> prox
 pub mod query_error;
 mod side_by_side;
 mod summary;
@@ -34,10 +31,6 @@ pub use bucketized::{MeasuredBuckets, measure_buckets};
 pub use class_sizes::{Bucket, SizeDistribution};
 pub use linker::{Risk, Scenario};
 pub use loss::{AttributeLoss, Losses};
-<<<<<<< HEAD
 pub use measure::{Measured, Measures, QuasiSource, Recoding, RowCounts, measure};
-=======
-pub use measure::{Measured, Measures, QuasiSource, RowCounts, measure};
 pub use number_error::NumberError;
->>>>>>> prox
 pub use query_error::{QueryError, QueryOptions};

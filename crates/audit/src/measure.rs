@@ -57,13 +57,10 @@ pub struct Measures {
     pub risk: Risk,
     /// `None` when no query was asked.
     pub queries: Option<QueryError>,
-<<<<<<< HEAD
     /// Whether the classes are buckets, whose rows and sensitive values are in two tables.
     pub buckets: bool,
-=======
     /// For every sensitive attribute that is a number or a date.
     pub numbers: Vec<NumberError>,
->>>>>>> prox
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,11 +96,8 @@ pub fn measure(input: &Measured<'_>, queries: &QueryOptions, progress: &dyn Prog
         classes: SizeDistribution::of(&classes.sizes),
         risk: linker::risk(&classes.sizes, classes.population.as_deref(), input.k.max(1)),
         queries,
-<<<<<<< HEAD
         buckets: false,
-=======
         numbers: number_error::of_cells(&quasi, &sensitive, &classes),
->>>>>>> prox
     })
 }
 

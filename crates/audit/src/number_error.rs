@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::attribute::{Attribute, Unchanged};
 use crate::classes::Classes;
+use crate::query_error::buckets::Bucketized;
 
 /// Mean, lower quartile, median, upper quartile.
 const STATISTICS: [&str; 4] = ["mean", "lower-quartile", "median", "upper-quartile"];
@@ -218,7 +219,7 @@ pub(crate) fn of_cells(quasi: &[Attribute<'_>], sensitive: &[Unchanged<'_>], cla
         Some(NumberError {
             attribute: attribute.source.name.clone(),
             deviation: deviation(&numbers, &attribute.source.counts()),
-            by_class: Some(by_class(quasi, attribute, &numbers, whole, (classes, &classes.entry_values[index]))),
+            by_class: by_class(quasi, attribute, &numbers, whole, (classes, &classes.entry_values[index])),
             by_value: (quasi.iter())
                 .map(|quasi| (quasi.name.to_owned(), by_cell(quasi, attribute, &numbers, whole)))
                 .collect(),
@@ -263,29 +264,72 @@ fn by_class(
     numbers: &[Option<f64>],
     whole: [f64; 4],
     (classes, entry_values): (&Classes, &[u32]),
-) -> [f64; 4] {
+) -> Option<[f64; 4]> {
+    // Where every class has its own cells, they do not tell which of the source's rows it was made of.
+    let recoded: Vec<(&Codes, &[u32])> = quasi
+        .iter()
+        .map(|quasi| Some((&quasi.source.codes, quasi.full_domain.as_ref()?.recoded.as_slice())))
+        .collect::<Option<_>>()?;
     let count = classes.sizes.len();
     let labels = |class: usize| classes.labels.iter().map(|of_class| of_class[class]).collect();
     let by_labels: HashMap<Vec<u32>, u32> = (0..count).map(|class| (labels(class), class as u32)).collect();
     let rows = sensitive.source.codes.len();
     let class_of = (0..rows).into_par_iter().map_init(Vec::new, |cells: &mut Vec<u32>, row| {
         cells.clear();
-        cells.extend(quasi.iter().map(|quasi| quasi.recoded[quasi.source.codes.get(row) as usize]));
+        cells.extend(recoded.iter().map(|(codes, recoded)| recoded[codes.get(row) as usize]));
         by_labels.get(cells.as_slice()).copied().unwrap_or(count as u32)
     });
     let truth = Pairs::count(class_of, count, &sensitive.source.codes);
-    by_value(
-        numbers,
-        &truth,
-        whole,
-        |class| class,
-        |class, gathered| {
-            let entries = classes.starts[class]..classes.starts[class + 1];
-            for (&value, &count) in entry_values[entries.clone()].iter().zip(&classes.entry_counts[entries]) {
-                gathered.add(value, f64::from(count));
+    let told = |class: usize, gathered: &mut Gathered<'_>| {
+        let entries = classes.starts[class]..classes.starts[class + 1];
+        for (&value, &count) in entry_values[entries.clone()].iter().zip(&classes.entry_counts[entries]) {
+            gathered.add(value, f64::from(count));
+        }
+    };
+    Some(by_value(numbers, &truth, whole, |class| class, told))
+}
+
+/// The errors of a bucketized release.
+pub(crate) fn of_buckets(release: &Bucketized<'_>) -> Vec<NumberError> {
+    let measured = release.sensitive.iter().filter_map(|attribute| {
+        let numbers = numbers(&attribute.source.domain)?;
+        let value = |row: u32| attribute.source_code[attribute.released.codes.get(row as usize) as usize];
+        let mut everyone = Gathered::new(&numbers);
+        for &(row, count) in release.buckets.iter().flat_map(|bucket| &bucket.values) {
+            everyone.add(value(row), count as f64);
+        }
+        let whole = everyone.take()?;
+        let of_attribute = |quasi: &Unchanged<'_>| {
+            let truth =
+                Pairs::of_columns(&quasi.source.codes, quasi.source.domain.cardinality(), &attribute.source.codes);
+            // The rows with each value, by bucket.
+            let mut within: Vec<Vec<(usize, u32)>> = vec![Vec::new(); quasi.source.domain.cardinality()];
+            for (number, bucket) in release.buckets.iter().enumerate() {
+                for &row in &bucket.rows {
+                    let own = &mut within[quasi.source_code[quasi.released.codes.get(row as usize) as usize] as usize];
+                    match own.last_mut() {
+                        Some((last, rows)) if *last == number => *rows += 1,
+                        _ => own.push((number, 1)),
+                    }
+                }
             }
-        },
-    )
+            let told = |code: usize, gathered: &mut Gathered<'_>| {
+                for &(number, rows) in &within[code] {
+                    let bucket = &release.buckets[number];
+                    let share = f64::from(rows) / bucket.rows.len() as f64;
+                    bucket.values.iter().for_each(|&(row, count)| gathered.add(value(row), count as f64 * share));
+                }
+            };
+            (quasi.source.name.clone(), by_value(&numbers, &truth, whole, |code| code, told))
+        };
+        Some(NumberError {
+            attribute: attribute.source.name.clone(),
+            deviation: deviation(&numbers, &attribute.source.counts()),
+            by_class: None,
+            by_value: release.quasi.iter().map(of_attribute).collect(),
+        })
+    });
+    measured.collect()
 }
 
 #[cfg(test)]

@@ -49,6 +49,10 @@ pub(crate) enum Verb {
     /// Tell what a release lost and what risk is left
     Measure(Measure),
     /// Ask a release in SQL: counts, sums and means, estimated within generalised cells and buckets
+    ///
+    /// A row counts in proportion to how much of its cells the condition covers: of 20 people between 20 and 29, about 10 are
+    /// over 24. Beside each estimate stands what is certain (no table that fits the release gives less) and what is
+    /// possible (none gives more). In a bucketized release, rows and sensitive values of a bucket are paired in every way.
     Query(Query),
     /// Keep releases in a folder, to publish beside them
     Catalog(Catalog),
@@ -145,11 +149,6 @@ pub(crate) struct Measure {
     pub(crate) seed: u64,
 }
 
-/// Ask a release in SQL: counts, sums and means, estimated within generalised cells and buckets
-///
-/// A row counts in proportion to how much of its cells the condition covers: of 20 people between 20 and 29, about 10 are
-/// over 24. Beside each estimate stands what is certain (no table that fits the release gives less) and what is
-/// possible (none gives more). In a bucketized release, rows and sensitive values of a bucket are paired in every way.
 #[derive(Debug, Args)]
 #[command(after_long_help = QUERY_HELP)]
 pub(crate) struct Query {
@@ -164,21 +163,22 @@ pub(crate) struct Query {
 const QUERY_HELP: &str = "\
 Examples:
   hedgerow query release \"SELECT COUNT(*) FROM data WHERE age >= 30 AND sex = 'F'\"
-  hedgerow query release \"SELECT diagnosis, COUNT(*) FROM data WHERE NOT age BETWEEN 20 AND 39 GROUP BY diagnosis\"
-  hedgerow query release \"SELECT sex, AVG(age) AS mean FROM data WHERE zip LIKE '021%' GROUP BY sex ORDER BY mean DESC\"
+  hedgerow query release \"SELECT sex, COUNT(*) FROM data WHERE NOT age BETWEEN 20 AND 39 GROUP BY sex\"
+  hedgerow query release \"SELECT AVG(age) AS mean FROM data WHERE zip LIKE '021%'\"
   hedgerow query release \"SELECT * FROM data WHERE age = '20 to 29' LIMIT 10\"
 
 What is answered:
-  SELECT   columns, COUNT(*), COUNT(column), SUM(column), AVG(column), each with AS; or *
-  FROM     any name: the release is one table
-  WHERE    comparisons of a column with values (=, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL), joined by AND, OR, NOT;
-           a label in quotes stands for all that it covers
-  GROUP BY columns: groups are labels as released
-  ORDER BY columns of the answer or their positions; LIMIT a number
+  SELECT    columns, COUNT(*), COUNT(column), SUM(column), AVG(column), each with AS; or *
+  FROM      any name: the release is one table
+  WHERE     a column compared with values by =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL;
+            AND, OR, NOT; a label in quotes stands for all that it covers
+  GROUP BY  columns: groups are labels as released
+  ORDER BY  columns of the answer, or their positions; LIMIT a number
 
-Names with other signs than letters, digits and _ go into double quotes, texts and dates into single quotes. A missing
-value fulfils no comparison, only IS NULL. Without COUNT, SUM, AVG and GROUP BY the rows themselves are the answer, as they
-were released, with the share of each that fulfils the condition.";
+Names with other signs than letters, digits and _ go into double quotes, texts and dates into
+single quotes. A missing value fulfils no comparison, only IS NULL. Without COUNT, SUM, AVG and
+GROUP BY the rows themselves are the answer, as they were released, with the share of each that
+fulfils the condition.";
 
 /// Runs adversaries against the releases together. Nothing that a release claims of itself is believed.
 #[derive(Debug, Args)]

@@ -247,7 +247,9 @@ impl Seen<'_> {
             rows.iter().for_each(|&row| parts.entry(key(codes.get(row))).or_default().push(row));
             (parts.len() > 1).then(|| parts.into_values().collect())
         };
-        if matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_) | HierarchySpec::File(_), _))) {
+        // Numbers are cut on their line, whatever a file groups them into.
+        let grouped = matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_) | HierarchySpec::File(_), _)));
+        if grouped && domain.kind() == Kind::Category {
             let levels = quasi.hierarchy.levels().iter().rev();
             return levels
                 .map(|level| group(&|code| level.map[code as usize]))

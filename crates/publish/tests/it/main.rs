@@ -4,8 +4,5 @@ mod anatomy;
 mod bind;
 mod local;
 mod oracle;
-<<<<<<< HEAD
 mod random_case;
-=======
 mod windows;
->>>>>>> prox

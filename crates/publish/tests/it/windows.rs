@@ -31,6 +31,7 @@ fn bucketized(folder: &Path, rows: &[(u32, Option<i32>)], require: &str) -> Resu
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        beside: Default::default(),
         progress: &NoProgress,
     };
     publish(&policy, &options).map(|_| ())
@@ -44,7 +45,9 @@ fn fullest(values: &[Option<i32>], length: i32) -> usize {
 }
 
 /// The values of every bucket, as the files tell them, and the ages.
-fn read(release: &Path) -> (BTreeMap<String, Vec<Option<i32>>>, BTreeMap<String, Vec<u32>>) {
+type ByGroup<T> = BTreeMap<String, Vec<T>>;
+
+fn read(release: &Path) -> (ByGroup<Option<i32>>, ByGroup<u32>) {
     let lines = |name: &str| -> Vec<Vec<String>> {
         let text = std::fs::read_to_string(release.join(name)).unwrap();
         text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()

@@ -205,7 +205,7 @@ fn by_window_no_union_of_classes_that_hold_fails_and_pairwise_some_do() {
     assert!(pairwise_failed > 100, "definition 5 survived all but {pairwise_failed} unions");
 }
 
-/// A case found by the test above, kept: dates this time, so it is not about rounding.
+/// One such case of whole days, so that it is not about rounding.
 #[test]
 fn two_pairs_of_dates_hold_pairwise_and_their_union_does_not() {
     let texts = |days: &[&str]| days.iter().map(|day| (*day).to_owned()).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Goldens: the optima that the shipped examples must lead to. Adult's are those of ARX and issue 2; the small ones follow
+//! Goldens: the optima that the shipped examples must lead to. Adult's are those of ARX; the small ones follow
 //! from the papers' tables.
 
 use std::path::Path;

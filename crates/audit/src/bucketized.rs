@@ -74,7 +74,7 @@ pub fn measure_buckets(
     };
     let release = Bucketized { quasi, sensitive, buckets };
     let queries = query_error(&release, input.source.rows, queries, progress)?;
-    let numbers = number_error::of_buckets(&release);
+    let numbers = number_error::of_buckets(&release)?;
     Ok(Measures { rows, losses, classes: SizeDistribution::of(&sizes), risk, queries, buckets: true, numbers })
 }
 

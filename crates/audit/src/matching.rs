@@ -7,27 +7,71 @@
 use hedgerow_table::release::classes::ReleasedClasses;
 use rayon::prelude::*;
 
-/// For one attribute, which labels each value of the probes fits.
+use crate::classes::Classes;
+
+/// Classes told by a label for each attribute.
+pub(crate) trait Labelled: Sync {
+    fn count(&self) -> usize;
+    fn label(&self, class: u32, attribute: usize) -> u32;
+}
+
+impl Labelled for ReleasedClasses {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn label(&self, class: u32, attribute: usize) -> u32 {
+        self.cells(class as usize)[attribute]
+    }
+}
+
+impl Labelled for Classes {
+    fn count(&self) -> usize {
+        self.sizes.len()
+    }
+
+    fn label(&self, class: u32, attribute: usize) -> u32 {
+        self.labels[attribute][class as usize]
+    }
+}
+
+/// For one attribute, which values of the probes each label fits.
 #[derive(Debug, Clone)]
 pub(crate) struct Fits {
     /// The attribute's position among the quasi attributes of the classes.
-    pub(crate) attribute: usize,
-    labels: usize,
-    /// By value, then by label.
-    fits: Vec<bool>,
+    attribute: usize,
+    by_label: Vec<Fitting>,
+}
+
+/// The values that fit a label. Cells of numbers are stretches, so that many labels over many values stay small.
+#[derive(Debug, Clone)]
+enum Fitting {
+    Stretch {
+        first: u32,
+        end: u32,
+    },
+    /// Ascending.
+    Listed(Vec<u32>),
 }
 
 impl Fits {
-    pub(crate) fn new(attribute: usize, values: usize, labels: usize) -> Fits {
-        Fits { attribute, labels, fits: vec![false; values * labels] }
+    /// For each label, the values that fit it, ascending.
+    pub(crate) fn new(attribute: usize, labels: impl Iterator<Item = Vec<u32>>) -> Fits {
+        let fitting = |values: Vec<u32>| match (values.first(), values.last()) {
+            (Some(&first), Some(&last)) if (last - first) as usize + 1 == values.len() => {
+                Fitting::Stretch { first, end: last + 1 }
+            }
+            _ => Fitting::Listed(values),
+        };
+        Fits { attribute, by_label: labels.map(fitting).collect() }
     }
 
-    pub(crate) fn set(&mut self, value: usize, label: usize) {
-        self.fits[value * self.labels + label] = true;
-    }
-
-    fn of_value(&self, value: u32) -> &[bool] {
-        &self.fits[value as usize * self.labels..(value as usize + 1) * self.labels]
+    #[inline]
+    fn fit(&self, label: u32, value: u32) -> bool {
+        match &self.by_label[label as usize] {
+            Fitting::Stretch { first, end } => (*first..*end).contains(&value),
+            Fitting::Listed(values) => values.binary_search(&value).is_ok(),
+        }
     }
 }
 
@@ -36,7 +80,7 @@ const CHUNK: usize = 8192;
 /// What `found` makes of every probe and the classes it fits, in the order of the probes. `probes` holds one value for
 /// each of `fits`, probe after probe.
 pub(crate) fn matching<R: Send>(
-    classes: &ReleasedClasses,
+    classes: &impl Labelled,
     fits: &[Fits],
     probes: &[Vec<u32>],
     found: impl Fn(usize, &[u32]) -> R + Sync,
@@ -50,7 +94,7 @@ pub(crate) fn matching<R: Send>(
         let values = levels.iter().map(|&level| probes[level][a as usize].cmp(&probes[level][b as usize]));
         values.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then(a.cmp(&b))
     });
-    let everything: Vec<u32> = (0..classes.len() as u32).collect();
+    let everything: Vec<u32> = (0..classes.count() as u32).collect();
     let mut results: Vec<(u32, R)> = order
         .par_chunks(CHUNK)
         .flat_map_iter(|chunk| {
@@ -77,11 +121,9 @@ pub(crate) fn matching<R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-fn narrow(classes: &ReleasedClasses, fits: &Fits, value: u32, parent: &[u32], into: &mut Vec<u32>) {
-    let fitting = fits.of_value(value);
+fn narrow(classes: &impl Labelled, fits: &Fits, value: u32, parent: &[u32], into: &mut Vec<u32>) {
     into.clear();
-    let fit = |&&class: &&u32| fitting[classes.cells(class as usize)[fits.attribute] as usize];
-    into.extend(parent.iter().filter(fit));
+    into.extend(parent.iter().filter(|&&class| fits.fit(classes.label(class, fits.attribute), value)));
 }
 
 fn different(values: &[u32]) -> usize {
@@ -112,14 +154,13 @@ mod tests {
             let table = Table::from_texts(&header, &cells);
             let covers = |_: &str, _: &str| Cover::Everything;
             let classes = ReleasedClasses::of_generalised("data", &table, &names, &[], covers, "t").unwrap();
-            let mut fits = Vec::new();
+            let (mut fits, mut fit_lists) = (Vec::new(), Vec::new());
             for attribute in 0..width {
                 let labels = classes.quasi[attribute].labels.len();
-                let mut fit = Fits::new(attribute, 4, labels);
-                for value in 0..4 {
-                    (0..labels).filter(|_| rng.random_bool(0.5)).for_each(|label| fit.set(value, label));
-                }
-                fits.push(fit);
+                let fitting: Vec<Vec<u32>> =
+                    (0..labels).map(|_| (0..4).filter(|_| rng.random_bool(0.5)).collect()).collect();
+                fits.push(Fits::new(attribute, fitting.clone().into_iter()));
+                fit_lists.push(fitting);
             }
             let count = rng.random_range(0..20);
             let probes: Vec<Vec<u32>> =
@@ -128,7 +169,8 @@ mod tests {
             assert_eq!(found.len(), count, "seed {seed}");
             for (probe, (told, found)) in found.into_iter().enumerate() {
                 let fit = |class: &u32| {
-                    (0..width).all(|a| fits[a].of_value(probes[a][probe])[classes.cells(*class as usize)[a] as usize])
+                    (0..width)
+                        .all(|a| fit_lists[a][classes.cells(*class as usize)[a] as usize].contains(&probes[a][probe]))
                 };
                 let expected: Vec<u32> = (0..classes.len() as u32).filter(fit).collect();
                 assert_eq!((told, found), (probe, expected), "seed {seed}");

@@ -5,7 +5,9 @@
 //!   each group counts by its share: a cell's rows are spread evenly over the values it covers; within a bucket every row
 //!   may carry any of its sensitive values.
 //! - *by class*: the people whose quasi values fall into the cells of a class. Its rows are what was released of them, so this is
-//!   what leaving rows out costs.
+//!   what leaving rows out costs; where cells overlap, also what it costs that a class holds only some of the people
+//!   whom its cells describe. In a bucketized release quasi values are untouched: a class is the people who share all of
+//!   them, and each counts by the shares of their buckets.
 //!
 //! Errors are absolute differences, averaged over the people asked about (a group counts by its rows in the source), in the
 //! attribute's own unit (days for dates). Missing numbers are left out on both sides. A value of which nothing was
@@ -16,9 +18,13 @@ use hedgerow_table::{Codes, Domain};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::attribute::{Attribute, Unchanged};
-use crate::classes::Classes;
-use crate::query_error::buckets::Bucketized;
+pub(crate) use buckets::of_buckets;
+pub(crate) use cells::of_cells;
+
+mod buckets;
+mod cells;
+#[cfg(test)]
+mod tests;
 
 /// Mean, lower quartile, median, upper quartile.
 const STATISTICS: [&str; 4] = ["mean", "lower-quartile", "median", "upper-quartile"];
@@ -29,8 +35,7 @@ pub struct NumberError {
     pub attribute: String,
     /// The standard deviation in the source: what an error can be compared with.
     pub deviation: f64,
-    /// `None` where the release has no classes of cells.
-    pub by_class: Option<[f64; 4]>,
+    pub by_class: [f64; 4],
     /// For every quasi attribute.
     pub by_value: Vec<(String, [f64; 4])>,
 }
@@ -49,7 +54,7 @@ impl NumberError {
             self.by_value.iter().map(|(name, errors)| (name.clone(), told(errors))).collect();
         let errors = json!({
             "standard-deviation": self.deviation,
-            "by-class": self.by_class.as_ref().map(told),
+            "by-class": told(&self.by_class),
             "by-value": by_value,
         });
         (self.attribute.clone(), errors)
@@ -135,6 +140,11 @@ impl Averaged {
     }
 }
 
+/// Two codes as one, in the order of the first.
+fn key(first: u32, second: u32) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
+}
+
 /// Rows of two columns counted: for every code of the first, the codes of the second with their rows.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
@@ -149,8 +159,11 @@ impl Pairs {
 
     /// Rows whose first code is beyond the cardinality are left out.
     pub(crate) fn count(first: impl IndexedParallelIterator<Item = u32>, cardinality: usize, second: &Codes) -> Pairs {
-        let mut keys: Vec<u64> =
-            first.enumerate().map(|(row, code)| u64::from(code) << 32 | u64::from(second.get(row))).collect();
+        Pairs::of_keys(first.enumerate().map(|(row, code)| key(code, second.get(row))).collect(), cardinality)
+    }
+
+    /// Pairs made by [`key`].
+    fn of_keys(mut keys: Vec<u64>, cardinality: usize) -> Pairs {
         keys.par_sort_unstable();
         let mut pairs = Pairs { starts: vec![0; cardinality + 1], counts: Vec::new() };
         keys.truncate(keys.partition_point(|key| (key >> 32) < cardinality as u64));
@@ -211,23 +224,6 @@ pub(crate) fn deviation(numbers: &[Option<f64>], counts: &[u64]) -> f64 {
     (pairs().map(|(number, count)| (number - mean).powi(2) * count).sum::<f64>() / rows).sqrt()
 }
 
-/// The errors of a generalised release, for every sensitive attribute that is a number or a date.
-pub(crate) fn of_cells(quasi: &[Attribute<'_>], sensitive: &[Unchanged<'_>], classes: &Classes) -> Vec<NumberError> {
-    let measured = sensitive.iter().enumerate().filter_map(|(index, attribute)| {
-        let numbers = numbers(&attribute.source.domain)?;
-        let whole = of_everyone(&numbers, &attribute.released.counts(), |code| attribute.source_code[code as usize])?;
-        Some(NumberError {
-            attribute: attribute.source.name.clone(),
-            deviation: deviation(&numbers, &attribute.source.counts()),
-            by_class: by_class(quasi, attribute, &numbers, whole, (classes, &classes.entry_values[index])),
-            by_value: (quasi.iter())
-                .map(|quasi| (quasi.name.to_owned(), by_cell(quasi, attribute, &numbers, whole)))
-                .collect(),
-        })
-    });
-    measured.collect()
-}
-
 /// Mean and quartiles of all released rows; `None` when no number was released.
 pub(crate) fn of_everyone(
     numbers: &[Option<f64>],
@@ -237,216 +233,4 @@ pub(crate) fn of_everyone(
     let mut gathered = Gathered::new(numbers);
     (0..).zip(released).for_each(|(code, &count)| gathered.add(source_code(code), count as f64));
     gathered.take()
-}
-
-fn by_cell(quasi: &Attribute<'_>, sensitive: &Unchanged<'_>, numbers: &[Option<f64>], whole: [f64; 4]) -> [f64; 4] {
-    let truth = Pairs::of_columns(&quasi.source.codes, quasi.source.domain.cardinality(), &sensitive.source.codes);
-    let labels = quasi.released.domain.cardinality();
-    let released = Pairs::of_columns(&quasi.released.codes, labels, &sensitive.released.codes);
-    let mut covering: Vec<Vec<u32>> = vec![Vec::new(); quasi.source.domain.cardinality()];
-    for (label, cell) in (0..).zip(&quasi.cells) {
-        cell.codes.iter().for_each(|&code| covering[code as usize].push(label));
-    }
-    let alike = |value: usize| covering[value].as_slice();
-    by_value(numbers, &truth, whole, alike, |value, gathered| {
-        for &label in &covering[value] {
-            let share = 1.0 / quasi.cells[label as usize].codes.len() as f64;
-            for &(code, count) in released.of(label as usize) {
-                gathered.add(sensitive.source_code[code as usize], f64::from(count) * share);
-            }
-        }
-    })
-}
-
-fn by_class(
-    quasi: &[Attribute<'_>],
-    sensitive: &Unchanged<'_>,
-    numbers: &[Option<f64>],
-    whole: [f64; 4],
-    (classes, entry_values): (&Classes, &[u32]),
-) -> Option<[f64; 4]> {
-    // Where every class has its own cells, they do not tell which of the source's rows it was made of.
-    let recoded: Vec<(&Codes, &[u32])> = quasi
-        .iter()
-        .map(|quasi| Some((&quasi.source.codes, quasi.full_domain.as_ref()?.recoded.as_slice())))
-        .collect::<Option<_>>()?;
-    let count = classes.sizes.len();
-    let labels = |class: usize| classes.labels.iter().map(|of_class| of_class[class]).collect();
-    let by_labels: HashMap<Vec<u32>, u32> = (0..count).map(|class| (labels(class), class as u32)).collect();
-    let rows = sensitive.source.codes.len();
-    let class_of = (0..rows).into_par_iter().map_init(Vec::new, |cells: &mut Vec<u32>, row| {
-        cells.clear();
-        cells.extend(recoded.iter().map(|(codes, recoded)| recoded[codes.get(row) as usize]));
-        by_labels.get(cells.as_slice()).copied().unwrap_or(count as u32)
-    });
-    let truth = Pairs::count(class_of, count, &sensitive.source.codes);
-    let told = |class: usize, gathered: &mut Gathered<'_>| {
-        let entries = classes.starts[class]..classes.starts[class + 1];
-        for (&value, &count) in entry_values[entries.clone()].iter().zip(&classes.entry_counts[entries]) {
-            gathered.add(value, f64::from(count));
-        }
-    };
-    Some(by_value(numbers, &truth, whole, |class| class, told))
-}
-
-/// The errors of a bucketized release.
-pub(crate) fn of_buckets(release: &Bucketized<'_>) -> Vec<NumberError> {
-    let measured = release.sensitive.iter().filter_map(|attribute| {
-        let numbers = numbers(&attribute.source.domain)?;
-        let value = |row: u32| attribute.source_code[attribute.released.codes.get(row as usize) as usize];
-        let mut everyone = Gathered::new(&numbers);
-        for &(row, count) in release.buckets.iter().flat_map(|bucket| &bucket.values) {
-            everyone.add(value(row), count as f64);
-        }
-        let whole = everyone.take()?;
-        let of_attribute = |quasi: &Unchanged<'_>| {
-            let truth =
-                Pairs::of_columns(&quasi.source.codes, quasi.source.domain.cardinality(), &attribute.source.codes);
-            // The rows with each value, by bucket.
-            let mut within: Vec<Vec<(usize, u32)>> = vec![Vec::new(); quasi.source.domain.cardinality()];
-            for (number, bucket) in release.buckets.iter().enumerate() {
-                for &row in &bucket.rows {
-                    let own = &mut within[quasi.source_code[quasi.released.codes.get(row as usize) as usize] as usize];
-                    match own.last_mut() {
-                        Some((last, rows)) if *last == number => *rows += 1,
-                        _ => own.push((number, 1)),
-                    }
-                }
-            }
-            let told = |code: usize, gathered: &mut Gathered<'_>| {
-                for &(number, rows) in &within[code] {
-                    let bucket = &release.buckets[number];
-                    let share = f64::from(rows) / bucket.rows.len() as f64;
-                    bucket.values.iter().for_each(|&(row, count)| gathered.add(value(row), count as f64 * share));
-                }
-            };
-            (quasi.source.name.clone(), by_value(&numbers, &truth, whole, |code| code, told))
-        };
-        Some(NumberError {
-            attribute: attribute.source.name.clone(),
-            deviation: deviation(&numbers, &attribute.source.counts()),
-            by_class: None,
-            by_value: release.quasi.iter().map(of_attribute).collect(),
-        })
-    });
-    measured.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use hedgerow_table::HierarchySpec;
-    use rand::rngs::StdRng;
-    use rand::{RngExt, SeedableRng};
-
-    use super::*;
-    use crate::testing::Release;
-
-    fn errors(release: &Release) -> Vec<NumberError> {
-        release.measures().numbers
-    }
-
-    #[test]
-    fn four_people_by_hand() {
-        let rows = ["20,10", "21,20", "40,30", "41,50"].map(|row| row.split(',').collect::<Vec<_>>());
-        let specs = [HierarchySpec::Widths(vec![20.0])];
-        let release = Release::new(&["age", "pay"], &rows, &specs, &[1], &[]);
-        let [pay] = &errors(&release)[..] else { panic!("one number") };
-        assert_eq!((pay.attribute.as_str(), pay.by_class), ("pay", Some([0.0; 4])));
-        // 10 and 20 are both taken for 15 (5 off each), 30 and 50 for 40; quartiles for 10 10 20 and 30 30 50.
-        assert_eq!(pay.by_value, [("age".to_owned(), [7.5; 4])]);
-        assert!((pay.deviation - 14.790).abs() < 1e-3, "{}", pay.deviation);
-        let exact = Release::new(&["age", "pay"], &rows, &specs, &[0], &[]);
-        assert_eq!(errors(&exact)[0].by_value[0].1, [0.0; 4]);
-        let left_out = Release::new(&["age", "pay"], &rows, &specs, &[1], &[1]);
-        // Of the younger two only 10 was released: the mean is off by 5 for two of four people.
-        assert_eq!(errors(&left_out)[0].by_class, Some([2.5, 0.0, 0.0, 5.0]));
-    }
-
-    #[test]
-    fn texts_have_no_mean_and_missing_numbers_are_left_out() {
-        let rows = ["a,flu,", "a,cold,4", "b,flu,6", "b,flu,"].map(|row| row.split(',').collect::<Vec<_>>());
-        let release = Release::new(&["q", "illness", "days"], &rows, &[HierarchySpec::None], &[1], &[]);
-        let [days] = &errors(&release)[..] else { panic!("one number") };
-        assert_eq!(days.attribute, "days");
-        // Everyone is taken for 4 and 6: a mean of 5, quartiles 4 4 6.
-        assert_eq!(days.by_value[0].1, [1.0; 4]);
-    }
-
-    /// Mean and quartiles of weighted numbers, by sorting them.
-    fn naive(mut weighted: Vec<(f64, f64)>) -> [f64; 4] {
-        weighted.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let total: f64 = weighted.iter().map(|w| w.1).sum();
-        let quantile = |share: f64| {
-            let until = |end: usize| weighted[..=end].iter().map(|w| w.1).sum::<f64>();
-            weighted[(0..weighted.len()).find(|&end| until(end) >= share * total - 1e-7).unwrap()].0
-        };
-        let mean = weighted.iter().map(|w| w.0 * w.1).sum::<f64>() / total;
-        [mean, quantile(0.25), quantile(0.5), quantile(0.75)]
-    }
-
-    /// Row by row over random releases.
-    #[test]
-    fn errors_are_those_of_a_naive_analyst() {
-        let only = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());
-        for seed in only.map_or(0..400, |seed| seed..seed + 1) {
-            let mut rng = StdRng::seed_from_u64(seed);
-            let count = rng.random_range(1..25usize);
-            let blank = [0.0, 0.2][rng.random_range(0..2usize)];
-            let rows: Vec<[String; 3]> = (0..count)
-                .map(|row| {
-                    let pay = rng.random_range(0..40) as f64 / 4.0;
-                    let pay = if row > 0 && rng.random_bool(blank) { String::new() } else { pay.to_string() };
-                    [rng.random_range(0..30).to_string(), format!("s{}", rng.random_range(0..3)), pay]
-                })
-                .collect();
-            let texts: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
-            let specs = [HierarchySpec::Widths(vec![5.0, 20.0]), HierarchySpec::None];
-            let levels = [rng.random_range(0..4usize), rng.random_range(0..2usize)];
-            let suppressed: Vec<usize> = (1..count).filter(|_| rng.random_bool(0.15)).collect();
-            let release = Release::new(&["age", "sex", "pay"], &texts, &specs, &levels, &suppressed);
-            let found = &errors(&release)[0];
-            let kept: Vec<usize> = (0..count).filter(|row| !suppressed.contains(row)).collect();
-            let pay = |row: usize| rows[row][2].parse::<f64>().ok();
-            let told = |rows: &[(usize, f64)]| {
-                let weighted: Vec<(f64, f64)> = rows.iter().filter_map(|&(row, w)| Some((pay(row)?, w))).collect();
-                (!weighted.is_empty()).then(|| naive(weighted))
-            };
-            let plain = |rows: &[usize]| told(&rows.iter().map(|&row| (row, 1.0)).collect::<Vec<_>>());
-            let people: Vec<usize> = (0..count).filter(|&row| pay(row).is_some()).collect();
-            let label = |quasi: usize, row: usize| {
-                let code = release.source.columns[quasi].codes.get(row) as usize;
-                release.hierarchies[quasi].levels()[levels[quasi]].map[code]
-            };
-            for (quasi, (_, got)) in found.by_value.iter().enumerate() {
-                let mut sums = [0.0; 4];
-                for &person in &people {
-                    let alike: Vec<usize> = (0..count).filter(|&row| rows[row][quasi] == rows[person][quasi]).collect();
-                    let cell: Vec<usize> =
-                        (0..count).filter(|&row| label(quasi, row) == label(quasi, person)).collect();
-                    let released: Vec<usize> = cell.iter().copied().filter(|row| kept.contains(row)).collect();
-                    let estimate = plain(&released).or_else(|| plain(&kept)).unwrap();
-                    let truth = plain(&alike).unwrap();
-                    (0..4).for_each(|s| sums[s] += (truth[s] - estimate[s]).abs() / people.len() as f64);
-                }
-                assert!((0..4).all(|s| (got[s] - sums[s]).abs() < 1e-6), "seed {seed}: {got:?} is not {sums:?}");
-            }
-            let (mut sums, mut asked) = ([0.0; 4], 0.0);
-            for &person in &people {
-                let same = |row: &usize| (0..2).all(|quasi| label(quasi, *row) == label(quasi, person));
-                let cell: Vec<usize> = (0..count).filter(same).collect();
-                let released: Vec<usize> = kept.iter().copied().filter(same).collect();
-                if released.is_empty() {
-                    continue;
-                }
-                asked += 1.0;
-                let (truth, estimate) = (plain(&cell).unwrap(), plain(&released).or_else(|| plain(&kept)).unwrap());
-                (0..4).for_each(|s| sums[s] += (truth[s] - estimate[s]).abs());
-            }
-            let got = found.by_class.unwrap();
-            assert!(
-                (0..4).all(|s| (got[s] - sums[s] / asked).abs() < 1e-6),
-                "seed {seed}: {got:?} is not {sums:?}/{asked}"
-            );
-        }
-    }
 }

@@ -161,11 +161,7 @@ impl Side<'_> {
         let fits: Vec<Fits> = known
             .iter()
             .map(|(index, quasi, column)| {
-                let mut fits = Fits::new(*index, column.domain.cardinality(), quasi.labels.len());
-                for (label, cover) in quasi.covers.iter().enumerate() {
-                    Cell::new(cover, &column.domain).codes.iter().for_each(|&code| fits.set(code as usize, label));
-                }
-                fits
+                Fits::new(*index, quasi.covers.iter().map(|cover| Cell::new(cover, &column.domain).codes))
             })
             .collect();
         let (probes, of_row) =
@@ -237,12 +233,14 @@ fn overlapping(first: &ReleasedClasses, second: &ReleasedClasses) -> (Vec<Combin
     let mut probes: Vec<Vec<u32>> = Vec::new();
     for (index, quasi) in second.quasi.iter().enumerate() {
         let Some(own) = first.quasi.iter().position(|own| own.name == quasi.name) else { continue };
-        let mut fit = Fits::new(index, first.quasi[own].labels.len(), quasi.labels.len());
-        for (value, cover) in first.quasi[own].covers.iter().enumerate() {
-            let meeting = quasi.covers.iter().enumerate().filter(|(_, other)| overlap(cover, other));
-            meeting.for_each(|(label, _)| fit.set(value, label));
-        }
-        fits.push(fit);
+        let meeting = |cover| {
+            (0..)
+                .zip(&first.quasi[own].covers)
+                .filter(|(_, other)| overlap(cover, other))
+                .map(|(value, _)| value)
+                .collect()
+        };
+        fits.push(Fits::new(index, quasi.covers.iter().map(meeting)));
         probes.push((0..first.len()).map(|class| first.cells(class)[own]).collect());
     }
     let listed: Vec<Vec<u32>> = if fits.is_empty() {

@@ -136,7 +136,7 @@ fn number_error(f: &mut fmt::Formatter<'_>, numbers: &NumberError) -> fmt::Resul
     let names = by_value.iter().map(|(name, _)| name.chars().count() + 3);
     let widest = names.max().unwrap_or(0).max("by class".len());
     writeln!(f, "  {:<widest$}  {:>10}{:>16}{:>10}{:>16}", "", "mean", "lower quartile", "median", "upper quartile")?;
-    let by_class = by_class.iter().map(|errors| ("by class".to_owned(), errors));
+    let by_class = std::iter::once(("by class".to_owned(), by_class));
     for (name, errors) in by_class.chain(by_value.iter().map(|(name, errors)| (format!("by {name}"), errors))) {
         let [mean, lower, median, upper] = errors.map(rounded);
         writeln!(f, "  {name:<widest$}  {mean:>10}{lower:>16}{median:>10}{upper:>16}")?;

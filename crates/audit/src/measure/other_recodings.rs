@@ -168,6 +168,6 @@ fn sensitive_numbers_in_buckets_by_hand() {
     let options = QueryOptions { count: 0, ..QueryOptions::default() };
     let found = measure_buckets(&input, &options, &hedgerow_table::NoProgress).unwrap();
     let [pay] = found.numbers.as_slice() else { panic!("one number") };
-    assert_eq!((pay.attribute.as_str(), pay.by_class), ("pay", None));
+    assert_eq!((pay.attribute.as_str(), pay.by_class), ("pay", [7.5; 4]));
     assert_eq!(pay.by_value, [("age".to_owned(), [7.5; 4])]);
 }

@@ -4,6 +4,7 @@
 //! values the classes that fit so far are kept, so that probes which agree on the first values share the work on them.
 //! Cost: for every different prefix, one pass over the classes that fit the prefix before it.
 
+use hedgerow_table::parallel;
 use hedgerow_table::release::classes::ReleasedClasses;
 use rayon::prelude::*;
 
@@ -95,28 +96,26 @@ pub(crate) fn matching<R: Send>(
         values.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then(a.cmp(&b))
     });
     let everything: Vec<u32> = (0..classes.count() as u32).collect();
-    let mut results: Vec<(u32, R)> = order
-        .par_chunks(CHUNK)
-        .flat_map_iter(|chunk| {
-            let mut fitting: Vec<Vec<u32>> = vec![Vec::new(); levels.len()];
-            let mut results = Vec::with_capacity(chunk.len());
-            let mut before: Option<u32> = None;
-            for &probe in chunk {
-                let same = |&level: &usize| {
-                    before.is_some_and(|before| probes[level][before as usize] == probes[level][probe as usize])
-                };
-                let first = levels.iter().position(|level| !same(level)).unwrap_or(levels.len());
-                for (depth, &level) in levels.iter().enumerate().skip(first) {
-                    let (done, rest) = fitting.split_at_mut(depth);
-                    let parent = done.last().unwrap_or(&everything);
-                    narrow(classes, &fits[level], probes[level][probe as usize], parent, &mut rest[0]);
-                }
-                before = Some(probe);
-                results.push((probe, found(probe as usize, fitting.last().unwrap_or(&everything))));
+    let pieces = parallel::map_ranges(order.len(), CHUNK, |range| {
+        let mut fitting: Vec<Vec<u32>> = vec![Vec::new(); levels.len()];
+        let mut results = Vec::with_capacity(range.len());
+        let mut before: Option<u32> = None;
+        for &probe in &order[range] {
+            let same = |&level: &usize| {
+                before.is_some_and(|before| probes[level][before as usize] == probes[level][probe as usize])
+            };
+            let first = levels.iter().position(|level| !same(level)).unwrap_or(levels.len());
+            for (depth, &level) in levels.iter().enumerate().skip(first) {
+                let (done, rest) = fitting.split_at_mut(depth);
+                let parent = done.last().unwrap_or(&everything);
+                narrow(classes, &fits[level], probes[level][probe as usize], parent, &mut rest[0]);
             }
-            results
-        })
-        .collect();
+            before = Some(probe);
+            results.push((probe, found(probe as usize, fitting.last().unwrap_or(&everything))));
+        }
+        results
+    });
+    let mut results: Vec<(u32, R)> = pieces.into_iter().flatten().collect();
     results.par_sort_unstable_by_key(|(probe, _)| *probe);
     results.into_iter().map(|(_, result)| result).collect()
 }

@@ -14,7 +14,7 @@
 //! released is estimated by the whole release.
 
 use hashbrown::HashMap;
-use hedgerow_table::{Codes, Domain};
+use hedgerow_table::{Codes, Domain, parallel};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -25,6 +25,9 @@ mod buckets;
 mod cells;
 #[cfg(test)]
 mod tests;
+
+/// Rows whose codes are joined together.
+const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// Mean, lower quartile, median, upper quartile.
 const STATISTICS: [&str; 4] = ["mean", "lower-quartile", "median", "upper-quartile"];
@@ -154,12 +157,15 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     pub(crate) fn of_columns(first: &Codes, cardinality: usize, second: &Codes) -> Pairs {
-        Pairs::count((0..first.len()).into_par_iter().map(|row| first.get(row)), cardinality, second)
+        Pairs::count(|row| first.get(row), cardinality, second)
     }
 
     /// Rows whose first code is beyond the cardinality are left out.
-    pub(crate) fn count(first: impl IndexedParallelIterator<Item = u32>, cardinality: usize, second: &Codes) -> Pairs {
-        Pairs::of_keys(first.enumerate().map(|(row, code)| key(code, second.get(row))).collect(), cardinality)
+    pub(crate) fn count(first: impl Fn(usize) -> u32 + Sync, cardinality: usize, second: &Codes) -> Pairs {
+        let pieces = parallel::map_ranges(second.len(), ROWS_AT_ONCE, |rows| {
+            rows.map(|row| key(first(row), second.get(row))).collect::<Vec<u64>>()
+        });
+        Pairs::of_keys(pieces.concat(), cardinality)
     }
 
     /// Pairs made by [`key`].

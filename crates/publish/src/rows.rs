@@ -12,10 +12,9 @@ use std::path::Path;
 use std::thread::JoinHandle;
 
 use hedgerow_table::release::quoting::quoted;
-use hedgerow_table::{Codes, Domain, Kind, Progress, TableError, with_codes};
+use hedgerow_table::{Codes, Domain, Kind, Progress, TableError, parallel, with_codes};
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt, SeedableRng};
-use rayon::prelude::*;
 
 pub use parquet::write_parquet;
 
@@ -53,21 +52,17 @@ impl Shuffled {
         let buckets = rows.div_ceil(BUCKET_ROWS).max(1);
         let chunks = rows.div_ceil(CHUNK_ROWS);
         let chunk_rngs: Vec<StdRng> = (0..chunks).map(|_| StdRng::from_rng(rng)).collect();
-        let drawn: Vec<(Vec<u32>, Vec<u32>)> = chunk_rngs
-            .into_par_iter()
-            .enumerate()
-            .map(|(chunk, rng)| {
-                draw_buckets(chunk * CHUNK_ROWS..rows.min((chunk + 1) * CHUNK_ROWS), kept, buckets, rng)
-            })
-            .collect();
+        let drawn = parallel::map_items(chunk_rngs, |chunk, rng| {
+            draw_buckets(chunk * CHUNK_ROWS..rows.min((chunk + 1) * CHUNK_ROWS), kept, buckets, rng)
+        });
         let bucket_rngs: Vec<StdRng> = (0..buckets).map(|_| StdRng::from_rng(rng)).collect();
-        let gather = |(bucket, mut rng): (usize, StdRng)| {
+        let gather = |bucket: usize, mut rng: StdRng| {
             let parts = drawn.iter().map(|(rows, starts)| &rows[starts[bucket] as usize..starts[bucket + 1] as usize]);
             let mut rows = parts.collect::<Vec<_>>().concat();
             shuffle(&mut rows, &mut rng);
             rows
         };
-        Shuffled { buckets: bucket_rngs.into_par_iter().enumerate().map(gather).collect() }
+        Shuffled { buckets: parallel::map_items(bucket_rngs, gather) }
     }
 }
 
@@ -182,7 +177,7 @@ pub fn write_csv(
         .map(|(index, column)| Fields::new(&column.texts, if index == last { b'\n' } else { b',' }, last == 0))
         .collect();
     for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
-        let texts: Vec<Vec<u8>> = buckets.par_iter().map(|bucket| format_rows(columns, &fields, bucket)).collect();
+        let texts: Vec<Vec<u8>> = parallel::map(buckets.len(), |index| format_rows(columns, &fields, &buckets[index]));
         for text in texts {
             out.write_all(&text).map_err(failed)?;
         }

@@ -14,8 +14,7 @@ use std::time::{Duration, Instant};
 
 use hedgerow_privacy::{Judge, Verdict};
 use hedgerow_table::frequency::{FrequencySet, Layout};
-use hedgerow_table::{Codes, Hierarchy, Progress, with_words};
-use rayon::prelude::*;
+use hedgerow_table::{Codes, Hierarchy, Progress, parallel, with_words};
 
 use crate::lattice::{Lattice, Levels};
 use crate::loss::{Cost, LossModel};
@@ -209,13 +208,10 @@ impl<'a, const W: usize> Search<'a, W> {
     /// Judges nodes, remembers the best, and returns what each teaches.
     fn judge_all(&mut self, nodes: &[Levels]) -> Vec<Judged> {
         let counted = self.sets.count_all(nodes);
-        let all: Vec<Judged> = counted
-            .par_iter()
-            .map(|counted| {
-                let verdict = self.problem.judge.judge(&counted.set);
-                Judged { at_least: self.pruning.after(&verdict), holding: self.holding(counted, verdict) }
-            })
-            .collect();
+        let all: Vec<Judged> = parallel::map(counted.len(), |index| {
+            let verdict = self.problem.judge.judge(&counted[index].set);
+            Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted[index], verdict) }
+        });
         let new: Vec<bool> = nodes.iter().map(|levels| self.judged.insert(levels.clone())).collect();
         self.problem.progress.advance(nodes.len() as u64);
         for (holding, new) in all.iter().zip(new).filter_map(|(judged, new)| Some((judged.holding.as_ref()?, new))) {

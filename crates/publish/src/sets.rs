@@ -5,8 +5,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 use hedgerow_table::frequency::{FrequencySet, Layout, Recoding, pack};
-use hedgerow_table::{Codes, Hierarchy, Level};
-use rayon::prelude::*;
+use hedgerow_table::{Codes, Hierarchy, Level, parallel};
 
 use crate::lattice::{Levels, is_finer_or_equal};
 
@@ -107,7 +106,7 @@ impl<'a, const W: usize> Sets<'a, W> {
             }
             let maps = &self.maps;
             let counted: Vec<Counted<W>> =
-                wanted.par_iter().map(|(stone, source)| maps.roll_up(source, stone)).collect();
+                parallel::map(wanted.len(), |index| maps.roll_up(wanted[index].1, wanted[index].0));
             for (stone, source) in stones.iter().zip(&mut sources) {
                 if let Some(found) = counted.iter().find(|counted| Some(&counted.levels) == stone.as_ref()) {
                     *source = found.clone();
@@ -116,8 +115,7 @@ impl<'a, const W: usize> Sets<'a, W> {
             counted.into_iter().for_each(|counted| self.keep(counted));
         }
         let maps = &self.maps;
-        let counted: Vec<Counted<W>> =
-            nodes.par_iter().zip(sources).map(|(levels, source)| maps.roll_up(&source, levels)).collect();
+        let counted: Vec<Counted<W>> = parallel::map(nodes.len(), |index| maps.roll_up(&sources[index], &nodes[index]));
         counted.iter().for_each(|counted| self.keep(counted.clone()));
         counted
     }
@@ -168,17 +166,12 @@ impl<'a, const W: usize> Sets<'a, W> {
             counted.set.keys().iter().zip(kept).filter(|(_, kept)| !**kept).map(|(key, _)| *key).collect();
         let layout = self.maps.layout;
         const CHUNK: usize = 1 << 14;
-        (0..rows.div_ceil(CHUNK))
-            .into_par_iter()
-            .flat_map_iter(|chunk| {
-                let range = chunk * CHUNK..rows.min((chunk + 1) * CHUNK);
-                let mut keys = vec![[0u64; W]; range.len()];
-                pack(layout, columns, range, &mut keys);
-                let recoding = &recoding;
-                let left_out = &left_out;
-                keys.into_iter().map(move |key| !left_out.contains(&recoding.apply(&key)))
-            })
-            .collect()
+        let pieces = parallel::map_ranges(rows, CHUNK, |range| {
+            let mut keys = vec![[0u64; W]; range.len()];
+            pack(layout, columns, range, &mut keys);
+            keys.into_iter().map(|key| !left_out.contains(&recoding.apply(&key))).collect::<Vec<bool>>()
+        });
+        pieces.concat()
     }
 }
 

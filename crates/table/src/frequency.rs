@@ -21,7 +21,8 @@ mod tally;
 /// The widest key, in 64-bit words.
 pub const WORDS_MAX: usize = 16;
 
-/// Runs `$body` with the constant `$W` bound to the smallest supported key width that holds `$words` words.
+/// Runs `$body` with the constant `$W` bound to the smallest supported key width that holds `$words` words. The widths are
+/// few because all that is generic over them is compiled for each: one word for most tables, three for wide ones.
 #[macro_export]
 macro_rules! with_words {
     ($words:expr, $W:ident => $body:expr) => {
@@ -30,12 +31,8 @@ macro_rules! with_words {
                 const $W: usize = 1;
                 $body
             }
-            2 => {
-                const $W: usize = 2;
-                $body
-            }
-            3 | 4 => {
-                const $W: usize = 4;
+            2 | 3 => {
+                const $W: usize = 3;
                 $body
             }
             _ => {

@@ -9,6 +9,7 @@ pub mod error;
 pub mod exact;
 pub mod frequency;
 pub mod hierarchy;
+pub mod parallel;
 pub mod progress;
 pub mod read;
 mod records;

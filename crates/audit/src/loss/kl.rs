@@ -8,9 +8,10 @@
 //!
 //! Cost: one lookup for each distinct row of the source.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
-use hedgerow_table::{FrequencySet, Layout, Recoding};
-use rayon::prelude::*;
+use hedgerow_table::{FrequencySet, Layout, Recoding, parallel};
 
 /// Rows summed at once; fixed, so that the sum does not depend on the number of threads.
 const CHUNK: usize = 1 << 14;
@@ -33,9 +34,9 @@ pub(crate) struct Estimate<'a, const W: usize> {
 pub(crate) fn of_rows<const W: usize>(source: &FrequencySet<W>, estimate: &Estimate<'_, W>) -> f64 {
     let rows = source.rows() as f64;
     let unknown = estimate.suppressed as f64 / estimate.combinations;
-    let part = |(keys, counts): (&[[u64; W]], &[u32])| {
+    let part = |range: Range<usize>| {
         let mut sum = 0.0;
-        for (key, &count) in keys.iter().zip(counts) {
+        for (key, &count) in source.keys()[range.clone()].iter().zip(&source.counts()[range]) {
             let entry = estimate.entries.get(&estimate.recoding.apply(key));
             let released = entry.map_or(0, |&entry| estimate.released[entry as usize]);
             let sizes = estimate.cell_sizes.iter().enumerate();
@@ -45,7 +46,7 @@ pub(crate) fn of_rows<const W: usize>(source: &FrequencySet<W>, estimate: &Estim
         }
         sum
     };
-    let parts: Vec<f64> = source.keys().par_chunks(CHUNK).zip(source.counts().par_chunks(CHUNK)).map(part).collect();
+    let parts: Vec<f64> = parallel::map_ranges(source.len(), CHUNK, part);
     // Rounding must not make a release that changed nothing seem to have gained.
     (parts.iter().sum::<f64>() / rows).max(0.0)
 }

@@ -2,7 +2,6 @@
 
 use hashbrown::HashMap;
 use hedgerow_table::Codes;
-use rayon::prelude::*;
 
 use super::{Gathered, NumberError, Pairs, by_value, deviation, key, numbers, of_everyone};
 use crate::attribute::{Attribute, Unchanged};
@@ -72,11 +71,10 @@ fn in_levels(recoded: &[(&Codes, &[u32])], sensitive: &Codes, classes: &Classes)
     let count = classes.sizes.len();
     let labels = |class: usize| classes.labels.iter().map(|of_class| of_class[class]).collect();
     let by_labels: HashMap<Vec<u32>, u32> = (0..count).map(|class| (labels(class), class as u32)).collect();
-    let class_of = (0..sensitive.len()).into_par_iter().map_init(Vec::new, |cells: &mut Vec<u32>, row| {
-        cells.clear();
-        cells.extend(recoded.iter().map(|(codes, recoded)| recoded[codes.get(row) as usize]));
+    let class_of = |row: usize| {
+        let cells: Vec<u32> = recoded.iter().map(|(codes, recoded)| recoded[codes.get(row) as usize]).collect();
         by_labels.get(cells.as_slice()).copied().unwrap_or(count as u32)
-    });
+    };
     Pairs::count(class_of, count, sensitive)
 }
 

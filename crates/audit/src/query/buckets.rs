@@ -5,9 +5,10 @@
 //! are the least and the greatest over them (`transport`). Where the condition asks of rows and of values separately, the
 //! bounds of COUNT have a closed form. The bounds of AVG take rows one by one and values one by one, and may be wider than needed.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
-use hedgerow_table::{Codes, Table};
-use rayon::prelude::*;
+use hedgerow_table::{Codes, Table, parallel};
 
 use super::diagram::Outcome;
 use super::generalised::{Groups, merged};
@@ -101,16 +102,14 @@ fn sides(plan: &Plan, buckets: &Buckets<'_>) -> Sides {
 
 pub(crate) fn groups(plan: &Plan, buckets: &Buckets<'_>) -> Groups {
     let sides = sides(plan, buckets);
-    let numbers: Vec<usize> = (0..buckets.count).collect();
-    let parts: Vec<Groups> = numbers.par_chunks(CHUNK).map(|numbers| part(plan, buckets, &sides, numbers)).collect();
-    merged(parts)
+    merged(parallel::map_ranges(buckets.count, CHUNK, |numbers| part(plan, buckets, &sides, numbers)))
 }
 
-fn part(plan: &Plan, buckets: &Buckets<'_>, sides: &Sides, numbers: &[usize]) -> Groups {
+fn part(plan: &Plan, buckets: &Buckets<'_>, sides: &Sides, numbers: Range<usize>) -> Groups {
     let mut groups = Groups::new();
     let mut known: HashMap<(u32, u32), Vec<Contribution>> = HashMap::new();
     let mut room = Vec::new();
-    for &number in numbers {
+    for number in numbers {
         let (rows, values) = (&sides.rows_in[number], &sides.values_in[number]);
         let mut pairs: HashMap<Vec<u32>, Vec<(usize, usize)>> = HashMap::new();
         for (r, (row, _)) in rows.iter().enumerate() {

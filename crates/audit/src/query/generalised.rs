@@ -1,10 +1,11 @@
 //! Answers from a generalised release: rows that agree in all that the question can tell apart are judged once.
 
+use std::ops::Range;
+
 use std::collections::BTreeMap;
 
 use hedgerow_table::frequency::WORDS_MAX;
-use hedgerow_table::{Codes, FrequencySet, Layout, Table, TableError, with_words};
-use rayon::prelude::*;
+use hedgerow_table::{Codes, FrequencySet, Layout, Table, TableError, parallel, with_words};
 
 use super::diagram::Outcome;
 use super::plan::Plan;
@@ -29,10 +30,10 @@ pub(crate) fn groups(plan: &Plan, table: &Table) -> Result<Groups, TableError> {
 
 fn wide<const W: usize>(plan: &Plan, layout: &Layout, codes: &[Codes], rows: usize) -> Groups {
     let set = FrequencySet::<W>::of_rows(layout, &codes.iter().collect::<Vec<_>>(), rows);
-    let part = |(keys, counts): (&[[u64; W]], &[u32])| {
+    let part = |range: Range<usize>| {
         let mut groups = Groups::new();
         let mut room = Vec::new();
-        for (key, &count) in keys.iter().zip(counts) {
+        for (key, &count) in set.keys()[range.clone()].iter().zip(&set.counts()[range]) {
             let kind = |place: usize| layout.field(place).get(key);
             let group = plan.groups.iter().map(|&place| kind(place)).collect();
             let tallies = groups.entry(group).or_insert_with(|| vec![Tally::default(); plan.aggregates.len()]);
@@ -46,8 +47,7 @@ fn wide<const W: usize>(plan: &Plan, layout: &Layout, codes: &[Codes], rows: usi
         }
         groups
     };
-    let parts: Vec<Groups> = set.keys().par_chunks(CHUNK).zip(set.counts().par_chunks(CHUNK)).map(part).collect();
-    merged(parts)
+    merged(parallel::map_ranges(set.len(), CHUNK, part))
 }
 
 pub(crate) fn merged(parts: Vec<Groups>) -> Groups {
@@ -76,5 +76,9 @@ pub(crate) fn outcomes(plan: &Plan, table: &Table) -> Vec<Outcome> {
         let Contribution { share, must, can, .. } = Contribution::of(What::Count, &plan.diagram, &cell, room);
         Outcome { share, possible: can, certain: must }
     };
-    (0..table.rows).into_par_iter().map_init(Vec::new, judge).collect()
+    let pieces = parallel::map_ranges(table.rows, CHUNK, |rows| {
+        let mut room = Vec::new();
+        rows.map(|row| judge(&mut room, row)).collect::<Vec<Outcome>>()
+    });
+    pieces.into_iter().flatten().collect()
 }

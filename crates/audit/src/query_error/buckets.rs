@@ -1,8 +1,7 @@
 //! Count queries over a bucketized release: in each bucket, the rows with the quasi values asked for times the share of the
 //! sensitive values asked for.
 
-use hedgerow_table::{Codes, Domain, Progress, TableError};
-use rayon::prelude::*;
+use hedgerow_table::{Codes, Domain, Progress, TableError, parallel};
 
 use super::batch::{BATCH, Batch, for_each_bit};
 use super::predicate::Query;
@@ -45,7 +44,7 @@ pub(crate) fn query_error(
         progress.advance(queries.len() as u64);
         counts.into_iter().zip(estimates).take(queries.len()).collect()
     };
-    let answers: Vec<Vec<(u64, f64)>> = queries.par_chunks(BATCH).map(answer).collect();
+    let answers: Vec<Vec<(u64, f64)>> = parallel::map_ranges(queries.len(), BATCH, |range| answer(&queries[range]));
     Ok(Some(summed_up(answers, rows, options)))
 }
 

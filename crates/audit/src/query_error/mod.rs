@@ -18,10 +18,9 @@ mod batch;
 pub(crate) mod buckets;
 mod predicate;
 
-use hedgerow_table::{Domain, InputError, Progress, TableError};
+use hedgerow_table::{Domain, InputError, Progress, TableError, parallel};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rayon::prelude::*;
 
 use crate::attribute::{Attribute, Unchanged};
 use crate::classes::Classes;
@@ -77,14 +76,12 @@ pub(crate) fn query_error(
     }
     let queries = draw(quasi, sensitive, options);
     progress.stage("asking count queries", Some(options.count as u64));
-    let answers: Vec<Vec<(u64, f64)>> = queries
-        .par_chunks(BATCH)
-        .map(|queries| {
-            let answers = Batch::new(queries, quasi, sensitive)?.answer(classes, rows);
-            progress.advance(queries.len() as u64);
-            Ok(answers)
-        })
-        .collect::<Result<_, TableError>>()?;
+    let answers = parallel::map_ranges(queries.len(), BATCH, |range| {
+        let answers = Batch::new(&queries[range.clone()], quasi, sensitive)?.answer(classes, rows);
+        progress.advance(range.len() as u64);
+        Ok(answers)
+    });
+    let answers = answers.into_iter().collect::<Result<_, TableError>>()?;
     Ok(Some(summed_up(answers, rows, options)))
 }
 

@@ -13,13 +13,15 @@
 
 use std::ops::Range;
 
-use hedgerow_table::{Codes, with_codes};
-use rayon::prelude::*;
+use hedgerow_table::{Codes, parallel, with_codes};
 
 use super::allowed::Allowed;
 use super::chance::Chance;
 use super::deal::{most_buckets, run_lengths};
 use super::exchange::exchanged;
+
+/// Rows whose sensitive values are fetched together.
+const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// Where a block may be cut, in sixteenths, the middle first.
 const CUTS: [usize; 15] = [8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
@@ -42,8 +44,12 @@ pub fn in_blocks(
     allowed: &Allowed,
     chance: &Chance,
 ) -> Option<Buckets> {
-    let codes: Vec<u32> =
-        with_codes!(sensitive, codes => line.par_iter().map(|&row| codes[row as usize] as u32).collect());
+    let pieces = parallel::map_ranges(
+        line.len(),
+        ROWS_AT_ONCE,
+        |range| with_codes!(sensitive, codes => line[range].iter().map(|&row| codes[row as usize] as u32).collect::<Vec<u32>>()),
+    );
+    let codes = pieces.concat();
     let cutting = Cutting { codes: &codes, cardinality, allowed };
     if line.is_empty() || !cutting.holds(0..line.len()) {
         return None;
@@ -51,7 +57,7 @@ pub fn in_blocks(
     let mut blocks = Vec::new();
     cutting.cut(0..line.len(), &mut blocks);
     let dealt: Vec<(usize, Vec<u32>)> =
-        blocks.par_iter().map(|block| deal_block(block.clone(), &codes, allowed, chance)).collect();
+        parallel::map(blocks.len(), |index| deal_block(blocks[index].clone(), &codes, allowed, chance));
     let mut buckets = Buckets { of_row: vec![0; line.len()], count: 0 };
     for (block, (count, of_offset)) in blocks.into_iter().zip(dealt) {
         for (&row, bucket) in line[block].iter().zip(of_offset) {

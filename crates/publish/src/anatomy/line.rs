@@ -5,7 +5,7 @@
 //! take room by how many rows carry them, so that every part of an axis weighs the same. Rows in one place of the
 //! space stand in random order: the source's order must leave no trace in who shares a bucket.
 
-use hedgerow_table::with_codes;
+use hedgerow_table::{parallel, with_codes};
 use rand::RngExt;
 use rayon::prelude::*;
 
@@ -25,7 +25,7 @@ pub fn line(quasi: &[Quasi<'_>], rows: usize, chance: &Chance) -> Vec<u32> {
     let bits = (64 / quasi.len().max(1) as u32).min(BITS_MAX);
     let axes: Vec<Vec<u32>> = quasi.iter().map(|quasi| axis(quasi, bits)).collect();
     let mut places = vec![(0u64, 0u32, 0u32); rows];
-    places.par_chunks_mut(CHUNK_ROWS).enumerate().for_each(|(chunk, places)| {
+    parallel::map_items(places.chunks_mut(CHUNK_ROWS), |chunk, places| {
         let first = chunk * CHUNK_ROWS;
         let mut point = vec![0u32; axes.len()];
         let mut points = vec![0u32; axes.len() * places.len()];

@@ -19,8 +19,7 @@ use hedgerow_policy::{Method, Summary};
 use hedgerow_privacy::{Judge, OnMerge};
 use hedgerow_table::frequency::{FrequencySet, Layout};
 use hedgerow_table::release::manifest::Rows;
-use hedgerow_table::{Codes, InputError, Kind, with_words};
-use rayon::prelude::*;
+use hedgerow_table::{Codes, InputError, Kind, parallel, with_words};
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
@@ -112,11 +111,11 @@ pub fn recode(bound: &Bound<'_>, judge: &Judge, local: Local) -> Result<LocalRec
     let found = with_words!(fields.words, W => {
         let (of_row, classes) = divide::<W>(bound, &axes, &fields, &rules, local)
             .ok_or_else(|| Box::new(why_not(bound, judge)))?;
-        let told = axes.par_iter().zip(&fields.judged).zip(&bound.quasi).map(|((axis, &field), quasi)| {
+        let cells = parallel::map(axes.len(), |index| {
+            let field = fields.judged[index];
             let regions = classes.iter().map(|class| Stretch::new(field.get(&class.low), field.get(&class.high)));
-            cells(quasi, axis, local.tight, regions)
+            cells(&bound.quasi[index], &axes[index], local.tight, regions)
         });
-        let cells = told.collect();
         let sizes = classes.iter().map(|class| u64::from(class.rows)).collect();
         LocalRecoding { of_row, sizes, cells }.with_equal_classes_merged()
     });
@@ -166,7 +165,7 @@ impl LocalRecoding {
         if sizes.len() == self.sizes.len() {
             return self;
         }
-        self.of_row.par_iter_mut().for_each(|class| *class = merged[*class as usize]);
+        self.of_row.iter_mut().for_each(|class| *class = merged[*class as usize]);
         for cells in &mut self.cells {
             cells.of_class = kept.iter().map(|&class| cells.of_class[class]).collect();
         }
@@ -177,14 +176,14 @@ impl LocalRecoding {
     /// Per quasi attribute, the number of its label for every row.
     pub fn columns(&self) -> Vec<Codes> {
         let column = |cells: &Cells| {
-            let labels = self.of_row.par_iter().map(|&class| cells.of_class[class as usize]);
+            let labels = self.of_row.iter().map(|&class| cells.of_class[class as usize]);
             match Codes::with_capacity(cells.labels.len(), 0) {
                 Codes::U8(_) => Codes::U8(labels.map(|label| label as u8).collect()),
                 Codes::U16(_) => Codes::U16(labels.map(|label| label as u16).collect()),
                 Codes::U32(_) => Codes::U32(labels.collect()),
             }
         };
-        self.cells.iter().map(column).collect()
+        parallel::map(self.cells.len(), |index| column(&self.cells[index]))
     }
 
     /// The normalised certainty penalty over all cells.

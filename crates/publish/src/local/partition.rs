@@ -9,8 +9,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hedgerow_table::frequency::{Field, Layout};
-use hedgerow_table::{Codes, with_codes};
-use rayon::prelude::*;
+use hedgerow_table::{Codes, parallel, with_codes};
 
 use super::axis::{Axis, Stretch};
 
@@ -44,7 +43,7 @@ impl Fields {
 /// Packs all rows: ranks for the columns that have an axis, codes for the others.
 pub fn pack<const W: usize>(fields: &Fields, axes: &[Axis], columns: &[&Codes], rows: usize) -> Vec<Key<W>> {
     let mut keys = vec![[0u64; W]; rows];
-    keys.par_chunks_mut(CHUNK_ROWS).enumerate().for_each(|(chunk, keys)| {
+    parallel::map_items(keys.chunks_mut(CHUNK_ROWS), |chunk, keys| {
         let start = chunk * CHUNK_ROWS;
         for (row, key) in (start as u32..).zip(keys.iter_mut()) {
             fields.row.set(key, row);
@@ -233,8 +232,7 @@ pub fn divide_all<const W: usize>(divide: &impl Divide<W>, keys: &mut [Key<W>], 
         pieces.push((piece, part));
         rest = after;
     }
-    let divided: Vec<Vec<Class<W>>> =
-        pieces.into_par_iter().map(|(keys, part)| divide_all(divide, keys, part)).collect();
+    let divided: Vec<Vec<Class<W>>> = parallel::map_items(pieces, |_, (keys, part)| divide_all(divide, keys, part));
     divided.concat()
 }
 
@@ -271,7 +269,7 @@ pub fn class_of_rows<const W: usize>(fields: &Fields, keys: &[Key<W>], classes: 
         pieces.push((index * CLASSES_AT_ONCE, some, piece));
         rest = after;
     }
-    pieces.into_par_iter().for_each(|(first, classes, mut keys)| {
+    parallel::map_items(pieces, |_, (first, classes, mut keys)| {
         for (number, class) in (first as u32..).zip(classes) {
             let (of_class, after) = keys.split_at(class.rows as usize);
             for key in of_class {

@@ -1,5 +1,6 @@
 //! The proof that no node is better than the best: every other one is judged, or excluded by a bound.
 
+use hedgerow_table::parallel;
 use std::cmp::Reverse;
 
 use rayon::prelude::*;
@@ -9,6 +10,9 @@ use super::{BATCH, Search};
 use crate::lattice::{Levels, is_finer_or_equal};
 use crate::loss::Cost;
 use crate::pruning::AtLeast;
+
+/// Nodes whose bounds are computed together.
+const NODES_AT_ONCE: usize = 1 << 12;
 
 /// How far ahead a batch looks for nodes that do not lie below one another.
 const LOOKAHEAD: usize = 64;
@@ -172,11 +176,11 @@ impl<const W: usize> Search<'_, W> {
             // Coarser nodes cost at least as much, also rounded, and take more steps.
             (cost <= bound).then_some((Reverse((cost >> 20) as u64), Reverse(steps), number as u32))
         };
-        let mut order: Vec<_> = (0..nodes)
-            .into_par_iter()
-            .map_init(Levels::new, |levels, number| keyed(number, levels))
-            .flatten_iter()
-            .collect();
+        let pieces = parallel::map_ranges(nodes as usize, NODES_AT_ONCE, |range| {
+            let mut levels = Levels::new();
+            range.filter_map(|number| keyed(number as u64, &mut levels)).collect::<Vec<_>>()
+        });
+        let mut order = pieces.concat();
         order.par_sort_unstable();
         order.into_iter().map(|(_, _, number)| number).collect()
     }

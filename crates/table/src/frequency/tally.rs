@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::FrequencySet;
+use crate::parallel;
 
 /// Entries tallied at once: keys, counts and slots of this many entries stay within a second-level cache.
 pub(super) const CHUNK: usize = 1 << 15;
@@ -98,8 +97,8 @@ pub(super) fn tally_chunks<'a, const W: usize>(
         let (keys, counts) = chunk(0..len);
         return tally_all(&keys, &counts, len / 4);
     }
-    let tally_range = |start: usize| {
-        let (keys, counts) = chunk(start..(start + CHUNK).min(len));
+    let tally_range = |range: Range<usize>| {
+        let (keys, counts) = chunk(range);
         let sample = keys.len().min(SAMPLE);
         let distinct = tally_all(&keys[..sample], &counts[..sample], sample / 2).len();
         // Where hardly any keys are equal, tallying twice would only cost: the merge does it all.
@@ -109,7 +108,7 @@ pub(super) fn tally_chunks<'a, const W: usize>(
         let expected = keys.len() * distinct / sample;
         tally_all(&keys, &counts, expected)
     };
-    merge((0..len).step_by(CHUNK).collect::<Vec<_>>().into_par_iter().map(tally_range).collect())
+    merge(parallel::map_ranges(len, CHUNK, tally_range))
 }
 
 /// Counts keys that `chunk` delivers for ranges that share none, and that follow one another in the order of keys.
@@ -121,7 +120,7 @@ pub(super) fn tally_apart<'a, const W: usize>(
         let (keys, counts) = chunk(range);
         tally_all(&keys, &counts, keys.len() / 2)
     };
-    in_a_row(ranges.into_par_iter().map(tally_range).collect())
+    in_a_row(parallel::map_items(ranges, |_, range| tally_range(range)))
 }
 
 fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32], distinct: usize) -> FrequencySet<W> {
@@ -147,7 +146,7 @@ fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let splitters = splitters(&parts, total);
     let partitions = splitters.len() + 1;
     let split: Vec<(FrequencySet<W>, Vec<usize>)> =
-        parts.into_par_iter().map(|part| by_partition(part, &splitters)).collect();
+        parallel::map_items(parts, |_, part| by_partition(part, &splitters));
     let tally_partition = |partition: usize| {
         let entries: usize = split.iter().map(|(_, starts)| starts[partition + 1] - starts[partition]).sum();
         let mut tally = Tally::<W>::new(entries / 2);
@@ -159,7 +158,7 @@ fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
         }
         tally.into_set()
     };
-    let merged: Vec<FrequencySet<W>> = (0..partitions).into_par_iter().map(tally_partition).collect();
+    let merged: Vec<FrequencySet<W>> = parallel::map(partitions, tally_partition);
     drop(split);
     in_a_row(merged)
 }
@@ -169,7 +168,7 @@ fn in_a_row<const W: usize>(mut parts: Vec<FrequencySet<W>>) -> FrequencySet<W> 
     let distinct = parts.iter().map(FrequencySet::len).sum();
     let ordered = distinct > CHUNK;
     if ordered {
-        parts.par_iter_mut().for_each(sort);
+        parallel::map_items(&mut parts, |_, part| sort(part));
     }
     let mut whole = FrequencySet { keys: Vec::with_capacity(distinct), counts: Vec::with_capacity(distinct), ordered };
     for part in parts {

@@ -1,11 +1,9 @@
 //! From the workers' pieces to columns: dictionaries merged, typed and sorted, codes rewritten to the narrowest width.
 
-use rayon::prelude::*;
-
 use super::ReadOptions;
 use super::header::shorten;
 use super::interner::Interner;
-use crate::{Codes, Column, Domain, Kind, Table, with_codes};
+use crate::{Codes, Column, Domain, Kind, Table, parallel, with_codes};
 
 /// One column as the workers left it.
 pub(super) struct Gathered {
@@ -63,7 +61,7 @@ pub(super) fn assemble(
     options: &ReadOptions,
 ) -> Result<Table, AssembleError> {
     let mut outcomes: Vec<Result<Column, AssembleError>> =
-        columns.into_par_iter().map(|column| finish(column, rows, options)).collect();
+        parallel::map_items(columns, |_, column| finish(column, rows, options));
     let first_unfit = outcomes
         .iter()
         .enumerate()

@@ -124,8 +124,11 @@ fn table(header: &[&str], rows: &[Vec<String>]) -> Table {
     Table::from_texts(header, &rows)
 }
 
-/// The error over groups of people: for each, their own numbers and what the release tells of them, with weights.
-fn naive_error(groups: &[(Vec<f64>, Vec<(f64, f64)>)]) -> [f64; 4] {
+/// The numbers of some people, and what the release tells of them, with weights.
+type Group = (Vec<f64>, Vec<(f64, f64)>);
+
+/// The error over groups of people.
+fn naive_error(groups: &[Group]) -> [f64; 4] {
     let (mut sums, mut asked) = ([0.0; 4], 0.0);
     for (truth, told) in groups {
         let right = naive(truth.iter().map(|&number| (number, 1.0)).collect());

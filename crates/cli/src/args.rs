@@ -58,6 +58,8 @@ pub(crate) enum Verb {
     Catalog(Catalog),
     /// Attack releases as adversaries would, alone and together, and tell what they learn
     Audit(Audit),
+    /// Custodians who compute together: what they would learn of each other
+    Federation(Federation),
     /// Make synthetic data to try things on
     Synth(Synth),
     /// Print a completion script for your shell
@@ -249,6 +251,47 @@ pub(crate) enum CatalogWhat {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Federation {
+    #[command(subcommand)]
+    pub(crate) what: FederationWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FederationWhat {
+    /// Loss of privacy when custodians unite their items: bounds, and what is measured by trying it out
+    ///
+    /// In the ring (the `baseline` profile) a leader hides its items among made-up ones. The loss is how much surer a custodian can be of what its
+    /// neighbour holds than from the result alone: of all its items (set exposure) or of one (item exposure). Under masks (the `masked`
+    /// profile, the default for real runs) nothing should be left to measure.
+    Lop(Lop),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Lop {
+    /// How many custodians there are
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(3..=1000))]
+    pub(crate) custodians: u64,
+    /// How many different items there can be
+    #[arg(long, value_name = "M", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) domain: u64,
+    /// How many items all custodians hold together
+    #[arg(long, value_name = "C", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=500_000))]
+    pub(crate) items: u64,
+    /// How many made-up items a leader adds
+    #[arg(long, value_name = "R", default_value_t = 100, value_parser = clap::value_parser!(u64).range(0..=500_000))]
+    pub(crate) made_up: u64,
+    /// Also pick the number of made-up items that keeps the loss at or below this
+    #[arg(long, value_name = "LOSS", value_parser = share)]
+    pub(crate) wanted: Option<f64>,
+    /// How often to try
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) runs: u32,
+    /// The same seed gives the same trials
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Synth {
     #[command(subcommand)]
     pub(crate) what: SynthWhat,
@@ -293,5 +336,12 @@ fn limit(text: &str) -> Result<(char, u64), String> {
     match (name.trim(), number.trim().parse::<u64>()) {
         (name @ ("l" | "k"), Ok(number)) if number >= 1 => Ok((name.as_bytes()[0].into(), number)),
         _ => Err("expected l=N or k=N with a whole number of at least 1, such as l=3".to_owned()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("expected a number above 0 and at most 1".to_owned()),
     }
 }

@@ -39,8 +39,8 @@ impl Extremes {
 impl Inquiry for Extremes {
     type Output = Vec<Option<(u64, u64)>>;
 
-    fn may_open() -> &'static [Kind] {
-        &[Kind::Largest]
+    fn may_open(&self) -> Vec<Kind> {
+        vec![Kind::Largest]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {

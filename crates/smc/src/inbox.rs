@@ -22,6 +22,19 @@ impl Place {
         Message { session: self.session, question: self.question, sender: self.me, round, body }
     }
 
+    /// Refuses what is not from one of the others, not of this run, or the end of it.
+    pub(crate) fn check(&self, message: &Message) -> Result<(), Fault> {
+        let sender = message.sender;
+        if sender >= self.count || sender == self.me {
+            return Err(Fault::Stranger { sender });
+        }
+        let same = message.session.ct_eq(&self.session) & message.question.ct_eq(&self.question);
+        if !bool::from(same) {
+            return Err(Fault::OtherRun { sender });
+        }
+        if message.body == Body::Abort { Err(Fault::Aborted { sender }) } else { Ok(()) }
+    }
+
     pub(crate) fn others(&self) -> impl Iterator<Item = u16> + use<> {
         let me = self.me;
         (0..self.count).filter(move |other| *other != me)
@@ -41,17 +54,8 @@ impl Inbox {
 
     /// Takes a message in; `round` is the one that we are waiting for.
     pub(crate) fn accept(&mut self, message: Message, round: u32) -> Result<(), Fault> {
+        self.place.check(&message)?;
         let sender = message.sender;
-        if sender >= self.place.count || sender == self.place.me {
-            return Err(Fault::Stranger { sender });
-        }
-        let same = message.session.ct_eq(&self.place.session) & message.question.ct_eq(&self.place.question);
-        if !bool::from(same) {
-            return Err(Fault::OtherRun { sender });
-        }
-        if message.body == Body::Abort {
-            return Err(Fault::Aborted { sender });
-        }
         if message.round < round {
             return Err(Fault::Replayed { sender, round: message.round });
         }

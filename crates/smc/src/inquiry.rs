@@ -12,7 +12,7 @@ pub trait Inquiry: Sized {
     type Output;
 
     /// The kinds of values this inquiry can open: what custodians agree to before it starts.
-    fn may_open() -> &'static [Kind];
+    fn may_open(&self) -> Vec<Kind>;
 
     /// The first ask (`answer` is empty), or the one that follows from the answer to the last.
     fn next(self, answer: &[u64]) -> Turn<Self>;
@@ -47,6 +47,15 @@ impl Ask {
         if self.words.len() > WORDS_MAX {
             return Err(Fault::TooLarge { found: self.words.len(), max: WORDS_MAX });
         }
+        let beyond = |bits: u8| {
+            !(1..=64).contains(&bits)
+                || self.words.iter().any(|word| u64::BITS - word.leading_zeros() > u32::from(bits))
+        };
+        if let Operation::Count { bits } = self.operation
+            && beyond(bits)
+        {
+            return Err(Fault::Internal("a count beyond what was said to be its largest"));
+        }
         let described: usize = self.opens.iter().map(|opens| opens.words).sum();
         if described == self.words.len() { Ok(()) } else { Err(Fault::Internal("words that open nothing")) }
     }
@@ -56,6 +65,8 @@ impl Ask {
 pub enum Operation {
     /// Word by word, the sum over all custodians, modulo 2⁶⁴.
     Sum,
+    /// The same where every sum is known to lie below 2^`bits`, as counts of rows do: several then share a masked word.
+    Count { bits: u8 },
     /// Word by word, the largest over all custodians; every word is below 2^`bits`.
     Max { bits: u8 },
     /// Word by word, 1 when any custodian's word is not 0, else 0.

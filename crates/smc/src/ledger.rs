@@ -22,6 +22,10 @@ pub enum Kind {
     Histograms,
     /// How many custodians have rows in a group.
     Sites,
+    /// How many custodians have each value in a group.
+    Holders,
+    /// How many rows a group has when of each custodian's only so many are counted.
+    ClippedSizes,
     /// Whether any custodian objects; not who, nor how many.
     Objections,
     /// How many rows each custodian hands to a shuffle, made-up ones included: the same for all.
@@ -33,7 +37,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Totals,
         Kind::Largest,
         Kind::Digits,
@@ -41,6 +45,8 @@ impl Kind {
         Kind::Sizes,
         Kind::Histograms,
         Kind::Sites,
+        Kind::Holders,
+        Kind::ClippedSizes,
         Kind::Objections,
         Kind::BatchSize,
         Kind::Rows,
@@ -56,6 +62,8 @@ impl Kind {
             Kind::Sizes => "how many rows a group has over all custodians",
             Kind::Histograms => "how many rows of a group have each value, over all custodians",
             Kind::Sites => "how many custodians have rows in a group",
+            Kind::Holders => "how many custodians have each value in a group",
+            Kind::ClippedSizes => "how many rows a group has when of each custodian's only so many are counted",
             Kind::Objections => "whether any custodian objects",
             Kind::BatchSize => "the common number of rows handed in for shuffling, padding included",
             Kind::Rows => "rows, without their owners",
@@ -109,6 +117,11 @@ impl Ledger {
             self.record(round, kind, about, opened.to_vec());
             values = rest;
         }
+    }
+
+    /// What a later run of the same undertaking opened.
+    pub fn append(&mut self, later: Ledger) {
+        self.entries.extend(later.entries);
     }
 
     /// How many values of each kind were opened.

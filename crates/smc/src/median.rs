@@ -61,8 +61,8 @@ impl Inquiry for Medians {
     /// The median of each group; none for a group without rows.
     type Output = Vec<Option<u64>>;
 
-    fn may_open() -> &'static [Kind] {
-        &[Kind::Sizes, Kind::CountsAtProbe]
+    fn may_open(&self) -> Vec<Kind> {
+        vec![Kind::Sizes, Kind::CountsAtProbe]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {

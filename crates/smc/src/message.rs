@@ -7,6 +7,8 @@ use crate::fault::WireFault;
 use crate::roster::CUSTODIANS_MAX;
 use crate::wire::{Reader, Writer};
 
+/// Everything before the content.
+pub(crate) const HEADER_BYTES: u64 = 56;
 /// The version of the encoding that this code speaks.
 pub(crate) const VERSION: u8 = 1;
 /// The longest vector in one message: 32 MiB.

@@ -17,6 +17,17 @@ pub struct Traffic {
     pub rounds: u64,
 }
 
+impl Traffic {
+    /// Together with what travels afterwards.
+    pub fn then(self, later: Traffic) -> Traffic {
+        Traffic {
+            messages: self.messages + later.messages,
+            bytes: self.bytes + later.bytes,
+            rounds: self.rounds + later.rounds,
+        }
+    }
+}
+
 /// One delivery, as somebody who sees everything would write it down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {

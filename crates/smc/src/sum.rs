@@ -7,24 +7,33 @@ use crate::ledger::Kind;
 #[derive(Debug)]
 pub struct Sums {
     words: Option<Vec<u64>>,
+    operation: Operation,
 }
 
 impl Sums {
     pub fn new(words: Vec<u64>) -> Sums {
-        Sums { words: Some(words) }
+        Sums { words: Some(words), operation: Operation::Sum }
+    }
+
+    /// Counters whose totals are known to lie below 2^`bits`: several share a masked word.
+    pub fn of_counters(words: Vec<u64>, bits: u8) -> Sums {
+        Sums { words: Some(words), operation: Operation::Count { bits } }
     }
 }
 
 impl Inquiry for Sums {
     type Output = Vec<u64>;
 
-    fn may_open() -> &'static [Kind] {
-        &[Kind::Totals]
+    fn may_open(&self) -> Vec<Kind> {
+        vec![Kind::Totals]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         match self.words.take() {
-            Some(words) => Turn::Ask(self, Ask::one(Operation::Sum, words, Kind::Totals, "sums")),
+            Some(words) => {
+                let operation = self.operation;
+                Turn::Ask(self, Ask::one(operation, words, Kind::Totals, "sums"))
+            }
             None => Turn::Done(answer.to_vec()),
         }
     }

@@ -11,6 +11,7 @@ use crate::ledger::Kind;
 pub struct UnionCounts {
     counts: Option<Vec<u64>>,
     values: usize,
+    operation: Operation,
 }
 
 impl UnionCounts {
@@ -23,7 +24,12 @@ impl UnionCounts {
                 counts[class * values + value] += 1;
             }
         }
-        UnionCounts { counts: Some(counts), values }
+        UnionCounts { counts: Some(counts), values, operation: Operation::Sum }
+    }
+
+    /// The same where no count can reach 2^`bits`, since there are not so many rows: several counts share a masked word.
+    pub fn below(self, bits: u8) -> UnionCounts {
+        UnionCounts { operation: Operation::Count { bits }, ..self }
     }
 }
 
@@ -31,14 +37,15 @@ impl Inquiry for UnionCounts {
     /// (class, value, count) where there are rows, in order.
     type Output = Vec<(usize, usize, u64)>;
 
-    fn may_open() -> &'static [Kind] {
-        &[Kind::Histograms]
+    fn may_open(&self) -> Vec<Kind> {
+        vec![Kind::Histograms]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         if let Some(words) = self.counts.take() {
             let about = "rows by class and sensitive value";
-            return Turn::Ask(self, Ask::one(Operation::Sum, words, Kind::Histograms, about));
+            let operation = self.operation;
+            return Turn::Ask(self, Ask::one(operation, words, Kind::Histograms, about));
         }
         let cell =
             |(place, count): (usize, &u64)| (*count > 0).then(|| (place / self.values, place % self.values, *count));

@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod catalog;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod federation;
 pub(crate) mod init;
 pub(crate) mod measure;
 pub(crate) mod publish;

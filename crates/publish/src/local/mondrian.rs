@@ -130,8 +130,15 @@ impl Mondrian<'_> {
             Cut::Before(rank) => (rank - 1, rank, move_left(keys, |key| field.get(key) < rank)),
             Cut::Through { rank, left } => {
                 let below = move_left(keys, |key| field.get(key) < rank);
-                // Those at the median come next; as many of them as are needed stay on the left.
-                move_left(&mut keys[below..], |key| field.get(key) == rank);
+                // Those at the median come next; as many of them as are needed stay on the left. Who stays is settled by all their
+                // values and not by where they stood, so that custodians who never see each other's rows settle it alike.
+                let at = move_left(&mut keys[below..], |key| field.get(key) == rank);
+                let values = |key: &Key<W>| self.fields.judged.iter().map(|field| field.get(key)).collect::<Vec<_>>();
+                let need = left as usize - below;
+                if need < at {
+                    let by_values = |a: &Key<W>, b: &Key<W>| values(a).cmp(&values(b)).then_with(|| a.cmp(b));
+                    keys[below..below + at].select_nth_unstable_by(need, by_values);
+                }
                 (rank, rank, left as usize)
             }
         };

@@ -2,6 +2,8 @@
 
 mod anatomy;
 mod bind;
+mod joint;
+mod joint_promises;
 mod local;
 mod oracle;
 mod random_case;

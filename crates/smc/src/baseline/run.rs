@@ -51,6 +51,7 @@ pub struct Run<I: Inquiry> {
     coins: Coins,
     inbox: Inbox,
     round: u32,
+    announced: Vec<Kind>,
     inquiry: Option<I>,
     pending: Pending,
     ledger: Ledger,
@@ -70,8 +71,8 @@ struct Pending {
 }
 
 /// The kinds of values that such a run can open: to be agreed on before it starts.
-pub fn may_open<I: Inquiry>() -> Vec<Kind> {
-    I::may_open().iter().copied().chain([Kind::PassedOn]).collect()
+pub fn may_open<I: Inquiry>(inquiry: &I) -> Vec<Kind> {
+    inquiry.may_open().into_iter().chain([Kind::PassedOn]).collect()
 }
 
 /// Starts one custodian's side of a run. `me` is its place in the roster's order of names.
@@ -102,6 +103,7 @@ pub fn start<I: Inquiry>(
         coins,
         inbox: Inbox::new(place),
         round: 0,
+        announced: inquiry.may_open(),
         inquiry: Some(inquiry),
         pending,
         ledger: Ledger::default(),
@@ -187,7 +189,7 @@ impl<I: Inquiry> Run<I> {
         let hiding = if pass + 1 >= passes { 0.0 } else { p0 * d.powi(pass as i32) };
         for (word, own) in words.iter_mut().zip(&self.pending.own.0) {
             match self.pending.operation {
-                Operation::Sum => *word = word.wrapping_add(*own),
+                Operation::Sum | Operation::Count { .. } => *word = word.wrapping_add(*own),
                 Operation::Any => *word = word.wrapping_add(u64::from(*own != 0)),
                 Operation::Max { .. } if *word < *own => {
                     let between =
@@ -202,7 +204,7 @@ impl<I: Inquiry> Run<I> {
     fn pass_on(&self, round: u32, words: Vec<u64>) -> Outgoing {
         let body = match self.pending.operation {
             Operation::Max { .. } => Body::RingLargest(words),
-            Operation::Sum | Operation::Any => Body::RingSum(words),
+            Operation::Sum | Operation::Count { .. } | Operation::Any => Body::RingSum(words),
         };
         Outgoing { to: To::One(self.ring.after), message: self.place.message(round, body) }
     }
@@ -213,7 +215,7 @@ impl<I: Inquiry> Run<I> {
         self.ledger.record_all(self.round - 1, opens, &result);
         match self.pending.operation {
             Operation::Any => result.into_iter().map(|objections| objections.min(1)).collect(),
-            Operation::Sum | Operation::Max { .. } => result,
+            Operation::Sum | Operation::Count { .. } | Operation::Max { .. } => result,
         }
     }
 
@@ -225,7 +227,7 @@ impl<I: Inquiry> Run<I> {
             Turn::Ask(inquiry, ask) => (inquiry, ask),
         };
         self.inquiry = Some(inquiry);
-        ask.check(I::may_open())?;
+        ask.check(&self.announced)?;
         let Ask { operation, words, opens } = ask;
         let mut masks = vec![0; words.len()];
         self.pending =

@@ -10,7 +10,7 @@
 //!
 //! **What it does not protect against**: two neighbours of a custodian together see exactly what it added.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -87,6 +87,7 @@ impl Machine for Union {
     type Output = Concluded<Vec<Item>>;
 
     fn step(mut self, message: Message) -> Result<Transition<Self>, Fault> {
+        self.place.check(&message)?;
         let mut outgoing = Vec::new();
         if matches!(message.body, Body::UnionItems(_) | Body::UnionResult(_)) {
             self.keep(message)?;
@@ -135,14 +136,8 @@ impl Union {
     /// Takes a message with items in; it may come before the draw is over.
     fn keep(&mut self, message: Message) -> Result<(), Fault> {
         let (sender, round) = (message.sender, message.round);
-        if sender >= self.place.count || sender == self.place.me {
-            return Err(Fault::Stranger { sender });
-        }
-        if message.session != self.place.session || message.question != self.place.question {
-            return Err(Fault::OtherRun { sender });
-        }
         let (expected, slot, seen, items) = match message.body {
-            Body::UnionItems(items) => (self.round, &mut self.items, self.added && self.made_up.is_none(), items),
+            Body::UnionItems(items) => (self.round, &mut self.items, self.added, items),
             Body::UnionResult(items) => (self.round + 1, &mut self.result, false, items),
             _ => return Err(Fault::Internal("not a message with items")),
         };
@@ -160,7 +155,8 @@ impl Union {
     fn lead(&mut self) -> Result<Outgoing, Fault> {
         let domain = Arc::clone(&self.input.domain);
         let wanted = self.input.made_up.min(domain.len());
-        let mut chosen = HashSet::with_capacity(wanted);
+        // In an order that follows from the coins alone.
+        let mut chosen = BTreeSet::new();
         while chosen.len() < wanted {
             chosen.insert(self.coins.below(domain.len() as u64) as usize);
         }
@@ -216,8 +212,8 @@ struct Draw(Option<u64>);
 impl Inquiry for Draw {
     type Output = u64;
 
-    fn may_open() -> &'static [Kind] {
-        &[Kind::Largest]
+    fn may_open(&self) -> Vec<Kind> {
+        vec![Kind::Largest]
     }
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {

@@ -32,6 +32,7 @@ use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::{Kind, Ledger, Opens};
 use crate::machine::{Concluded, Machine, Outgoing, To, Transition};
 use crate::message::{Body, Digest, Message};
+use crate::packed::{pack, unpack};
 use crate::secret::Private;
 
 /// One custodian's side of a masked run.
@@ -43,6 +44,7 @@ pub struct Run<I: Inquiry> {
     coins: Coins,
     inbox: Inbox,
     round: u32,
+    announced: Vec<Kind>,
     inquiry: Option<I>,
     pending: Option<Pending>,
     /// What we sent in this round: our own part of the total.
@@ -61,8 +63,8 @@ struct Pending {
 }
 
 /// The kinds of values that such a run can open: to be agreed on before it starts.
-pub fn may_open<I: Inquiry>() -> Vec<Kind> {
-    let mut kinds = I::may_open().to_vec();
+pub fn may_open<I: Inquiry>(inquiry: &I) -> Vec<Kind> {
+    let mut kinds = inquiry.may_open();
     if kinds.contains(&Kind::Largest) {
         kinds.push(Kind::Digits);
     }
@@ -86,6 +88,7 @@ pub fn start<I: Inquiry>(permit: Permit, me: u16, inquiry: I, mut coins: Coins) 
         coins,
         inbox: Inbox::new(place),
         round: 0,
+        announced: inquiry.may_open(),
         inquiry: Some(inquiry),
         pending: None,
         sent: Vec::new(),
@@ -151,6 +154,7 @@ impl<I: Inquiry> Run<I> {
         let any = |totals: Vec<u64>| totals.into_iter().map(|total| u64::from(total != 0)).collect::<Vec<_>>();
         let answer = match pending.operation {
             Operation::Sum => totals,
+            Operation::Count { bits } => unpack(&totals, bits, pending.own.0.len()),
             Operation::Any => any(totals),
             Operation::Max { .. } => {
                 let digits = any(totals);
@@ -179,7 +183,7 @@ impl<I: Inquiry> Run<I> {
                 Turn::Ask(inquiry, ask) => (inquiry, ask),
             };
             self.inquiry = Some(inquiry);
-            ask.check(I::may_open())?;
+            ask.check(&self.announced)?;
             let Ask { operation, words, opens } = ask;
             let (own, found) = (Private(words), Vec::new());
             match operation {
@@ -189,7 +193,7 @@ impl<I: Inquiry> Run<I> {
                     self.pending = Some(Pending { operation, opens, own, found, digit });
                     return Ok(None);
                 }
-                Operation::Sum | Operation::Any => {
+                Operation::Sum | Operation::Count { .. } | Operation::Any => {
                     self.pending = Some(Pending { operation, opens, own, found, digit: 0 });
                     return Ok(None);
                 }
@@ -202,6 +206,7 @@ impl<I: Inquiry> Run<I> {
         let pending = self.pending.as_ref().ok_or(Fault::Internal("nothing to send"))?;
         let mut words: Vec<u64> = match pending.operation {
             Operation::Sum => pending.own.0.clone(),
+            Operation::Count { bits } => pack(&pending.own.0, bits),
             Operation::Any => pending.own.0.iter().map(|word| flag(&mut self.coins, *word != 0)).collect(),
             Operation::Max { .. } => {
                 let digit = pending.digit;
@@ -324,14 +329,42 @@ mod tests {
         assert!(concluded.iter().all(|one| one.ledger == concluded[0].ledger));
     }
 
+    #[test]
+    fn the_total_of_a_digit_tells_whether_and_not_how_many() {
+        // What opens on the wire, not what the ledger makes of it: the sums of all words of a round, lane by lane.
+        let inquiry = |me: u64| Extremes::new(vec![Some((3, 5)), (me == 0).then_some((3, 5))], 8);
+        let roster = Roster::numbered(4).unwrap();
+        let start = |me: u64| {
+            let permit = BurnBook::default().permit([4; 16], Question::new("test", b""), &roster).unwrap();
+            start(permit, me as u16, inquiry(me), Coins::danger_from_seed(me)).unwrap()
+        };
+        let mut totals = std::collections::BTreeMap::<u32, Vec<u64>>::new();
+        let watcher = |delivery: &simulate::Delivery| {
+            if let Body::Masked(words) = &delivery.message.body
+                && delivery.to == (delivery.message.sender + 1) % 4
+            {
+                let total = totals.entry(delivery.message.round).or_insert_with(|| vec![0; words.len()]);
+                total.iter_mut().zip(words).for_each(|(total, word)| *total = total.wrapping_add(*word));
+            }
+        };
+        simulate::watch((0..4).map(start).collect(), 1, watcher).unwrap();
+        let (mut none, mut some) = (0, 0);
+        for total in totals.into_values().flatten() {
+            // A random word below 2³² comes once in four thousand million times.
+            assert!(total == 0 || total > u64::from(u32::MAX), "{total} custodians have a digit");
+            if total == 0 { none += 1 } else { some += 1 }
+        }
+        assert!(none > 0 && some > 0);
+    }
+
     /// Asks for sizes without having announced them.
     struct Curious;
 
     impl Inquiry for Curious {
         type Output = ();
 
-        fn may_open() -> &'static [Kind] {
-            &[Kind::Totals]
+        fn may_open(&self) -> Vec<Kind> {
+            vec![Kind::Totals]
         }
 
         fn next(self, _: &[u64]) -> Turn<Self> {

@@ -233,6 +233,38 @@ mod tests {
     }
 
     #[test]
+    fn whoever_strips_a_layer_changes_the_order() {
+        let mut coins = Coins::danger_from_seed(6);
+        let keys: Vec<KeyPair> = (0..3).map(|_| KeyPair::draw(&mut coins)).collect();
+        let publics: Vec<[u8; 32]> = keys.iter().map(KeyPair::public).collect();
+        let (place, roster) = (Place { session: [1; 16], question: [2; 32], me: 0, count: 3 }, [3; 32]);
+        let mut rows: Vec<Item> = (0..40u8).map(|row| onion::pad(Some(&[row]), 4)).collect();
+        let wrap = |row: &Item| onion::wrap(row.clone(), &publics, &place, &roster, &mut coins).unwrap();
+        let mut layered: Vec<Item> = rows.iter().map(wrap).collect();
+        let mut order: Vec<usize> = (0..40).collect();
+        for (me, own) in (0u16..).zip(keys) {
+            let place = Place { me, ..place };
+            // What the order would be if nobody shuffled.
+            let kept: Vec<Item> =
+                layered.iter().map(|item| onion::strip(item, &own, me, &place, &roster).unwrap()).collect();
+            let coins = Coins::danger_from_seed(7 + u64::from(me));
+            let (inbox, none) = (Inbox::new(place), Vec::new());
+            let mut shuffle =
+                Shuffle { place, roster, keys: own, coins, inbox, round: 0, rows: none, batch: 40, row_bytes: 4 };
+            layered = shuffle.strip(layered).unwrap();
+            let moved: Vec<usize> =
+                layered.iter().map(|item| kept.iter().position(|other| other == item).unwrap()).collect();
+            let still = moved.iter().enumerate().filter(|(place, from)| place == *from).count();
+            assert!(still < 8, "{still} of 40 stay where they were");
+            order = moved.iter().map(|from| order[*from]).collect();
+        }
+        assert_eq!(layered, order.iter().map(|row| rows[*row].clone()).collect::<Vec<_>>());
+        layered.sort();
+        rows.sort();
+        assert_eq!(layered, rows);
+    }
+
+    #[test]
     fn a_changed_and_a_repeated_onion_end_the_run() {
         let inputs = vec![vec![b"a".to_vec()], vec![b"b".to_vec()], vec![b"c".to_vec()]];
         for repeat in [false, true] {

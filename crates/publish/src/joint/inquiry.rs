@@ -1,0 +1,282 @@
+//! The conversation of all custodians: which parts ask for what, together.
+//!
+//! First the whole: its size and, where rules look at them, the distributions of protected values. Then ranges of all new parts in one go, then sums
+//! until every new part has been divided or has failed along its widest attribute; its children and those that try a second attribute go on together.
+
+use std::fmt;
+
+use hedgerow_privacy::Whole;
+use hedgerow_smc::{Ask, Extremes, Inquiry, Kind, Opens, Operation, Turn};
+use rand::rngs::StdRng;
+
+use super::part::{Part, Stage, View};
+use super::rules::Counts;
+use super::{AgreedRef, Joined, JointClass, Share};
+use crate::local::axis::Axis;
+
+/// The most words in one ask; what does not fit waits for the next.
+const WORDS_AT_ONCE: usize = 1 << 20;
+
+/// One custodian's side of a joint Mondrian.
+pub struct Joint {
+    agreed: AgreedRef,
+    share: Share,
+    random: StdRng,
+    wholes: Vec<Whole>,
+    parts: Vec<Part>,
+    classes: Vec<(JointClass, Vec<u32>)>,
+    depth: u32,
+    /// How many rows there are in all: no count exceeds it.
+    rows: u64,
+    waiting: Waiting,
+}
+
+#[derive(Debug)]
+enum Waiting {
+    Start,
+    Whole,
+    WholeObjections(Counts),
+    /// Parts, each with how many lanes or words it asked for.
+    Ranges(Vec<(usize, usize)>),
+    Sums(Vec<(usize, usize)>),
+    Objections(Vec<usize>),
+}
+
+impl Joint {
+    /// `random` decides by lot who of several people that agree in everything goes where.
+    pub fn new(agreed: AgreedRef, share: Share, random: StdRng) -> Joint {
+        let waiting = Waiting::Start;
+        Joint {
+            agreed,
+            share,
+            random,
+            wholes: Vec::new(),
+            parts: Vec::new(),
+            classes: Vec::new(),
+            depth: 0,
+            rows: 0,
+            waiting,
+        }
+    }
+
+    /// The size of the largest domain: what ranks are coded by.
+    fn domain(&self) -> u64 {
+        self.agreed.axes.iter().map(Axis::size).max().map_or(1, |size| u64::from(size.max(1)))
+    }
+
+    fn whole_ask(&self) -> Ask {
+        let own = self.own_counts();
+        let mut pieces = vec![(Kind::Sizes, vec![own.rows])];
+        pieces.extend(self.agreed.summed(&own));
+        ask(Operation::Sum, pieces, "all rows")
+    }
+
+    /// The counts of all our rows.
+    fn own_counts(&self) -> Counts {
+        let rows: Vec<u32> = (0..self.share.rows() as u32).collect();
+        self.agreed.own_counts(&self.share, &rows)
+    }
+
+    fn take_whole(&self, answer: &[u64]) -> Option<Counts> {
+        let (rows, rest) = answer.split_first()?;
+        Some(self.agreed.read(*rows, rest).0)
+    }
+
+    /// The whole may stand: it is the first part.
+    fn begin(&mut self, size: u64) {
+        self.rows = size;
+        let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
+        let region = self.agreed.axes.iter().map(Axis::whole).collect();
+        let rows = (0..self.share.rows() as u32).collect();
+        self.parts.push(Part::new(view, rows, size, region, 0));
+    }
+
+    /// Puts what an answer says into the parts that asked for it.
+    fn absorb(&mut self, waiting: Waiting, answer: &[u64]) {
+        let domain = self.domain();
+        let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
+        let mut divided: Vec<(usize, Vec<Part>)> = Vec::new();
+        let mut rest = answer;
+        match waiting {
+            Waiting::Ranges(asked) => {
+                for (part, lanes) in asked {
+                    let (own, after) = rest.split_at(2 * lanes);
+                    self.parts[part].take_ranges(view, &Extremes::decode(own, domain));
+                    rest = after;
+                }
+            }
+            Waiting::Sums(asked) => {
+                for (part, words) in asked {
+                    let (own, after) = rest.split_at(words);
+                    let children = self.parts[part].absorb(view, own, &mut self.random);
+                    divided.extend(children.map(|children| (part, children)));
+                    rest = after;
+                }
+            }
+            Waiting::Objections(asked) => {
+                for (part, any) in asked.into_iter().zip(answer) {
+                    let children = self.parts[part].take_objections(view, *any != 0, &mut self.random);
+                    divided.extend(children.map(|children| (part, children)));
+                }
+            }
+            Waiting::Start | Waiting::Whole | Waiting::WholeObjections(_) => {}
+        }
+        self.settle(divided);
+    }
+
+    /// Children take the place of what was divided; parts that stay whole become classes. The order is the same for all custodians.
+    fn settle(&mut self, divided: Vec<(usize, Vec<Part>)>) {
+        let mut divided = divided.into_iter().peekable();
+        let mut open = Vec::with_capacity(self.parts.len());
+        for (index, part) in std::mem::take(&mut self.parts).into_iter().enumerate() {
+            match divided.next_if(|(divided, _)| *divided == index) {
+                Some((_, children)) => open.extend(children),
+                None => open.push(part),
+            }
+        }
+        for part in open {
+            if matches!(part.stage, Stage::Class) {
+                self.depth = self.depth.max(part.depth);
+                let class = JointClass { region: part.told(&self.agreed), rows: part.size };
+                self.classes.push((class, part.rows));
+            } else {
+                self.parts.push(part);
+            }
+        }
+    }
+
+    /// What to ask next; nothing when no part is left.
+    fn next_ask(&mut self) -> Option<Ask> {
+        let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
+        let at_stage = |wanted: fn(&Stage) -> bool| {
+            let parts = self.parts.iter().enumerate();
+            parts.filter(move |(_, part)| wanted(&part.stage))
+        };
+        let objecting: Vec<usize> =
+            at_stage(|stage| matches!(stage, Stage::Objecting(..))).map(|(index, _)| index).collect();
+        if !objecting.is_empty() {
+            let words = objecting.iter().flat_map(|index| self.parts[*index].objections(view)).collect();
+            self.waiting = Waiting::Objections(objecting);
+            return Some(ask(Operation::Any, vec![(Kind::Objections, words)], "cuts"));
+        }
+        // A range takes as many rounds as a value has digits, in which nothing else is asked: what one more sum may settle is settled before. Only
+        // second tries that look for a median take as long themselves, and do not hold up the others.
+        let soon = |part: &Part| match part.stage {
+            Stage::Ranges(_) => false,
+            Stage::Halving { .. } => part.first_try,
+            _ => true,
+        };
+        if !self.parts.iter().any(soon) {
+            let (mut lanes, mut asked) = (Vec::new(), Vec::new());
+            for (index, part) in at_stage(|stage| matches!(stage, Stage::Ranges(_))) {
+                let own = part.ranges(view);
+                asked.push((index, own.len()));
+                lanes.extend(own);
+                if lanes.len() * 2 > WORDS_AT_ONCE {
+                    break;
+                }
+            }
+            if !asked.is_empty() {
+                let domain = self.domain();
+                let words = Extremes::encode(&lanes, domain);
+                self.waiting = Waiting::Ranges(asked);
+                let operation = Operation::Max { bits: Extremes::bits(domain) };
+                return Some(ask(operation, vec![(Kind::Largest, words)], "lowest and highest values of parts"));
+            }
+        }
+        let (mut pieces, mut asked, mut total): (Vec<(Kind, Vec<u64>)>, _, _) = (Vec::new(), Vec::new(), 0);
+        for (index, part) in self.parts.iter().enumerate() {
+            let own = part.words(view);
+            let count: usize = own.iter().map(|(_, words)| words.len()).sum();
+            if count == 0 {
+                continue;
+            }
+            asked.push((index, count));
+            for (kind, words) in own {
+                match pieces.last_mut() {
+                    Some((last, before)) if *last == kind => before.extend(words),
+                    _ => pieces.push((kind, words)),
+                }
+            }
+            total += count;
+            if total > WORDS_AT_ONCE {
+                break;
+            }
+        }
+        (!asked.is_empty()).then(|| {
+            self.waiting = Waiting::Sums(asked);
+            ask(Operation::Count { bits: (u64::BITS - self.rows.leading_zeros()) as u8 }, pieces, "parts")
+        })
+    }
+
+    fn joined(self) -> Joined {
+        let mut of_row = vec![0; self.share.rows()];
+        let mut classes = Vec::with_capacity(self.classes.len());
+        for (number, (class, rows)) in (0u32..).zip(self.classes) {
+            rows.into_iter().for_each(|row| of_row[row as usize] = number);
+            classes.push(class);
+        }
+        Joined { classes, of_row, depth: self.depth }
+    }
+}
+
+impl Inquiry for Joint {
+    /// `None` when even the whole, as one class, breaks a rule.
+    type Output = Option<Joined>;
+
+    fn may_open(&self) -> Vec<Kind> {
+        self.agreed.may_open()
+    }
+
+    fn next(mut self, answer: &[u64]) -> Turn<Self> {
+        match std::mem::replace(&mut self.waiting, Waiting::Start) {
+            Waiting::Start => {
+                self.waiting = Waiting::Whole;
+                let ask = self.whole_ask();
+                return Turn::Ask(self, ask);
+            }
+            Waiting::Whole => {
+                let Some(all) = self.take_whole(answer) else { return Turn::Done(None) };
+                self.wholes = self.agreed.wholes(&all);
+                if all.rows == 0 || !self.agreed.holds(&all, &self.wholes) {
+                    return Turn::Done(None);
+                }
+                if self.agreed.asks_for_objections() {
+                    let fine = self.agreed.agrees(&all, &self.own_counts(), &self.wholes);
+                    self.waiting = Waiting::WholeObjections(all);
+                    let words = vec![(Kind::Objections, vec![u64::from(!fine)])];
+                    return Turn::Ask(self, ask(Operation::Any, words, "all rows"));
+                }
+                self.begin(all.rows);
+                self.settle(Vec::new());
+            }
+            Waiting::WholeObjections(all) => {
+                if answer.iter().any(|any| *any != 0) {
+                    return Turn::Done(None);
+                }
+                self.begin(all.rows);
+                self.settle(Vec::new());
+            }
+            waiting => self.absorb(waiting, answer),
+        }
+        match self.next_ask() {
+            Some(ask) => Turn::Ask(self, ask),
+            None => Turn::Done(Some(self.joined())),
+        }
+    }
+}
+
+fn ask(operation: Operation, pieces: Vec<(Kind, Vec<u64>)>, about: &str) -> Ask {
+    let opens = |(kind, words): &(Kind, Vec<u64>)| Opens { kind: *kind, about: about.to_owned(), words: words.len() };
+    let opens = pieces.iter().map(opens).collect();
+    Ask { operation, words: pieces.into_iter().flat_map(|(_, words)| words).collect(), opens }
+}
+
+impl fmt::Debug for Joint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Joint")
+            .field("parts", &self.parts.len())
+            .field("classes", &self.classes.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,125 @@
+//! The rows of the union, each with its class and nobody's in particular: what is released in the end.
+//!
+//! Where a row carries nothing besides its class but values of agreed attributes, its possible contents can be counted: the union is a sum over classes and
+//! values, and no row travels. Rows that carry more (plain attributes, whose values nobody agreed on), or too many combinations to count, go through the shuffle, in
+//! which every custodian strips one layer of encryption. The shuffle serves both profiles: the ring's own union hides rows among made-up ones
+//! from the rows' domain, and here there is none.
+//!
+//! All custodians hand in as many rows of the same length, padding included: as many as the one with most has, rounded up to a power of two.
+
+use hedgerow_smc::{Ask, Inquiry, Item, Kind, Operation, Turn, UnionCounts};
+
+use super::{Agreed, Joined, Share};
+
+/// The most words in one sum: class × values.
+const CELLS_MAX: usize = 1 << 20;
+/// Rows are padded to a multiple of so many bytes.
+const PADDING_BYTES: u64 = 32;
+
+/// A row of the union.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JointRow {
+    pub class: u32,
+    /// The codes of the agreed attributes beside the quasi ones.
+    pub codes: Vec<u32>,
+    /// What else it carries.
+    pub carried: Item,
+}
+
+impl Agreed {
+    /// How many combinations of values the rows of a class can have, when they can all be counted in one sum.
+    pub(super) fn countable(&self, classes: usize) -> Option<usize> {
+        let product = |all: usize, values: &usize| all.checked_mul(*values).filter(|all| *all <= CELLS_MAX);
+        let values = self.cardinalities.iter().try_fold(1, product)?;
+        (!self.carries && values.saturating_mul(classes) <= CELLS_MAX).then_some(values)
+    }
+
+    /// Our rows as counts over class and values; `total` is how many rows there are in all.
+    pub(super) fn count_rows(&self, share: &Share, joined: &Joined, values: usize, total: u64) -> UnionCounts {
+        let cell = |row: usize| {
+            let digit = |all: usize, (codes, values): (&Vec<u32>, &usize)| all * values + codes[row] as usize;
+            (joined.of_row[row] as usize, share.codes.iter().zip(&self.cardinalities).fold(0, digit))
+        };
+        let bits = (u64::BITS - total.leading_zeros()).max(1) as u8;
+        UnionCounts::new((0..share.rows()).map(cell), joined.classes.len(), values).below(bits)
+    }
+
+    /// The rows that counts stand for, in order.
+    pub(super) fn counted_rows(&self, counts: Vec<(usize, usize, u64)>) -> Vec<JointRow> {
+        let mut rows = Vec::new();
+        for (class, mut value, count) in counts {
+            let mut codes = vec![0; self.cardinalities.len()];
+            for (code, values) in codes.iter_mut().zip(&self.cardinalities).rev() {
+                *code = (value % values) as u32;
+                value /= values;
+            }
+            let row = JointRow { class: class as u32, codes, carried: Item::new() };
+            rows.extend(std::iter::repeat_n(row, count as usize));
+        }
+        rows
+    }
+
+    /// Our rows as they travel: class, codes, and what they carry.
+    pub(super) fn pack_rows(&self, share: &Share, joined: &Joined) -> Vec<Item> {
+        let pack = |row: usize| {
+            let mut item = joined.of_row[row].to_le_bytes().to_vec();
+            share.codes.iter().for_each(|codes| item.extend(codes[row].to_le_bytes()));
+            item.extend(share.carried.get(row).into_iter().flatten());
+            item
+        };
+        (0..share.rows()).map(pack).collect()
+    }
+
+    /// What travelled, taken apart; nothing where it is no row of these classes and attributes.
+    pub(super) fn unpack_row(&self, item: &[u8], classes: usize) -> Option<JointRow> {
+        let mut rest = item;
+        let mut number = |below: usize| {
+            let (bytes, after) = rest.split_first_chunk()?;
+            rest = after;
+            let number = u32::from_le_bytes(*bytes);
+            ((number as usize) < below).then_some(number)
+        };
+        let class = number(classes)?;
+        let codes = self.cardinalities.iter().map(|values| number(*values)).collect::<Option<_>>()?;
+        Some(JointRow { class, codes, carried: rest.to_vec() })
+    }
+}
+
+/// How many rows everybody hands in, and how long each is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Batch {
+    pub(super) rows: usize,
+    pub(super) row_bytes: usize,
+}
+
+/// Finds the batch that fits everybody's rows.
+#[derive(Debug)]
+pub(super) struct Fitting(Option<[u64; 2]>);
+
+impl Fitting {
+    pub(super) fn new(items: &[Item]) -> Fitting {
+        let longest = items.iter().map(Vec::len).max().unwrap_or(0) as u64;
+        Fitting(Some([(items.len() as u64).next_power_of_two(), longest.next_multiple_of(PADDING_BYTES)]))
+    }
+}
+
+impl Inquiry for Fitting {
+    type Output = Batch;
+
+    fn may_open(&self) -> Vec<Kind> {
+        vec![Kind::Largest]
+    }
+
+    fn next(mut self, answer: &[u64]) -> Turn<Self> {
+        match self.0.take() {
+            Some(own) => {
+                let about = "the largest number and length of a custodian's rows, rounded up";
+                Turn::Ask(self, Ask::one(Operation::Max { bits: 32 }, own.to_vec(), Kind::Largest, about))
+            }
+            None => {
+                let size = |place: usize| answer.get(place).copied().unwrap_or(0) as usize;
+                Turn::Done(Batch { rows: size(0), row_bytes: size(1) })
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What joint publishing promises beyond the rules themselves: rows of several custodians in every class, rules that hold towards some of them, nothing opened that
+//! was not announced, and a union with everybody's rows in it. The oracle tries every coalition on the rows themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use hedgerow_publish::bind::Bound;
+use hedgerow_publish::joint::{Agreed, JointRow, Profile, rehearse, rehearse_release};
+use hedgerow_smc::Kind;
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+
+use crate::joint::{classes_by_row, read, split};
+
+/// People of one random case, and what is asked for them.
+struct People {
+    /// Age, ward, disease.
+    rows: Vec<(u32, u32, u32)>,
+    k: u64,
+    /// At least so many diseases.
+    distinct: u64,
+    /// No disease with more than one in so many; 1 asks for nothing.
+    frequency: u64,
+    /// Distributions of diseases that differ by at most so many tenths; 10 asks for nothing.
+    tenths: u64,
+}
+
+impl People {
+    fn random(random: &mut StdRng) -> People {
+        let (wide, wards, diseases) =
+            (random.random_range(1..20), random.random_range(1..5), random.random_range(1..5));
+        let person = |random: &mut StdRng| {
+            (random.random_range(0..wide), random.random_range(0..wards), random.random_range(0..diseases))
+        };
+        let count = random.random_range(1..60usize);
+        People {
+            rows: (0..count).map(|_| person(random)).collect(),
+            k: random.random_range(1..5),
+            distinct: if random.random_bool(0.5) { random.random_range(1..3) } else { 1 },
+            frequency: if random.random_bool(0.3) { random.random_range(1..3) } else { 1 },
+            tenths: if random.random_bool(0.3) { random.random_range(3..10) } else { 10 },
+        }
+    }
+
+    fn write(&self, folder: &Path) {
+        let mut text = "age,ward,disease\n".to_owned();
+        self.rows.iter().for_each(|(age, ward, disease)| text.push_str(&format!("{age},w{ward},d{disease}\n")));
+        let mut models = vec![format!("{{ model = \"distinct-l-diversity\", l = {} }}", self.distinct)];
+        if self.frequency > 1 {
+            models.push(format!("{{ model = \"frequency-l-diversity\", l = {} }}", self.frequency));
+        }
+        if self.tenths < 10 {
+            models.push(format!("{{ model = \"t-closeness\", t = 0.{}, distance = \"equal\" }}", self.tenths));
+        }
+        let policy = format!(
+            "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\" }}\nward = {{ role = \"quasi\" }}\n\
+             disease = {{ role = \"sensitive\" }}\n[[rule]]\nrequire = {{ model = \"k-anonymity\", k = {} }}\n\
+             [[rule]]\nprotect = \"disease\"\nrequire = [{}]\n[publish]\nmethod = \"mondrian\"\n",
+            self.k,
+            models.join(", ")
+        );
+        std::fs::write(folder.join("people.csv"), text).unwrap();
+        std::fs::write(folder.join("policy.toml"), policy).unwrap();
+    }
+
+    /// Whether these rows, as a class or what somebody sees of one, keep everything that is asked for.
+    fn fine(&self, rows: &[usize]) -> bool {
+        let count = |rows: &mut dyn Iterator<Item = usize>| {
+            let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+            rows.for_each(|row| *counts.entry(self.rows[row].2).or_default() += 1);
+            counts
+        };
+        let (class, whole) = (count(&mut rows.iter().copied()), count(&mut (0..self.rows.len())));
+        let (size, all) = (rows.len() as u64, self.rows.len() as u64);
+        // Half the sum of differences of shares, times 2 · size · all.
+        let apart: u64 = whole
+            .iter()
+            .map(|(disease, of_all)| (class.get(disease).unwrap_or(&0) * all).abs_diff(of_all * size))
+            .sum();
+        size >= self.k
+            && class.len() as u64 >= self.distinct
+            && class.values().all(|rows| rows * self.frequency <= size)
+            && (self.tenths == 10 || apart * 10 <= 2 * self.tenths * size * all)
+    }
+}
+
+/// All sets of at most `most` of so many custodians.
+fn coalitions(custodians: usize, most: u64) -> Vec<BTreeSet<usize>> {
+    let members = |set: usize| (0..custodians).filter(|one| set >> one & 1 == 1).collect::<BTreeSet<_>>();
+    (0..1usize << custodians).map(members).filter(|members| members.len() as u64 <= most).collect()
+}
+
+#[test]
+fn every_class_has_rows_of_several_custodians_and_no_coalition_learns_too_much() {
+    let (mut divided, mut refused) = ([0; 4], 0);
+    for seed in 0..1200 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let people = People::random(&mut random);
+        let folder = tempfile::tempdir().unwrap();
+        people.write(folder.path());
+        let (policy, table) = read(&folder.path().join("policy.toml"));
+        let bound = Bound::new(&policy, &table).unwrap();
+        let custodians = random.random_range(3..7usize);
+        let owner = split(&mut random, people.rows.len(), custodians);
+        let (sites, towards) = (random.random_range(1..4u64), seed % 4);
+        let agreed = Arc::new(Agreed { sites, towards, ..Agreed::new(&bound, seed % 3 > 0, false).unwrap() });
+        let shares = agreed.deal(&bound, &owner, custodians);
+        let profile = if random.random_bool(0.5) { Profile::Masked } else { Profile::Baseline };
+        let rehearsed = rehearse(profile, &agreed, shares, seed).unwrap();
+        let announced = agreed.announce(profile).remove(0).1;
+        let unannounced = rehearsed.ledger.counts().into_iter().find(|(kind, _)| !announced.contains(kind));
+        assert_eq!(unannounced, None, "seed {seed}");
+        let Some(joined) = rehearsed.joined else {
+            refused += 1;
+            continue;
+        };
+        let classes = classes_by_row(&joined, &owner);
+        for class in 0..joined[0].classes.len() {
+            let members: Vec<usize> = (0..people.rows.len()).filter(|row| classes[*row] == class).collect();
+            let owners: BTreeSet<usize> = members.iter().map(|row| owner[*row]).collect();
+            assert!(owners.len() as u64 >= sites, "seed {seed}");
+            for coalition in coalitions(custodians, towards) {
+                let rest: Vec<usize> =
+                    members.iter().copied().filter(|row| !coalition.contains(&owner[*row])).collect();
+                assert!(
+                    rest.is_empty() || people.fine(&rest),
+                    "seed {seed}: {coalition:?} see {rest:?} of {members:?}"
+                );
+            }
+        }
+        divided[towards as usize] += usize::from(joined[0].classes.len() > 1);
+    }
+    // Towards many, most small tables cannot be divided; but some can, or nothing would have been tried.
+    assert!(divided.iter().zip([100, 40, 5, 1]).all(|(divided, least)| *divided >= least), "{divided:?}");
+    assert!(refused > 50, "{refused}");
+}
+
+#[test]
+fn sixty_rows_of_each_of_six_can_be_divided_towards_any_four() {
+    let mut random = StdRng::seed_from_u64(1);
+    let person =
+        |random: &mut StdRng| (random.random_range(0..20), random.random_range(0..5), random.random_range(0..3));
+    let rows: Vec<_> = (0..360).map(|_| person(&mut random)).collect();
+    let people = People { rows, k: 5, distinct: 2, frequency: 1, tenths: 10 };
+    let folder = tempfile::tempdir().unwrap();
+    people.write(folder.path());
+    let (policy, table) = read(&folder.path().join("policy.toml"));
+    let bound = Bound::new(&policy, &table).unwrap();
+    let owner: Vec<usize> = (0..360).map(|row| row % 6).collect();
+    let mut classes = Vec::new();
+    for towards in 0..=6 {
+        let agreed = Arc::new(Agreed { towards, ..Agreed::new(&bound, true, false).unwrap() });
+        let found = rehearse(Profile::Masked, &agreed, agreed.deal(&bound, &owner, 6), 1).unwrap();
+        classes.push(found.joined.map_or(0, |joined| joined[0].classes.len()));
+    }
+    assert!(classes[4] > 1 && classes[4] < classes[0], "{classes:?}");
+    assert_eq!(classes[6], 0, "nobody can be protected from everybody");
+}
+
+#[test]
+fn everybodys_rows_arrive_and_nothing_opens_that_was_not_announced() {
+    for seed in 0..60 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let people = People { distinct: 1, frequency: 1, tenths: 10, ..People::random(&mut random) };
+        let folder = tempfile::tempdir().unwrap();
+        people.write(folder.path());
+        let (policy, table) = read(&folder.path().join("policy.toml"));
+        let bound = Bound::new(&policy, &table).unwrap();
+        let custodians = random.random_range(3..6usize);
+        let owner = split(&mut random, people.rows.len(), custodians);
+        let carries = seed % 2 == 0;
+        let agreed = Arc::new(Agreed { carries, ..Agreed::new(&bound, true, false).unwrap() });
+        let mut shares = agreed.deal(&bound, &owner, custodians);
+        if carries {
+            for (row, owner) in owner.iter().enumerate() {
+                shares[*owner].carried.push(format!("note {}", row % 7).into_bytes());
+            }
+        }
+        let profile = if seed % 4 < 2 { Profile::Masked } else { Profile::Baseline };
+        let Some(found) = rehearse_release(profile, &agreed, &shares, seed).unwrap() else { continue };
+        let classes = classes_by_row(&found.joined, &owner);
+        let row = |row: usize| JointRow {
+            class: classes[row] as u32,
+            codes: vec![shares_code(&shares, &owner, row)],
+            carried: if carries { format!("note {}", row % 7).into_bytes() } else { Vec::new() },
+        };
+        let mut expected: Vec<JointRow> = (0..people.rows.len()).map(row).collect();
+        let mut rows = found.rows;
+        expected.sort();
+        rows.sort();
+        assert_eq!(rows, expected, "seed {seed}");
+        let announced: BTreeSet<Kind> = agreed.announce(profile).into_iter().flat_map(|(_, kinds)| kinds).collect();
+        let opened: BTreeSet<Kind> = found.ledger.counts().into_iter().map(|(kind, _)| kind).collect();
+        assert!(opened.is_subset(&announced), "seed {seed}: {opened:?} of {announced:?}");
+        assert_eq!(opened.contains(&Kind::Rows), carries, "seed {seed}: what can be counted does not travel");
+        assert!(!announced.contains(&Kind::Sites) && !announced.contains(&Kind::Objections), "nobody asked for these");
+    }
+}
+
+/// The code of a row's disease, as its owner has it.
+fn shares_code(shares: &[hedgerow_publish::joint::Share], owner: &[usize], row: usize) -> u32 {
+    let place = owner[..row].iter().filter(|other| **other == owner[row]).count();
+    shares[owner[row]].codes[0][place]
+}

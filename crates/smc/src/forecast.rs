@@ -1,0 +1,119 @@
+//! What a run would send, before it is run: rounds, messages and bytes for any number of custodians.
+//!
+//! The asks of an inquiry follow from opened values alone, and these are the same whoever holds which row: one party that holds everything, and answers its own asks,
+//! goes through the same asks as any number of custodians who share it. What is sent for an ask follows from its operation, its length and the number of
+//! custodians, by the rules below; the tests hold them against simulated runs, byte for byte. (Where an inquiry opens what *does* depend on who holds
+//! what, such as how many custodians have rows in a group, the forecast is for the one who holds everything.)
+
+use crate::baseline::Chances;
+use crate::inquiry::{Inquiry, Operation, Turn};
+use crate::message::HEADER_BYTES;
+use crate::packed::per_word;
+use crate::simulate::Traffic;
+
+/// The asks of one inquiry: operations with their lengths in words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Forecast {
+    asks: Vec<(Operation, u64)>,
+}
+
+impl Forecast {
+    /// Runs an inquiry that holds all rows, without any protocol.
+    pub fn of<I: Inquiry>(mut inquiry: I) -> (I::Output, Forecast) {
+        let mut forecast = Forecast::default();
+        let mut answer = Vec::new();
+        loop {
+            let ask = match inquiry.next(&answer) {
+                Turn::Done(output) => return (output, forecast),
+                Turn::Ask(next, ask) => {
+                    inquiry = next;
+                    ask
+                }
+            };
+            forecast.asks.push((ask.operation, ask.words.len() as u64));
+            answer = ask.words;
+            if ask.operation == Operation::Any {
+                answer.iter_mut().for_each(|word| *word = u64::from(*word != 0));
+            }
+        }
+    }
+
+    /// How many vectors are asked for.
+    pub fn asks(&self) -> usize {
+        self.asks.len()
+    }
+
+    /// Under masks, everybody sends one key to all others, and then one vector for each round: one for a sum, one for each binary digit of a largest value.
+    pub fn masked(&self, custodians: u64) -> Traffic {
+        let pairs = custodians * (custodians - 1);
+        let mut traffic = Traffic { messages: pairs, bytes: pairs * (HEADER_BYTES + 32), rounds: 1 };
+        for &(operation, words) in &self.asks {
+            let (rounds, words) = match operation {
+                Operation::Sum | Operation::Any => (1, words),
+                Operation::Count { bits } => (1, words.div_ceil(per_word(bits) as u64)),
+                Operation::Max { bits } => (u64::from(bits.min(64)), words),
+            };
+            traffic.rounds += rounds;
+            traffic.messages += rounds * pairs;
+            traffic.bytes += rounds * pairs * vector_bytes(words);
+        }
+        traffic
+    }
+
+    /// In the ring, a vector goes round once for a sum and several times for a largest value, and the first tells all others the result.
+    pub fn baseline(&self, custodians: u64, chances: Chances) -> Traffic {
+        let mut traffic = Traffic::default();
+        for &(operation, words) in &self.asks {
+            let passes = match operation {
+                Operation::Max { .. } => u64::from(chances.passes.max(1)),
+                Operation::Sum | Operation::Count { .. } | Operation::Any => 1,
+            };
+            let messages = passes * custodians + (custodians - 1);
+            traffic.rounds += passes + 1;
+            traffic.messages += messages;
+            traffic.bytes += messages * vector_bytes(words);
+        }
+        traffic
+    }
+}
+
+/// A message with a vector: envelope, length, words.
+fn vector_bytes(words: u64) -> u64 {
+    HEADER_BYTES + 4 + 8 * words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BurnBook, Coins, Extremes, Medians, Question, Roster, Sums, UnionCounts, baseline, masked, simulate};
+
+    /// Both profiles send what was forecast, for several numbers of custodians; the first one holds everything.
+    fn check<I: Inquiry>(everything: impl Fn() -> I, nothing: impl Fn() -> I) {
+        let (_, forecast) = Forecast::of(everything());
+        for count in [3u64, 4, 7] {
+            let roster = Roster::numbered(count as usize).unwrap();
+            let permit = || BurnBook::default().permit([1; 16], Question::new("test", b""), &roster).unwrap();
+            let inquiry = |me: u16| if me == 0 { everything() } else { nothing() };
+            let coins = |me: u16| Coins::danger_from_seed(u64::from(me));
+            let starts = (0..count as u16).map(|me| masked::start(permit(), me, inquiry(me), coins(me)).unwrap());
+            let (_, traffic) = simulate::run(starts.collect(), 1).unwrap();
+            assert_eq!(forecast.masked(count), traffic, "masked, {count}");
+            let chances = Chances { passes: 4, ..Chances::default() };
+            let ring = |me: u16| baseline::start(permit(), me, inquiry(me), chances, coins(me)).unwrap();
+            let (_, traffic) = simulate::run((0..count as u16).map(ring).collect(), 1).unwrap();
+            assert_eq!(forecast.baseline(count, chances), traffic, "baseline, {count}");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_is_what_was_forecast() {
+        check(|| Sums::new(vec![5; 17]), || Sums::new(vec![0; 17]));
+        check(|| Sums::of_counters(vec![5; 17], 20), || Sums::of_counters(vec![0; 17], 20));
+        check(|| Extremes::new(vec![Some((3, 9)), None], 12), || Extremes::new(vec![None, None], 12));
+        check(
+            || Medians::new(vec![(vec![1, 2, 2, 8], 9), (vec![], 3)]),
+            || Medians::new(vec![(vec![], 9), (vec![], 3)]),
+        );
+        check(|| UnionCounts::new([(1, 1)], 2, 9).below(5), || UnionCounts::new([], 2, 9).below(5));
+    }
+}

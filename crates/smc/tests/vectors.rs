@@ -1,0 +1,243 @@
+//! Test vectors in JSON: every message byte for byte, and for every protocol all that one custodian receives and what comes of it; with `bad_*`
+//! entries that must be refused, and why. Another implementation can be held against them.
+//!
+//! `HEDGEROW_VECTORS=write cargo test -p hedgerow-smc --test vectors` writes them anew after an intended change of the encoding.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hedgerow_smc::baseline::{self, Chances, UnionInput};
+use hedgerow_smc::simulate::{self, Delivery};
+use hedgerow_smc::{
+    Body, BurnBook, Coins, Concluded, Extremes, Fault, Inquiry, Item, Machine, Medians, Message, Permit, Question,
+    Roster, Sums, Transition, UnionCounts, masked,
+};
+use serde_json::{Value, json};
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits = text.as_bytes().as_chunks::<2>().0;
+    digits.iter().map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+/// Holds what is computed against the file, or writes the file.
+fn hold(name: &str, computed: &Value) -> Value {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors").join(name);
+    if std::env::var("HEDGEROW_VECTORS").is_ok_and(|value| value == "write") {
+        std::fs::write(&path, format!("{computed:#}\n")).unwrap();
+    }
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert!(kept == *computed, "{name} differs from what is computed");
+    kept
+}
+
+#[test]
+fn messages() {
+    let words = vec![0, 1, u64::MAX];
+    let items: Vec<Item> = vec![b"flu".to_vec(), vec![], vec![0xff; 5]];
+    let bodies = [
+        ("key", Body::Key([7; 32])),
+        ("masked", Body::Masked(words.clone())),
+        ("ring-sum", Body::RingSum(words.clone())),
+        ("ring-total", Body::RingTotal(words.clone())),
+        ("ring-largest", Body::RingLargest(words.clone())),
+        ("ring-largest-found", Body::RingLargestFound(words)),
+        ("union-items", Body::UnionItems(items.clone())),
+        ("union-result", Body::UnionResult(items.clone())),
+        ("layered", Body::Layered(items.clone())),
+        ("rows", Body::Rows(items)),
+        ("abort", Body::Abort),
+    ];
+    let mut good = Vec::new();
+    let mut bad = Vec::new();
+    for (name, body) in bodies {
+        let message = Message { session: [0x11; 16], question: [0x22; 32], sender: 2, round: 5, body };
+        let bytes = message.encode();
+        assert_eq!(Message::decode(&bytes), Ok(message));
+        good.push(json!({ "name": name, "sender": 2, "round": 5, "hex": hex(&bytes) }));
+        let changed = |place: usize, values: &[u8]| {
+            let mut bytes = bytes.clone();
+            bytes[place..place + values.len()].copy_from_slice(values);
+            bytes
+        };
+        let mut wrong = vec![
+            ("truncated", bytes[..bytes.len() - 1].to_vec()),
+            ("trailing", [&bytes[..], &[0]].concat()),
+            ("version", changed(0, &[2])),
+            ("kind", changed(1, &[200])),
+            ("sender_out_of_range", changed(50, &[0xff, 0xff])),
+            ("round_out_of_range", changed(52, &[0xff; 4])),
+        ];
+        if !matches!(name, "key" | "abort") {
+            wrong.push(("count_out_of_range", changed(56, &[0xff; 4])));
+            wrong.push(("count_beyond_the_end", changed(56, &[9, 0, 0, 0])));
+        }
+        for (why, bytes) in wrong {
+            let fault = Message::decode(&bytes).unwrap_err();
+            bad.push(json!({ "name": format!("bad_{name}_{why}"), "hex": hex(&bytes), "fault": format!("{fault:?}") }));
+        }
+    }
+    let kept = hold("messages.json", &json!({ "version": 1, "good": good, "bad": bad }));
+    for entry in kept["bad"].as_array().unwrap() {
+        let fault = Message::decode(&unhex(entry["hex"].as_str().unwrap())).unwrap_err();
+        assert_eq!(format!("{fault:?}"), entry["fault"].as_str().unwrap(), "{}", entry["name"]);
+    }
+}
+
+#[test]
+fn burn_books() {
+    let mut book = BurnBook::default();
+    let roster = Roster::numbered(3).unwrap();
+    for session in 1..3u8 {
+        book.permit([session; 16], Question::new("sizes", &[session]), &roster).unwrap();
+    }
+    let bytes = book.encode();
+    assert_eq!(BurnBook::decode(&bytes).as_ref(), Ok(&book));
+    let changed = |place: usize, values: &[u8]| {
+        let mut bytes = bytes.clone();
+        bytes[place..place + values.len()].copy_from_slice(values);
+        bytes
+    };
+    let wrong = [
+        ("truncated", bytes[..bytes.len() - 1].to_vec()),
+        ("trailing", [&bytes[..], &[0]].concat()),
+        ("version", changed(0, &[7])),
+        ("count_beyond_the_end", changed(1, &[0xff; 4])),
+        // The second session becomes the first.
+        ("session_twice", changed(5 + 16, &[1; 16])),
+        ("question_twice", changed(41 + 64, &bytes[41..41 + 32])),
+    ];
+    let mut bad = Vec::new();
+    for (why, bytes) in wrong {
+        let fault = BurnBook::decode(&bytes).unwrap_err();
+        bad.push(json!({ "name": format!("bad_{why}"), "hex": hex(&bytes), "fault": format!("{fault:?}") }));
+    }
+    hold("burn-book.json", &json!({ "version": 1, "good": hex(&bytes), "bad": bad }));
+}
+
+const SESSION: [u8; 16] = [0x5e; 16];
+
+fn permit(count: usize) -> Permit {
+    let roster = Roster::numbered(count).unwrap();
+    BurnBook::default().permit(SESSION, Question::new("vector", b""), &roster).unwrap()
+}
+
+/// Everything about one protocol: what custodian 0 receives, what it concludes, and what it refuses.
+fn protocol<M: Machine>(
+    name: &str,
+    custodians: usize,
+    start: impl Fn(usize) -> Transition<M>,
+    shown: impl Fn(&M::Output) -> Value,
+) -> Value {
+    let mut received = Vec::new();
+    let watcher = |delivery: &Delivery| {
+        if delivery.to == 0 {
+            received.push(delivery.message.clone());
+        }
+    };
+    let (outputs, _) = simulate::watch((0..custodians).map(&start).collect(), 42, watcher).unwrap();
+    let output = shown(&outputs[0]);
+    assert!(outputs.iter().all(|other| shown(other) == output), "{name}: custodians disagree");
+    let replayed = after(&start, &received).unwrap();
+    assert!(matches!(replayed, Transition::Finish(ref again, _) if shown(again) == output), "{name}: no replay");
+    let last = received.last().unwrap().clone();
+    let earlier = &received[..received.len() - 1];
+    let with = |change: &dyn Fn(&mut Message)| {
+        let mut message = last.clone();
+        change(&mut message);
+        message
+    };
+    let wrong = [
+        ("replayed", if earlier.is_empty() { last.clone() } else { earlier[0].clone() }),
+        ("from_a_stranger", with(&|message| message.sender = 900)),
+        ("from_ourselves", with(&|message| message.sender = 0)),
+        ("of_another_session", with(&|message| message.session[0] ^= 1)),
+        ("of_another_question", with(&|message| message.question[0] ^= 1)),
+        ("too_early", with(&|message| message.round += 7)),
+        ("of_another_kind", with(&|message| message.body = Body::Key([9; 32]))),
+        ("abort", with(&|message| message.body = Body::Abort)),
+        ("too_long", with(&|message| lengthen(&mut message.body))),
+    ];
+    let mut bad = Vec::new();
+    for (why, message) in wrong {
+        // What is repeated is repeated after everything else but the last; with nothing else there is nothing to repeat.
+        if (why == "replayed" && earlier.is_empty())
+            || (why == "too_long" && matches!(last.body, Body::Rows(_) | Body::UnionResult(_)))
+        {
+            continue;
+        }
+        let mut all = earlier.to_vec();
+        all.push(message.clone());
+        let fault = after(&start, &all).err().unwrap_or_else(|| panic!("{name}: {why} was not refused"));
+        bad.push(json!({ "name": format!("bad_{why}"), "instead_of_last": hex(&message.encode()), "fault": format!("{fault:?}") }));
+    }
+    let received: Vec<String> = received.iter().map(|message| hex(&message.encode())).collect();
+    json!({ "name": name, "custodians": custodians, "received_by_0": received, "output": output, "bad": bad })
+}
+
+fn lengthen(body: &mut Body) {
+    match body {
+        Body::Masked(words)
+        | Body::RingSum(words)
+        | Body::RingTotal(words)
+        | Body::RingLargest(words)
+        | Body::RingLargestFound(words) => words.push(1),
+        Body::UnionItems(items) | Body::UnionResult(items) | Body::Layered(items) | Body::Rows(items) => {
+            items.push(vec![1])
+        }
+        Body::Key(_) | Body::Abort => {}
+    }
+}
+
+/// Custodian 0 after these messages, which travel as bytes.
+fn after<M: Machine>(start: &impl Fn(usize) -> Transition<M>, messages: &[Message]) -> Result<Transition<M>, Fault> {
+    let mut state = start(0);
+    for message in messages {
+        let Transition::Continue(machine, _) = state else { panic!("finished before the last message") };
+        state = machine.step(Message::decode(&message.encode())?)?;
+    }
+    Ok(state)
+}
+
+fn inquiry<I: Inquiry>(
+    name: &str,
+    custodians: usize,
+    make: impl Fn(usize) -> I,
+    shown: impl Fn(&I::Output) -> Value + Copy,
+) -> Vec<Value> {
+    let coins = |me: usize| Coins::danger_from_seed(7000 + me as u64);
+    let concluded = |concluded: &Concluded<I::Output>| shown(&concluded.output);
+    let masked = |me: usize| masked::start(permit(custodians), me as u16, make(me), coins(me)).unwrap();
+    let ring =
+        |me: usize| baseline::start(permit(custodians), me as u16, make(me), Chances::default(), coins(me)).unwrap();
+    vec![
+        protocol(&format!("masked {name}"), custodians, masked, concluded),
+        protocol(&format!("baseline {name}"), custodians, ring, concluded),
+    ]
+}
+
+#[test]
+fn protocols() {
+    let coins = |me: usize| Coins::danger_from_seed(8000 + me as u64);
+    let mut all = Vec::new();
+    all.extend(inquiry("sum", 3, |me| Sums::new(vec![me as u64, 40]), |sums| json!(sums)));
+    all.extend(inquiry("extremes", 3, |me| Extremes::new(vec![Some((me as u64, 5)), None], 8), |found| json!(found)));
+    all.extend(inquiry("medians", 4, |me| Medians::new(vec![(vec![me as u64, 6], 8)]), |medians| json!(medians)));
+    all.extend(inquiry("union-counts", 3, |me| UnionCounts::new([(0, me), (1, 0)], 2, 3), |union| json!(union)));
+    let items =
+        |concluded: &Concluded<Vec<Item>>| json!(concluded.output.iter().map(|item| hex(item)).collect::<Vec<_>>());
+    let rows = |me: usize| vec![vec![me as u8; 1 + me]; me];
+    let shuffle = |me: usize| masked::start_shuffle(permit(3), me as u16, rows(me), 2, 4, coins(me)).unwrap();
+    all.push(protocol("masked shuffle", 3, shuffle, items));
+    let domain: Arc<[Item]> = (0..20u8).map(|value| vec![value; 2]).collect();
+    let union = |me: usize| {
+        let input = UnionInput { items: vec![vec![me as u8; 2]], domain: Arc::clone(&domain), made_up: 3 };
+        baseline::start_union(permit(3), me as u16, input, Chances::default(), coins(me)).unwrap()
+    };
+    all.push(protocol("baseline union", 3, union, items));
+    let session = hex(&SESSION);
+    hold("protocols.json", &json!({ "version": 1, "session": session, "protocols": all }));
+}

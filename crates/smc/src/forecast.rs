@@ -32,9 +32,12 @@ impl Forecast {
             };
             forecast.asks.push((ask.operation, ask.words.len() as u64));
             answer = ask.words;
-            if ask.operation == Operation::Any {
-                answer.iter_mut().for_each(|word| *word = u64::from(*word != 0));
-            }
+            let flags_from = match ask.operation {
+                Operation::Any => 0,
+                Operation::Tally { flags, .. } => answer.len() - flags,
+                Operation::Sum | Operation::Count { .. } | Operation::Max { .. } => answer.len(),
+            };
+            answer[flags_from..].iter_mut().for_each(|word| *word = u64::from(*word != 0));
         }
     }
 
@@ -52,6 +55,10 @@ impl Forecast {
                 Operation::Sum | Operation::Any => (1, words),
                 Operation::Count { bits } => (1, words.div_ceil(per_word(bits) as u64)),
                 Operation::Max { bits } => (u64::from(bits.min(64)), words),
+                Operation::Tally { bits, flags } => {
+                    let flags = flags as u64;
+                    (1, (words - flags).div_ceil(per_word(bits) as u64) + flags)
+                }
             };
             traffic.rounds += rounds;
             traffic.messages += rounds * pairs;
@@ -66,7 +73,7 @@ impl Forecast {
         for &(operation, words) in &self.asks {
             let passes = match operation {
                 Operation::Max { .. } => u64::from(chances.passes.max(1)),
-                Operation::Sum | Operation::Count { .. } | Operation::Any => 1,
+                Operation::Sum | Operation::Count { .. } | Operation::Any | Operation::Tally { .. } => 1,
             };
             let messages = passes * custodians + (custodians - 1);
             traffic.rounds += passes + 1;
@@ -85,7 +92,10 @@ fn vector_bytes(words: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BurnBook, Coins, Extremes, Medians, Question, Roster, Sums, UnionCounts, baseline, masked, simulate};
+    use crate::{
+        Ask, BurnBook, Coins, Extremes, Kind, Medians, Opens, Question, Roster, Sums, UnionCounts, baseline, masked,
+        simulate,
+    };
 
     /// Both profiles send what was forecast, for several numbers of custodians; the first one holds everything.
     fn check<I: Inquiry>(everything: impl Fn() -> I, nothing: impl Fn() -> I) {
@@ -102,6 +112,40 @@ mod tests {
             let ring = |me: u16| baseline::start(permit(), me, inquiry(me), chances, coins(me)).unwrap();
             let (_, traffic) = simulate::run((0..count as u16).map(ring).collect(), 1).unwrap();
             assert_eq!(forecast.baseline(count, chances), traffic, "baseline, {count}");
+        }
+    }
+
+    /// Five counts and three flags in one vector.
+    struct Tally(Option<Vec<u64>>);
+
+    impl Inquiry for Tally {
+        type Output = Vec<u64>;
+
+        fn may_open(&self) -> Vec<Kind> {
+            vec![Kind::Sizes, Kind::Objections]
+        }
+
+        fn next(mut self, answer: &[u64]) -> Turn<Self> {
+            let Some(words) = self.0.take() else { return Turn::Done(answer.to_vec()) };
+            let opens = |kind, words| Opens { kind, about: String::new(), words };
+            let opens = vec![opens(Kind::Sizes, 5), opens(Kind::Objections, 3)];
+            Turn::Ask(self, Ask { operation: Operation::Tally { bits: 20, flags: 3 }, words, opens })
+        }
+    }
+
+    #[test]
+    fn counts_and_flags_in_one_round() {
+        let everything = || Tally(Some(vec![1, 2, 0, 4, 1 << 17, 1, 0, 7]));
+        check(everything, || Tally(Some(vec![0; 8])));
+        let roster = Roster::numbered(3).unwrap();
+        let permit = || BurnBook::default().permit([1; 16], Question::new("test", b""), &roster).unwrap();
+        let coins = |me: u16| Coins::danger_from_seed(u64::from(me));
+        let masked = (0..3).map(|me| masked::start(permit(), me, everything(), coins(me)).unwrap()).collect();
+        let ring = |me| baseline::start(permit(), me, everything(), Chances::default(), coins(me)).unwrap();
+        let (masked, _) = simulate::run(masked, 1).unwrap();
+        let (ring, _) = simulate::run((0..3).map(ring).collect(), 1).unwrap();
+        for concluded in masked.into_iter().chain(ring) {
+            assert_eq!(concluded.output, [3, 6, 0, 12, 3 << 17, 1, 0, 1]);
         }
     }
 

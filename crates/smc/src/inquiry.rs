@@ -47,12 +47,17 @@ impl Ask {
         if self.words.len() > WORDS_MAX {
             return Err(Fault::TooLarge { found: self.words.len(), max: WORDS_MAX });
         }
-        let beyond = |bits: u8| {
+        let beyond = |bits: u8, counts: usize| {
             !(1..=64).contains(&bits)
-                || self.words.iter().any(|word| u64::BITS - word.leading_zeros() > u32::from(bits))
+                || self.words[..counts].iter().any(|word| u64::BITS - word.leading_zeros() > u32::from(bits))
         };
-        if let Operation::Count { bits } = self.operation
-            && beyond(bits)
+        let counts = match self.operation {
+            Operation::Count { bits } => Some((bits, self.words.len())),
+            Operation::Tally { bits, flags } => Some((bits, self.words.len().saturating_sub(flags))),
+            Operation::Sum | Operation::Max { .. } | Operation::Any => None,
+        };
+        if let Some((bits, counts)) = counts
+            && beyond(bits, counts)
         {
             return Err(Fault::Internal("a count beyond what was said to be its largest"));
         }
@@ -71,4 +76,6 @@ pub enum Operation {
     Max { bits: u8 },
     /// Word by word, 1 when any custodian's word is not 0, else 0.
     Any,
+    /// Counts as by `Count`, and behind them `flags` words as by `Any`: in one round.
+    Tally { bits: u8, flags: usize },
 }

@@ -10,8 +10,8 @@ use super::{print, print_json, short};
 use crate::args::{Federation, FederationWhat, Lop, Talk};
 use crate::failure::Failure;
 
-/// Masked vectors are as long as the domain, and nothing is expected to be found: a few runs hold many claims.
-const MASKED_RUNS_MAX: u32 = 2;
+/// Masked vectors are as long as the domain: in so many words, all runs together, there are claims enough.
+const MASKED_WORDS_MAX: u64 = 200_000;
 
 pub(crate) fn run(arguments: &Federation, talk: &Talk) -> Result<ExitCode, Failure> {
     let FederationWhat::Lop(lop) = &arguments.what;
@@ -24,7 +24,8 @@ pub(crate) fn run(arguments: &Federation, talk: &Talk) -> Result<ExitCode, Failu
         TableError::input("federation lop", fault.to_string(), "try fewer custodians, items or made-up items")
     };
     let ring = lop::measure_ring(setting, lop.made_up, lop.runs, lop.seed).map_err(refused)?;
-    let masked = lop::measure_masked(setting, lop.runs.min(MASKED_RUNS_MAX), lop.seed).map_err(refused)?;
+    let masked_runs = u64::from(lop.runs).min((MASKED_WORDS_MAX / lop.domain).max(2)) as u32;
+    let masked = lop::measure_masked(setting, masked_runs, lop.seed).map_err(refused)?;
     if talk.json {
         print_json(&as_json(lop, setting, &ring, &masked))?;
     } else {

@@ -1,12 +1,13 @@
 //! The conversation of all custodians: which parts ask for what, together.
 //!
-//! First the whole: its size and, where rules look at them, the distributions of protected values. Then ranges of all new parts in one go, then sums
-//! until every new part has been divided or has failed along its widest attribute; its children and those that try a second attribute go on together.
+//! First the whole: its size and, where rules look at them, the distributions of protected values. Then every round asks for the next thing that each part needs, all in
+//! one vector: digits of ranges, children's sizes, counts at probes, distributions, objections. No part waits for another, so rounds grow with the
+//! longest way to a class and not with the number of parts.
 
 use std::fmt;
 
 use hedgerow_privacy::Whole;
-use hedgerow_smc::{Ask, Extremes, Inquiry, Kind, Opens, Operation, Turn};
+use hedgerow_smc::{Ask, Inquiry, Kind, Opens, Operation, Turn};
 use rand::rngs::StdRng;
 
 use super::part::{Part, Stage, View};
@@ -36,10 +37,8 @@ enum Waiting {
     Start,
     Whole,
     WholeObjections(Counts),
-    /// Parts, each with how many lanes or words it asked for.
-    Ranges(Vec<(usize, usize)>),
-    Sums(Vec<(usize, usize)>),
-    Objections(Vec<usize>),
+    /// Parts, each with how many counts and flags it asked for.
+    Parts(Vec<(usize, usize, usize)>),
 }
 
 impl Joint {
@@ -57,11 +56,6 @@ impl Joint {
             rows: 0,
             waiting,
         }
-    }
-
-    /// The size of the largest domain: what ranks are coded by.
-    fn domain(&self) -> u64 {
-        self.agreed.axes.iter().map(Axis::size).max().map_or(1, |size| u64::from(size.max(1)))
     }
 
     fn whole_ask(&self) -> Ask {
@@ -91,35 +85,17 @@ impl Joint {
         self.parts.push(Part::new(view, rows, size, region, 0));
     }
 
-    /// Puts what an answer says into the parts that asked for it.
-    fn absorb(&mut self, waiting: Waiting, answer: &[u64]) {
-        let domain = self.domain();
+    /// Puts what an answer says into the parts that asked for it: first all counts, then all flags.
+    fn absorb(&mut self, asked: Vec<(usize, usize, usize)>, answer: &[u64]) {
         let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
         let mut divided: Vec<(usize, Vec<Part>)> = Vec::new();
-        let mut rest = answer;
-        match waiting {
-            Waiting::Ranges(asked) => {
-                for (part, lanes) in asked {
-                    let (own, after) = rest.split_at(2 * lanes);
-                    self.parts[part].take_ranges(view, &Extremes::decode(own, domain));
-                    rest = after;
-                }
-            }
-            Waiting::Sums(asked) => {
-                for (part, words) in asked {
-                    let (own, after) = rest.split_at(words);
-                    let children = self.parts[part].absorb(view, own, &mut self.random);
-                    divided.extend(children.map(|children| (part, children)));
-                    rest = after;
-                }
-            }
-            Waiting::Objections(asked) => {
-                for (part, any) in asked.into_iter().zip(answer) {
-                    let children = self.parts[part].take_objections(view, *any != 0, &mut self.random);
-                    divided.extend(children.map(|children| (part, children)));
-                }
-            }
-            Waiting::Start | Waiting::Whole | Waiting::WholeObjections(_) => {}
+        let (mut counts, mut flags) = answer.split_at(asked.iter().map(|(_, counts, _)| counts).sum());
+        for (part, own_counts, own_flags) in asked {
+            let (own, after) = counts.split_at(own_counts);
+            let (raised, after_flags) = flags.split_at(own_flags);
+            let children = self.parts[part].absorb(view, own, raised, &mut self.random);
+            divided.extend(children.map(|children| (part, children)));
+            (counts, flags) = (after, after_flags);
         }
         self.settle(divided);
     }
@@ -148,64 +124,23 @@ impl Joint {
     /// What to ask next; nothing when no part is left.
     fn next_ask(&mut self) -> Option<Ask> {
         let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
-        let at_stage = |wanted: fn(&Stage) -> bool| {
-            let parts = self.parts.iter().enumerate();
-            parts.filter(move |(_, part)| wanted(&part.stage))
-        };
-        let objecting: Vec<usize> =
-            at_stage(|stage| matches!(stage, Stage::Objecting(..))).map(|(index, _)| index).collect();
-        if !objecting.is_empty() {
-            let words = objecting.iter().flat_map(|index| self.parts[*index].objections(view)).collect();
-            self.waiting = Waiting::Objections(objecting);
-            return Some(ask(Operation::Any, vec![(Kind::Objections, words)], "cuts"));
-        }
-        // A range takes as many rounds as a value has digits, in which nothing else is asked: what one more sum may settle is settled before. Only
-        // second tries that look for a median take as long themselves, and do not hold up the others.
-        let soon = |part: &Part| match part.stage {
-            Stage::Ranges(_) => false,
-            Stage::Halving { .. } => part.first_try,
-            _ => true,
-        };
-        if !self.parts.iter().any(soon) {
-            let (mut lanes, mut asked) = (Vec::new(), Vec::new());
-            for (index, part) in at_stage(|stage| matches!(stage, Stage::Ranges(_))) {
-                let own = part.ranges(view);
-                asked.push((index, own.len()));
-                lanes.extend(own);
-                if lanes.len() * 2 > WORDS_AT_ONCE {
-                    break;
-                }
-            }
-            if !asked.is_empty() {
-                let domain = self.domain();
-                let words = Extremes::encode(&lanes, domain);
-                self.waiting = Waiting::Ranges(asked);
-                let operation = Operation::Max { bits: Extremes::bits(domain) };
-                return Some(ask(operation, vec![(Kind::Largest, words)], "lowest and highest values of parts"));
-            }
-        }
-        let (mut pieces, mut asked, mut total): (Vec<(Kind, Vec<u64>)>, _, _) = (Vec::new(), Vec::new(), 0);
+        let (mut counts, mut flags) = (Pieces::default(), Pieces::default());
+        let mut asked = Vec::new();
         for (index, part) in self.parts.iter().enumerate() {
-            let own = part.words(view);
-            let count: usize = own.iter().map(|(_, words)| words.len()).sum();
-            if count == 0 {
-                continue;
-            }
-            asked.push((index, count));
-            for (kind, words) in own {
-                match pieces.last_mut() {
-                    Some((last, before)) if *last == kind => before.extend(words),
-                    _ => pieces.push((kind, words)),
-                }
-            }
-            total += count;
-            if total > WORDS_AT_ONCE {
+            let (counted, flagged) = (counts.words, flags.words);
+            part.words(view).into_iter().for_each(|(kind, words)| counts.push(kind, words));
+            part.flags(view).into_iter().for_each(|(kind, words)| flags.push(kind, words));
+            asked.push((index, counts.words - counted, flags.words - flagged));
+            if counts.words + flags.words > WORDS_AT_ONCE {
                 break;
             }
         }
         (!asked.is_empty()).then(|| {
-            self.waiting = Waiting::Sums(asked);
-            ask(Operation::Count { bits: (u64::BITS - self.rows.leading_zeros()) as u8 }, pieces, "parts")
+            self.waiting = Waiting::Parts(asked);
+            let bits = (u64::BITS - self.rows.leading_zeros()) as u8;
+            let operation = Operation::Tally { bits, flags: flags.words };
+            counts.pieces.append(&mut flags.pieces);
+            ask(operation, counts.pieces, "parts")
         })
     }
 
@@ -257,11 +192,28 @@ impl Inquiry for Joint {
                 self.begin(all.rows);
                 self.settle(Vec::new());
             }
-            waiting => self.absorb(waiting, answer),
+            Waiting::Parts(asked) => self.absorb(asked, answer),
         }
         match self.next_ask() {
             Some(ask) => Turn::Ask(self, ask),
             None => Turn::Done(Some(self.joined())),
+        }
+    }
+}
+
+/// Words by kind, in the order in which parts ask for them.
+#[derive(Debug, Default)]
+struct Pieces {
+    pieces: Vec<(Kind, Vec<u64>)>,
+    words: usize,
+}
+
+impl Pieces {
+    fn push(&mut self, kind: Kind, words: Vec<u64>) {
+        self.words += words.len();
+        match self.pieces.last_mut() {
+            Some((last, before)) if *last == kind => before.extend(words),
+            _ => self.pieces.push((kind, words)),
         }
     }
 }

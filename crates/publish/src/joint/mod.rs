@@ -12,8 +12,8 @@
 //! look at protected values, their distribution in both halves of every cut that was tried, also of those that were given up. Relaxed cuts also
 //! open how the people at the median are distributed. All of this is about the union; who contributed what stays hidden as far as the profile hides it.
 //!
-//! **Rounds.** All parts are asked about together, and a part that tries its second attribute does not hold up the others: rounds grow with the
-//! depth of the tree and the logarithm of the largest domain, not with the number of parts.
+//! **Rounds.** Every round asks for what each part needs next, so no part holds up another: rounds grow with the depth of the tree, the cuts that are tried in vain
+//! and the logarithm of the largest domain, not with the number of parts.
 //!
 //! **Ties.** A relaxed cut goes through the people at the median. Who of them goes left is settled by the order of their other values, as in a single
 //! table, so that both find the same regions; people who agree in everything are interchangeable, and are shared by lot.
@@ -21,6 +21,7 @@
 mod coalitions;
 mod inquiry;
 mod part;
+mod ranges;
 mod rehearse;
 mod rows;
 mod rules;
@@ -126,6 +127,7 @@ impl Agreed {
         let asked = [
             (Kind::Sizes, true),
             (Kind::Largest, true),
+            (Kind::Digits, true),
             (Kind::CountsAtProbe, true),
             (Kind::Histograms, protects || !self.strict),
             (Kind::Sites, self.sites > 1),

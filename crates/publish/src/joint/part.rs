@@ -4,6 +4,7 @@ use hedgerow_privacy::Whole;
 use hedgerow_smc::Kind;
 use rand::rngs::StdRng;
 
+use super::ranges::Ranges;
 use super::rules::Counts;
 use super::ties::Ties;
 use super::{Agreed, Share};
@@ -31,14 +32,12 @@ pub(super) struct Part {
     people: Vec<Stretch>,
     tried: Vec<bool>,
     pub(super) stage: Stage,
-    /// Whether its first attribute is being tried: the next level waits for these only.
-    pub(super) first_try: bool,
 }
 
 #[derive(Debug)]
 pub(super) enum Stage {
-    /// The people's ranges on these axes.
-    Ranges(Vec<usize>),
+    /// The people's ranges on some axes.
+    Ranges(Ranges),
     /// Sizes of a node's children.
     Children(usize, Vec<Stretch>),
     /// How many lack a value.
@@ -81,34 +80,10 @@ impl Part {
         let wide = |axis: &usize| region[*axis].first < region[*axis].last;
         let told = |axis: &usize| agreed.tight || matches!(agreed.axes[*axis].shape(), Shape::Tree(_));
         let asked: Vec<usize> = (0..region.len()).filter(wide).filter(|axis| dividable || told(axis)).collect();
-        let stage = if asked.is_empty() { Stage::Class } else { Stage::Ranges(asked) };
+        let stage =
+            if asked.is_empty() { Stage::Class } else { Stage::Ranges(Ranges::new(asked, &rows, view.share, &region)) };
         let tried = vec![false; region.len()];
-        Part { rows, size, people: region.clone(), region, depth, tried, stage, first_try: false }
-    }
-
-    /// Our own lowest and highest ranks on the axes that are asked for.
-    pub(super) fn ranges(&self, view: View<'_>) -> Vec<Option<(u64, u64)>> {
-        let Stage::Ranges(axes) = &self.stage else { return Vec::new() };
-        let range = |axis: &usize| {
-            let ranks = self.rows.iter().map(|&row| u64::from(view.share.ranks[*axis][row as usize]));
-            ranks.fold(None, |range, rank| {
-                Some(range.map_or((rank, rank), |(low, high): (u64, u64)| (low.min(rank), high.max(rank))))
-            })
-        };
-        axes.iter().map(range).collect()
-    }
-
-    pub(super) fn take_ranges(&mut self, view: View<'_>, found: &[Option<(u64, u64)>]) {
-        let Stage::Ranges(axes) = std::mem::replace(&mut self.stage, Stage::Class) else { return };
-        for (axis, found) in axes.into_iter().zip(found) {
-            if let Some((low, high)) = found {
-                self.people[axis] = Stretch::new(*low as u32, *high as u32);
-            }
-        }
-        if decide::can_divide(self.size, view.agreed.minimum()) {
-            self.first_try = true;
-            self.try_next_attribute(view);
-        }
+        Part { rows, size, people: region.clone(), region, depth, tried, stage }
     }
 
     /// The region that is told of a part that stays whole.
@@ -127,7 +102,6 @@ impl Part {
             self.stage = Stage::Class;
             return;
         };
-        self.first_try &= !self.tried.contains(&true);
         self.tried[attribute] = true;
         let (axis, people) = (&axes[attribute], self.people[attribute]);
         self.stage = match (axis.node(people), axis.shape()) {
@@ -169,7 +143,13 @@ impl Part {
     }
 
     /// Takes the sums; gives the children when the part is divided.
-    pub(super) fn absorb(&mut self, view: View<'_>, answer: &[u64], random: &mut StdRng) -> Option<Vec<Part>> {
+    pub(super) fn absorb(
+        &mut self,
+        view: View<'_>,
+        answer: &[u64],
+        raised: &[u64],
+        random: &mut StdRng,
+    ) -> Option<Vec<Part>> {
         let minimum = view.agreed.minimum();
         match std::mem::replace(&mut self.stage, Stage::Class) {
             Stage::Children(attribute, children) => {
@@ -246,32 +226,41 @@ impl Part {
                 }
                 Some(self.divide(view, attempt.attribute, sides))
             }
-            stage @ (Stage::Ranges(_) | Stage::Objecting(..) | Stage::Class) => {
-                self.stage = stage;
+            Stage::Ranges(mut ranges) => {
+                match ranges.absorb(raised, &self.region) {
+                    None => self.stage = Stage::Ranges(ranges),
+                    Some(people) => {
+                        people.into_iter().for_each(|(axis, people)| self.people[axis] = people);
+                        if decide::can_divide(self.size, minimum) {
+                            self.try_next_attribute(view);
+                        }
+                    }
+                }
                 None
             }
+            Stage::Objecting(attempt, ..) if raised.contains(&1) => self.next_cut(view, attempt, random),
+            Stage::Objecting(attempt, sides, _) => Some(self.divide(view, attempt.attribute, sides)),
+            Stage::Class => None,
+        }
+    }
+
+    /// Our part of what is only asked whether anybody has it.
+    pub(super) fn flags(&self, view: View<'_>) -> Option<(Kind, Vec<u64>)> {
+        match &self.stage {
+            Stage::Ranges(ranges) => Some((Kind::Digits, ranges.flags())),
+            Stage::Objecting(..) => Some((Kind::Objections, self.objections(view))),
+            _ => None,
         }
     }
 
     /// 1 where a side must not be made for our sake: somebody could take rows out of it and learn too much of the rest.
-    pub(super) fn objections(&self, view: View<'_>) -> Vec<u64> {
+    fn objections(&self, view: View<'_>) -> Vec<u64> {
         let Stage::Objecting(_, sides, counts) = &self.stage else { return Vec::new() };
         let objects = |(side, counts): (&Side, &Counts)| {
             u64::from(!view.agreed.agrees(counts, &view.agreed.own_counts(view.share, &side.rows), view.wholes))
         };
         // One word for the whole cut: which side somebody objects to is nobody's business.
         vec![sides.iter().zip(counts).map(objects).max().unwrap_or(0)]
-    }
-
-    pub(super) fn take_objections(&mut self, view: View<'_>, any: bool, random: &mut StdRng) -> Option<Vec<Part>> {
-        match std::mem::replace(&mut self.stage, Stage::Class) {
-            Stage::Objecting(attempt, ..) if any => self.next_cut(view, attempt, random),
-            Stage::Objecting(attempt, sides, _) => Some(self.divide(view, attempt.attribute, sides)),
-            stage => {
-                self.stage = stage;
-                None
-            }
-        }
     }
 
     /// The next cut along the attribute, or the next attribute.

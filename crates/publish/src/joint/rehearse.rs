@@ -45,7 +45,7 @@ impl Agreed {
     /// What a whole run can open, step by step: to be agreed on before it starts. Runs open nothing else.
     pub fn announce(&self, profile: Profile) -> Vec<(&'static str, Vec<Kind>)> {
         let with = |kinds: Vec<Kind>| match profile {
-            Profile::Masked if kinds.contains(&Kind::Largest) => [kinds, vec![Kind::Digits]].concat(),
+            Profile::Masked if kinds == [Kind::Largest] => vec![Kind::Largest, Kind::Digits],
             Profile::Masked => kinds,
             Profile::Baseline => [kinds, vec![Kind::PassedOn]].concat(),
         };

@@ -4,7 +4,7 @@
 //! The paper's modulus m, which must exceed the sum, is 2⁶⁴ here.
 //! *Largest*: several passes; in pass r, whoever has more than what came in passes on, with probability p₀·dʳ⁻¹, a random value between the two, else its own.
 //! The last pass leaves out the chance, which makes the answer exact: the paper does not say so, but without it the answer may be too small.
-//! *Objection*: a sum of 0s and 1s, so it opens how many object, which the masked profile does not.
+//! *Objection*, or any other flag: a sum of 0s and 1s, so it opens how many raise it, which the masked profile does not.
 //!
 //! **What a party sees**: what its predecessor passes on, and the results. In a sum that is a uniform word, so one party alone sees nothing that it could
 //! not make up from the total; the first sees the total alone. For a largest value it sees values between others' and its own: *not* simulatable from the
@@ -141,6 +141,16 @@ impl<I: Inquiry> Machine for Run<I> {
 }
 
 impl<I: Inquiry> Run<I> {
+    /// Where the words begin of which only opens whether somebody's is not 0.
+    fn flags_from(&self) -> usize {
+        let words = self.pending.own.0.len();
+        match self.pending.operation {
+            Operation::Any => 0,
+            Operation::Tally { flags, .. } => words - flags.min(words),
+            Operation::Sum | Operation::Count { .. } | Operation::Max { .. } => words,
+        }
+    }
+
     fn is_first(&self) -> bool {
         self.ring.first == self.place.me
     }
@@ -187,10 +197,15 @@ impl<I: Inquiry> Run<I> {
     fn contribute(&mut self, words: &mut [u64]) {
         let (pass, Chances { p0, d, passes }) = (self.pending.pass, self.chances);
         let hiding = if pass + 1 >= passes { 0.0 } else { p0 * d.powi(pass as i32) };
-        for (word, own) in words.iter_mut().zip(&self.pending.own.0) {
+        let flags_from = self.flags_from();
+        for (place, (word, own)) in words.iter_mut().zip(&self.pending.own.0).enumerate() {
             match self.pending.operation {
-                Operation::Sum | Operation::Count { .. } => *word = word.wrapping_add(*own),
-                Operation::Any => *word = word.wrapping_add(u64::from(*own != 0)),
+                Operation::Any | Operation::Tally { .. } if place >= flags_from => {
+                    *word = word.wrapping_add(u64::from(*own != 0));
+                }
+                Operation::Sum | Operation::Count { .. } | Operation::Tally { .. } | Operation::Any => {
+                    *word = word.wrapping_add(*own);
+                }
                 Operation::Max { .. } if *word < *own => {
                     let between =
                         if self.coins.chance(hiding) { self.coins.below(own - *word + 1) } else { own - *word };
@@ -204,7 +219,7 @@ impl<I: Inquiry> Run<I> {
     fn pass_on(&self, round: u32, words: Vec<u64>) -> Outgoing {
         let body = match self.pending.operation {
             Operation::Max { .. } => Body::RingLargest(words),
-            Operation::Sum | Operation::Count { .. } | Operation::Any => Body::RingSum(words),
+            Operation::Sum | Operation::Count { .. } | Operation::Any | Operation::Tally { .. } => Body::RingSum(words),
         };
         Outgoing { to: To::One(self.ring.after), message: self.place.message(round, body) }
     }
@@ -213,10 +228,10 @@ impl<I: Inquiry> Run<I> {
     fn opened(&mut self, result: Vec<u64>) -> Vec<u64> {
         let opens = std::mem::take(&mut self.pending.opens);
         self.ledger.record_all(self.round - 1, opens, &result);
-        match self.pending.operation {
-            Operation::Any => result.into_iter().map(|objections| objections.min(1)).collect(),
-            Operation::Sum | Operation::Count { .. } | Operation::Max { .. } => result,
-        }
+        let flags_from = self.flags_from();
+        let mut result = result;
+        result.iter_mut().skip(flags_from).for_each(|raised| *raised = (*raised).min(1));
+        result
     }
 
     /// Lets the inquiry go on; the first custodian begins the pass of what it asks.

@@ -156,6 +156,13 @@ impl<I: Inquiry> Run<I> {
             Operation::Sum => totals,
             Operation::Count { bits } => unpack(&totals, bits, pending.own.0.len()),
             Operation::Any => any(totals),
+            Operation::Tally { bits, flags } => {
+                let mut totals = totals;
+                let raised = any(totals.split_off(totals.len() - flags));
+                let mut answer = unpack(&totals, bits, pending.own.0.len() - flags);
+                answer.extend(raised);
+                answer
+            }
             Operation::Max { .. } => {
                 let digits = any(totals);
                 let digit = pending.digit;
@@ -193,7 +200,7 @@ impl<I: Inquiry> Run<I> {
                     self.pending = Some(Pending { operation, opens, own, found, digit });
                     return Ok(None);
                 }
-                Operation::Sum | Operation::Count { .. } | Operation::Any => {
+                Operation::Sum | Operation::Count { .. } | Operation::Any | Operation::Tally { .. } => {
                     self.pending = Some(Pending { operation, opens, own, found, digit: 0 });
                     return Ok(None);
                 }
@@ -208,6 +215,12 @@ impl<I: Inquiry> Run<I> {
             Operation::Sum => pending.own.0.clone(),
             Operation::Count { bits } => pack(&pending.own.0, bits),
             Operation::Any => pending.own.0.iter().map(|word| flag(&mut self.coins, *word != 0)).collect(),
+            Operation::Tally { bits, flags } => {
+                let (counts, raised) = pending.own.0.split_at(pending.own.0.len() - flags);
+                let mut words = pack(counts, bits);
+                words.extend(raised.iter().map(|word| flag(&mut self.coins, *word != 0)));
+                words
+            }
             Operation::Max { .. } => {
                 let digit = pending.digit;
                 // In the running and with this digit: what is found so far has neither it nor the ones below.

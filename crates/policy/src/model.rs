@@ -75,6 +75,7 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
             let m = ratio(reader, "m", AT_LEAST_ONE);
             Model::EpsilonMAnonymity { epsilon: epsilon?, m: m?, relative }
         }
+        "epsilon-clone" => Model::EpsilonClone { epsilon: ratio(reader, "epsilon", SHARE)? },
         "delta-l-diversity" => {
             let (delta, l) = (ratio(reader, "delta", AT_LEAST_ZERO), ratio(reader, "l", AT_LEAST_ONE));
             let reading = match fields.get("reading") {
@@ -134,7 +135,8 @@ fn asks_nothing(model: &Model) -> bool {
         Model::TCloseness { t, .. } => *t == one,
         Model::AlphaKAnonymity { alpha, k, .. } => *alpha == one && *k == 1,
         Model::EpsilonMAnonymity { m: l, .. } | Model::DeltaLDiversity { l, .. } => *l == one,
-        // Releases can leave nothing together, even where each of them has values.
-        Model::RecursiveLDiversity { .. } | Model::CrossReleaseLDiversity { .. } => false,
+        // Releases can leave nothing together, even where each of them has values; and with any ε, every class must still
+        // hold every value.
+        Model::RecursiveLDiversity { .. } | Model::CrossReleaseLDiversity { .. } | Model::EpsilonClone { .. } => false,
     }
 }

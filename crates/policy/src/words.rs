@@ -137,6 +137,8 @@ const C: Word =
 const T: Word = Word::key("t", "t = 0.3", "how far a class may be from the whole, from 0 to 1").required();
 const ALPHA: Word =
     Word::key("alpha", "alpha = 0.5", "the largest share of a value in a class, above 0 and at most 1").required();
+const EPSILON_CLONE: Word =
+    Word::key("epsilon", "epsilon = 0.05", "how far a value's share may be from the whole's, from 0 to 1").required();
 const DISTANCE: Word = Word::key("distance", "distance = \"ordered\"", "how far two values are apart");
 const VALUES: Word = Word::key("values", "values = [\"HIV\"]", "the protected values it limits, all when absent");
 const EPSILON: Word =
@@ -184,7 +186,13 @@ pub const MODELS: &[ModelWords] = &[
         model: Word::value("delta-l-diversity", "no interval of length 2 delta holds more than 1/l of a class"),
         keys: &[MODEL, DELTA, L, READING],
     },
-    ModelWords { model: Word::value("epsilon-clone", "classes that look alike").later(), keys: &[MODEL] },
+    ModelWords {
+        model: Word::value(
+            "epsilon-clone",
+            "every class has every protected value, each with almost its share of the whole",
+        ),
+        keys: &[MODEL, EPSILON_CLONE],
+    },
     ModelWords {
         model: Word::value("cross-release-l-diversity", "at least l protected values, all releases taken together"),
         keys: &[MODEL, L_WHOLE],

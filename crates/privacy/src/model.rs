@@ -73,6 +73,8 @@ pub enum Model {
     EpsilonMAnonymity { epsilon: Ratio, m: Ratio, relative: bool },
     /// `delta` at least 0, `l` at least 1.
     DeltaLDiversity { delta: Ratio, l: Ratio, reading: Reading },
+    /// `epsilon` from 0 to 1.
+    EpsilonClone { epsilon: Ratio },
     /// `l` at least 1; `community` is empty until the earlier releases have been read.
     CrossReleaseLDiversity { l: u64, community: Arc<Community> },
 }
@@ -90,6 +92,7 @@ impl Model {
             Model::AlphaKAnonymity { .. } => "alpha-k-anonymity",
             Model::EpsilonMAnonymity { .. } => "epsilon-m-anonymity",
             Model::DeltaLDiversity { .. } => "delta-l-diversity",
+            Model::EpsilonClone { .. } => "epsilon-clone",
             Model::CrossReleaseLDiversity { .. } => "cross-release-l-diversity",
         }
     }
@@ -134,6 +137,7 @@ impl Model {
             Model::DeltaLDiversity { delta, l, reading } => {
                 json!({ "delta": number(*delta), "l": number(*l), "reading": reading.name() })
             }
+            Model::EpsilonClone { epsilon } => json!({ "epsilon": number(*epsilon) }),
             Model::CrossReleaseLDiversity { l, community } => {
                 let digests: Vec<&str> = community.releases.iter().map(|release| release.digest.as_str()).collect();
                 json!({ "l": l, "releases": digests })
@@ -181,6 +185,7 @@ impl Model {
                 let epsilon = if relative { at_most_one("epsilon")? } else { ratio("epsilon")? };
                 Model::EpsilonMAnonymity { epsilon, m: at_least_one("m")?, relative }
             }
+            "epsilon-clone" => Model::EpsilonClone { epsilon: at_most_one("epsilon")? },
             "delta-l-diversity" => {
                 let name = required.get("reading").map_or(Some("window"), Value::as_str)?;
                 let reading = Reading::ALL.into_iter().find(|reading| reading.name() == name)?;
@@ -212,6 +217,7 @@ mod tests {
             Model::TCloseness { t: ratio(0.15), distance: Distance::Ordered },
             Model::AlphaKAnonymity { alpha: ratio(0.3), k: 2, values: None },
             Model::AlphaKAnonymity { alpha: ratio(0.3), k: 2, values: Some(vec!["flu".to_owned()]) },
+            Model::EpsilonClone { epsilon: ratio(0.05) },
             Model::EpsilonMAnonymity { epsilon: ratio(0.1), m: ratio(2.0), relative: true },
             Model::EpsilonMAnonymity { epsilon: ratio(15.0), m: ratio(2.5), relative: false },
             Model::DeltaLDiversity { delta: ratio(7.5), l: ratio(2.0), reading: Reading::Window },

@@ -5,6 +5,7 @@ mod cross_release;
 mod delta_l;
 mod distinct_l;
 mod entropy_l;
+mod epsilon_clone;
 mod epsilon_m;
 mod frequency_l;
 mod k_anonymity;
@@ -16,6 +17,7 @@ pub use cross_release::{Community, CrossRelease, EarlierRelease, Least, TooMany}
 pub use delta_l::DeltaL;
 pub use distinct_l::DistinctL;
 pub use entropy_l::EntropyL;
+pub use epsilon_clone::EpsilonClone;
 pub use epsilon_m::EpsilonM;
 pub use frequency_l::FrequencyL;
 pub use k_anonymity::KAnonymity;
@@ -49,6 +51,7 @@ pub fn guarantee(
         {
             return Err(NotNumbers::ShareOfDates);
         }
+        Model::EpsilonClone { .. } => Box::new(EpsilonClone::new(model)),
         Model::EpsilonMAnonymity { .. } => Box::new(EpsilonM::new(model, &numbers()?)),
         Model::DeltaLDiversity { .. } => Box::new(DeltaL::new(model, &numbers()?)),
         Model::CrossReleaseLDiversity { .. } => Box::new(CrossRelease::new(model, model.limited_codes(protect))),

@@ -64,6 +64,7 @@ fn guarantees() -> Vec<Box<dyn Guarantee>> {
             models.push(Model::TCloseness { t: ratio(t), distance });
         }
     }
+    models.extend([0.0, 0.05, 0.1, 0.3, 1.0].map(|epsilon| Model::EpsilonClone { epsilon: ratio(epsilon) }));
     let (domain, _) = Domain::from_texts(&VALUES, true, None).unwrap();
     models.iter().map(|model| models::guarantee(model, Some(&domain), Some(&tree)).unwrap()).collect()
 }

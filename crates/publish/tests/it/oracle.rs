@@ -220,6 +220,16 @@ impl<'a> Oracle<'a> {
                     .iter()
                     .all(|whole| self.distance(*distance, name, rows, whole) <= t.as_f64() + SLACK)
             }
+            Model::EpsilonClone { epsilon } => {
+                let all: Vec<usize> = (0..self.case.table.rows).collect();
+                [&all[..], released].iter().all(|whole| {
+                    let there = self.counts(protect.unwrap(), whole);
+                    there.iter().all(|(value, &count)| {
+                        let share = counts.get(value).map_or(f64::INFINITY, |&count| count as f64 / n);
+                        (share - count as f64 / whole.len() as f64).abs() <= epsilon.as_f64() + SLACK
+                    })
+                })
+            }
             Model::CrossReleaseLDiversity { l, community } => {
                 // Every combination of one class from each release.
                 let mut left: Vec<BTreeSet<&str>> = vec![counts.keys().map(String::as_str).collect()];

@@ -174,7 +174,7 @@ fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
     // Nearness is for numbers and dates only.
     let measurable = |kind: Kind| values.iter().all(|value| value.is_empty() || kind.takes(value));
     let near = *["0", "0.5", "2", "3.25", "40", "400"].choose(rng).unwrap();
-    match rng.random_range(0..if measurable(Kind::Float) || measurable(Kind::Date) { 10 } else { 7 }) {
+    match rng.random_range(0..if measurable(Kind::Float) || measurable(Kind::Date) { 11 } else { 8 }) {
         0 => format!("{{ model = \"k-anonymity\", k = {k} }}"),
         1 => format!("{{ model = \"distinct-l-diversity\", l = {whole} }}"),
         2 => format!("{{ model = \"frequency-l-diversity\", l = {l} }}"),
@@ -188,12 +188,16 @@ fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
             let distance = ["equal", "ordered", "hierarchical"].choose(rng).unwrap();
             format!("{{ model = \"t-closeness\", t = {t}, distance = \"{distance}\" }}")
         }
-        7 => format!("{{ model = \"epsilon-m-anonymity\", epsilon = {near}, m = {l} }}"),
-        8 if measurable(Kind::Float) => {
+        6 => {
+            let epsilon = ["0.05", "0.1", "0.25", "0.4", "1"].choose(rng).unwrap();
+            format!("{{ model = \"epsilon-clone\", epsilon = {epsilon} }}")
+        }
+        8 => format!("{{ model = \"epsilon-m-anonymity\", epsilon = {near}, m = {l} }}"),
+        9 if measurable(Kind::Float) => {
             let share = ["0", "0.25", "0.5", "1"].choose(rng).unwrap();
             format!("{{ model = \"epsilon-m-anonymity\", epsilon = {share}, m = {l}, relative = true }}")
         }
-        9 => {
+        10 => {
             let reading = ["window", "pairwise"].choose(rng).unwrap();
             format!("{{ model = \"delta-l-diversity\", delta = {near}, l = {l}, reading = \"{reading}\" }}")
         }

@@ -43,7 +43,7 @@ pub fn measure_buckets(
     let quasi = unchanged(&input.quasi, input.source, input.rows)?;
     let sensitive = unchanged(&input.sensitive, input.source, input.values)?;
     progress.stage("counting classes", None);
-    let found = Buckets::new(input.rows, input.values)?;
+    let found = Buckets::new(input.rows, input.values, false)?;
     let mut buckets = vec![Bucket::default(); found.count];
     for (row, &bucket) in (0..).zip(&found.of_row) {
         buckets[bucket as usize].rows.push(row);

@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 use hedgerow_table::release::classes::{ReleasedClasses, SensitiveCounts};
-use hedgerow_table::{Table, TableError};
+use hedgerow_table::{Cover, Table, TableError};
 
 use crate::cell::Cell;
 use crate::matching::{Fits, matching};
@@ -151,13 +151,15 @@ impl Side<'_> {
     /// The view of every person. Attributes that the people's file lacks are unknown to the adversary.
     pub(crate) fn see(&mut self, people: &Table) -> Result<Vec<u32>, TableError> {
         let quasi = self.classes.quasi.iter().enumerate();
-        let known: Vec<_> =
+        let mut known: Vec<_> =
             quasi.filter_map(|(index, quasi)| Some((index, quasi, people.column(&quasi.name)?))).collect();
         if known.is_empty() && !self.classes.quasi.is_empty() {
             let names: Vec<&str> = self.classes.quasi.iter().map(|quasi| quasi.name.as_str()).collect();
             let problem = format!("has none of the quasi attributes of {}", self.name);
             return Err(TableError::input("the people's table", problem, format!("it needs: {}", names.join(", "))));
         }
+        // What rules nobody out need not be looked at, and people who differ in nothing else are looked for once.
+        known.retain(|(_, quasi, _)| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
         let fits: Vec<Fits> = known
             .iter()
             .map(|(index, quasi, column)| {
@@ -166,7 +168,10 @@ impl Side<'_> {
             .collect();
         let (probes, of_row) =
             distinct(&known.iter().map(|(_, _, column)| &column.codes).collect::<Vec<_>>(), people.rows);
-        let found = matching(self.classes, &fits, &probes, |_, classes| classes.to_vec());
+        let found = match fits.as_slice() {
+            [] => vec![(0..self.classes.len() as u32).collect()],
+            fits => matching(self.classes, fits, &probes, |_, classes| classes.to_vec()),
+        };
         let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut of_probe = Vec::with_capacity(found.len());
         for classes in found {

@@ -19,6 +19,7 @@
 //! ```
 
 mod attribute;
+mod cloning;
 mod community;
 mod error;
 mod hierarchy;
@@ -43,6 +44,7 @@ use std::path::{Path, PathBuf};
 use hedgerow_table::InputError;
 
 pub use attribute::{Attribute, Role};
+pub use cloning::{Assignment, Cloning, RareValues};
 pub use community::Community;
 pub use error::{PolicyError, PolicyErrors};
 pub use position::{Excerpt, Position};
@@ -145,18 +147,23 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy
     let sections = reader.table(root, words::SECTIONS, "[source]")?;
     let source = sections.get("source").and_then(|field| source::read(reader, field.node, folder));
     let drafts = sections.get("attributes").and_then(|field| attribute::read(reader, field.node, folder));
-    let rules = match sections.get("rule") {
-        Some(field) => rule::read_all(reader, field.node, drafts.as_deref()),
-        None => {
-            let at = At::missing(&root.at, "rule");
-            reader.refuse_key(&at, "no rule: nothing would be protected", rule::NO_RULE_HINT);
-            Vec::new()
-        }
-    };
-    let publish = match sections.get("publish") {
+    let mut publish = match sections.get("publish") {
         Some(field) => publish::read(reader, field.node),
         None => Some(Publish::by_default(path.display().to_string())),
     };
+    let mut rules = match sections.get("rule") {
+        Some(field) => rule::read_all(reader, field.node, drafts.as_deref()),
+        None => Vec::new(),
+    };
+    if let (Some(publish), Some(drafts)) = (publish.as_mut(), &drafts)
+        && publish.method == Method::Clone
+    {
+        cloning::imply(&mut rules, drafts, publish);
+    }
+    if rules.is_empty() && sections.get("rule").is_none() {
+        let at = At::missing(&root.at, "rule");
+        reader.refuse_key(&at, "no rule: nothing would be protected", rule::NO_RULE_HINT);
+    }
     let community = match sections.get("community") {
         Some(field) => community::read(reader, field.node),
         None => Some(Community::default()),

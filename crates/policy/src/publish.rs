@@ -2,6 +2,7 @@
 
 use hedgerow_table::Ratio;
 
+use crate::cloning::{self, Cloning};
 use crate::number::{ABOVE_ZERO, SHARE};
 use crate::reader::{Field, Fields, Reader};
 use crate::tree::Node;
@@ -16,6 +17,7 @@ pub struct Publish {
     /// Mondrian: people with equal values are never divided.
     pub strict: bool,
     pub summarise: Summary,
+    pub cloning: Cloning,
     /// At least 1.
     pub max_nodes: Option<u64>,
     /// Above 0 and at most [`SECONDS_MAX`].
@@ -34,10 +36,12 @@ pub enum Method {
     Mondrian,
     BestCut,
     Anatomy,
+    Clone,
 }
 
 impl Method {
-    pub const ALL: [Method; 4] = [Method::FullDomain, Method::Mondrian, Method::BestCut, Method::Anatomy];
+    pub const ALL: [Method; 5] =
+        [Method::FullDomain, Method::Mondrian, Method::BestCut, Method::Anatomy, Method::Clone];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -45,6 +49,7 @@ impl Method {
             Method::Mondrian => "mondrian",
             Method::BestCut => "best-cut",
             Method::Anatomy => "anatomy",
+            Method::Clone => "clone",
         }
     }
 }
@@ -98,6 +103,7 @@ impl Publish {
             loss: Loss::default(),
             strict: true,
             summarise: Summary::default(),
+            cloning: Cloning::default(),
             max_nodes: None,
             max_seconds: None,
             place,
@@ -129,6 +135,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
         publish.max_seconds = seconds;
     }
     read_local(reader, &fields, &mut publish);
+    cloning::read(reader, &fields, &mut publish);
     Some(publish)
 }
 
@@ -162,7 +169,7 @@ fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publis
     }
 }
 
-fn refuse_for(reader: &mut Reader<'_>, field: Field<'_>, method: Method, hint: &str) {
+pub(crate) fn refuse_for(reader: &mut Reader<'_>, field: Field<'_>, method: Method, hint: &str) {
     reader.refuse_key(
         &field.node.at,
         format!("has no meaning for the method {}", method.name()),

@@ -224,9 +224,21 @@ pub const PUBLISH: &[Word] = &[
     Word::key("strict", "strict = true", "for mondrian: people with equal values stay together").also(&["relaxed"]),
     Word::key("summarise", "summarise = \"region\"", "for mondrian and best-cut: how a class's cells are told")
         .also(&["summarize", "summary"]),
-    Word::key("k", "k = 5", "for clone: rows per class").later(),
-    Word::key("lambda", "lambda = 0.5", "for clone").later(),
-    Word::key("max-epsilon", "max-epsilon = 0.1", "for clone").later(),
+    Word::key("k", "k = 5", "for clone: the fewest tuples in a sub-class"),
+    Word::key("lambda", "lambda = 3", "for clone: how many values of a sub-class an indicative range covers"),
+    Word::key(
+        "max-epsilon",
+        "max-epsilon = 0.01",
+        "for clone: how far a value's share in a class may be from its share in the table",
+    )
+    .also(&["epsilon"]),
+    Word::key("assignment", "assignment = \"order\"", "for clone: how tuples find their class"),
+    Word::key(
+        "rho",
+        "rho = 0.2",
+        "for clone with `assignment = \"scan\"`: the share of tuples that every class looks at",
+    ),
+    Word::key("rare", "rare = \"keep\"", "for clone: what becomes of values so rare that classes become few and large"),
     Word::key("algorithm", "algorithm = \"uad\"", "for decompose").later(),
 ];
 
@@ -235,8 +247,18 @@ pub const METHODS: &[Word] = &[
     Word::value("mondrian", "classes by cuts at the median, each told by its own region"),
     Word::value("best-cut", "classes by the cuts that win the most, for less loss than mondrian").also(&["bestcut"]),
     Word::value("anatomy", "quasi attributes and protected values in separate tables").also(&["bucketization"]),
-    Word::value("clone", "statistics per class instead of rows").later(),
+    Word::value("clone", "classes alike in their protected values, told by statistics").also(&["cloning"]),
     Word::value("decompose", "several tables, each for its own rule").later(),
+];
+
+pub const ASSIGNMENTS: &[Word] = &[
+    Word::value("order", "all classes at once, by halving along the widest attribute"),
+    Word::value("scan", "class after class, the closest of a share of the table: as in the paper, and slow"),
+];
+
+pub const RARE: &[Word] = &[
+    Word::value("keep", "they stay, and classes are few"),
+    Word::value("suppress", "their tuples are left out, up to `suppression`, or 1 % of the rows when it is not given"),
 ];
 
 pub const SUMMARIES: &[Word] = &[
@@ -326,7 +348,7 @@ mod tests {
     fn no_two_words_of_a_table_share_a_name() {
         let mut tables =
             vec![SECTIONS, SOURCE, FORMATS, ATTRIBUTE, ROLES, TYPES, HIERARCHY, DATE_UNITS, RULE, DISTANCES, PUBLISH];
-        tables.extend([READINGS, METHODS, SUMMARIES, LOSSES, COMMUNITY]);
+        tables.extend([READINGS, METHODS, ASSIGNMENTS, RARE, SUMMARIES, LOSSES, COMMUNITY]);
         tables.extend(MODELS.iter().map(|model| model.keys));
         for table in tables {
             let mut names: Vec<String> =

@@ -17,7 +17,7 @@ pub enum PublishError {
     /// No release can meet the policy.
     #[error(transparent)]
     Unsatisfiable(#[from] Box<Unsatisfiable>),
-    /// No buckets can meet the policy.
+    /// No buckets, or no clones, can meet the policy.
     #[error(transparent)]
     Ineligible(#[from] Box<Ineligible>),
     /// No release can meet the policy, because of what is published already.
@@ -68,17 +68,25 @@ impl fmt::Display for Unsatisfiable {
 
 impl std::error::Error for Unsatisfiable {}
 
-/// Why no buckets meet the policy: what breaks even when the whole table is one.
+/// Why no buckets or clones meet the policy: what breaks even when the whole table is one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ineligible {
+    /// What a release would be made of.
+    pub made_of: &'static str,
     /// One line per guarantee that breaks there, and what the table is like.
     pub reasons: Vec<String>,
     pub hint: String,
 }
 
+impl Ineligible {
+    pub(crate) fn clones(reasons: Vec<String>, hint: &str) -> Box<Ineligible> {
+        Box::new(Ineligible { made_of: "clones", reasons, hint: hint.to_owned() })
+    }
+}
+
 impl fmt::Display for Ineligible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "no release in buckets can meet the policy")?;
+        writeln!(f, "no release in {} can meet the policy", self.made_of)?;
         for reason in &self.reasons {
             writeln!(f, "  {reason}")?;
         }

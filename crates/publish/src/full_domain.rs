@@ -56,6 +56,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
         rows,
         checked,
         losses,
+        cloned: None,
         searched: Some(Searched {
             levels,
             candidates: outcome.candidates,

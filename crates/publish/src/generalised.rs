@@ -177,6 +177,7 @@ pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows, los
             classes: ClassSizes::of([]),
             loss: losses.clone(),
             hierarchies: Map::new(),
+            cloning: Map::new(),
         },
     }
 }

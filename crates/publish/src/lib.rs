@@ -4,6 +4,7 @@ pub mod anatomy;
 pub mod bind;
 pub mod bucketized;
 pub mod catalog;
+pub mod cloning;
 pub mod community;
 pub mod error;
 pub mod full_domain;

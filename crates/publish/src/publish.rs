@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::anatomy;
 use crate::bind::{Bound, read_source};
 use crate::catalog::Beside;
+use crate::cloning::{self, CloneReport};
 use crate::community;
 use crate::error::PublishError;
 use crate::full_domain;
@@ -58,6 +59,8 @@ pub struct Published {
     pub losses: Map<String, Value>,
     /// How the lattice was searched, by the methods that search one.
     pub searched: Option<Searched>,
+    /// What cloning did, by the method that does.
+    pub cloned: Option<CloneReport>,
     pub read_time: Duration,
     pub search_time: Duration,
     pub write_time: Duration,
@@ -87,8 +90,10 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
     let started = Instant::now();
     // First, so that a long search is not lost to a destination that was never possible.
     let staged = Staged::beside(&options.destination, options.overwrite)?;
-    if policy.publish.method == Method::Anatomy {
-        anatomy::refuse(policy)?;
+    match policy.publish.method {
+        Method::Anatomy => anatomy::refuse(policy)?,
+        Method::Clone => cloning::refuse(policy)?,
+        _ => {}
     }
     let table = read_source(policy, options.progress)?;
     let policy = community::bind(policy, &table, options.progress)?;
@@ -98,5 +103,6 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
         Method::FullDomain => full_domain::publish(job),
         Method::Mondrian | Method::BestCut => local::publish(job),
         Method::Anatomy => anatomy::publish(job),
+        Method::Clone => cloning::publish(job),
     }
 }

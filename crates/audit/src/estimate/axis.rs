@@ -11,6 +11,7 @@ use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::{Bound, Column, Cover, Domain, Kind, TableError, Values};
 
 use super::mask;
+use super::told::Told;
 
 /// The longest label an error repeats, in characters.
 const SHOWN_MAX: usize = 60;
@@ -55,6 +56,8 @@ pub(crate) enum Under {
     /// These texts, by their position in `Axis::texts`, and the missing value.
     Texts(Vec<u32>, bool),
     Mask(String),
+    /// What statistics tell of a sub-class, with the share of its people.
+    Told(Vec<(Told, f64)>),
     /// Whatever there is, the missing value included.
     Everything,
 }

@@ -6,12 +6,14 @@
 //! - `axis`: what is known about an attribute, label by label;
 //! - `predicate`: what is asked of one attribute;
 //! - `regions`: the axis cut so that no predicate changes within a piece, and each label's mass in every piece;
-//! - `mask`: the texts under a masked label.
+//! - `mask`: the texts under a masked label;
+//! - `told`: axes from the statistics of a cloned release.
 
 pub(crate) mod axis;
 pub(crate) mod mask;
 pub(crate) mod predicate;
 pub(crate) mod regions;
+pub(crate) mod told;
 
 #[cfg(test)]
 mod tests;

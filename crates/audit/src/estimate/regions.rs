@@ -12,6 +12,7 @@ use hedgerow_table::{Bound, InputError, Kind, TableError};
 use super::axis::{Axis, Extent, Under, first_whole, real};
 use super::mask;
 use super::predicate::Predicate;
+use super::told::Told;
 
 pub(crate) const MISSING: u32 = 0;
 
@@ -202,6 +203,16 @@ impl Builder<'_> {
                 }
             }
             Under::Mask(mask) => self.masked(mask, missing, &mut parts)?,
+            Under::Told(told) => {
+                self.spend(told.len())?;
+                for &(told, mass) in told {
+                    match told {
+                        Told::Missing => parts.add(Part { mass, ..missing }),
+                        Told::Text(text) => parts.add(Part { region: self.of_text[text as usize], mass, ..missing }),
+                        Told::Around(low, high) => self.around((low, high), mass, &mut parts)?,
+                    }
+                }
+            }
             Under::Everything if axis.kind == Kind::Category => self.any_text(missing, &mut parts),
             Under::Everything => {
                 let values = match (axis.present, axis.extent, axis.kind) {
@@ -309,6 +320,25 @@ impl Builder<'_> {
                 }
             };
             parts.add(part);
+        }
+        Ok(())
+    }
+
+    /// Spreads `mass` evenly around a mean; numbers elsewhere are possible and weigh nothing. Whole numbers fill the unit around
+    /// them.
+    fn around(&mut self, (low, high): (f64, f64), mass: f64, parts: &mut Parts) -> Result<(), TableError> {
+        self.spend(self.pieces.len())?;
+        let unit = if self.axis.kind == Kind::Float { 0.0 } else { 0.5 };
+        for piece in 0..self.pieces.len() {
+            let (from, to) = self.ends_of(piece);
+            let (inner_from, inner_to) = ((from - unit).max(low), (to + unit).min(high));
+            let share = if high > low {
+                (inner_to - inner_from).max(0.0) / (high - low)
+            } else {
+                f64::from(u8::from(piece == self.piece_of(low)))
+            };
+            let mean = if share > 0.0 { f64::midpoint(inner_from, inner_to) } else { 0.0 };
+            parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to });
         }
         Ok(())
     }

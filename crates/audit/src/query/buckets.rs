@@ -161,14 +161,17 @@ fn contributions(
 struct Bucket<'a> {
     rows: &'a [(u32, u64)],
     values: &'a [(u32, u64)],
+    /// How many values there are, and how many of them are nobody's: more values than rows.
     size: u64,
+    spare: u64,
     pairs: Vec<Option<Contribution>>,
 }
 
 impl<'a> Bucket<'a> {
     fn new(rows: &'a [(u32, u64)], values: &'a [(u32, u64)]) -> Bucket<'a> {
-        let size = rows.iter().map(|(_, count)| count).sum();
-        Bucket { rows, values, size, pairs: vec![None; rows.len() * values.len()] }
+        let count = |side: &[(u32, u64)]| side.iter().map(|(_, count)| count).sum::<u64>();
+        let (size, people) = (count(values), count(rows));
+        Bucket { rows, values, size, spare: size.saturating_sub(people), pairs: vec![None; rows.len() * values.len()] }
     }
 
     fn add_to(&self, tally: &mut Tally, what: What) {
@@ -184,7 +187,7 @@ impl<'a> Bucket<'a> {
         tally.possible += self.most(&can);
         tally.certain += match self.separate(&must) {
             Some((rows, values)) => (rows + values).saturating_sub(self.size),
-            None => self.size - self.most(&must.iter().map(|must| !must).collect::<Vec<_>>()),
+            None => self.size - self.spare - self.most(&must.iter().map(|must| !must).collect::<Vec<_>>()),
         };
         match what {
             What::Sum(_) => {
@@ -198,7 +201,10 @@ impl<'a> Bucket<'a> {
                     tally.choices.extend(self.choice(*count, (0..values).map(|value| row * values + value)));
                 }
                 for (value, (_, count)) in self.values.iter().enumerate() {
-                    tally.others.extend(self.choice(*count, (0..rows).map(|row| row * values + value)));
+                    let choice = self.choice(*count, (0..rows).map(|row| row * values + value));
+                    // A value that may be nobody's need not be counted.
+                    let nobody = self.spare > 0;
+                    tally.others.extend(choice.map(|choice| Choice { must: choice.must && !nobody, ..choice }));
                 }
             }
             _ => {}
@@ -247,8 +253,14 @@ impl<'a> Bucket<'a> {
         if let Some(&infinite) = weights.iter().find(|weight| weight.is_infinite()) {
             return infinite;
         }
-        let rows: Vec<u64> = self.rows.iter().map(|(_, count)| *count).collect();
+        let mut rows: Vec<u64> = self.rows.iter().map(|(_, count)| *count).collect();
         let values: Vec<u64> = self.values.iter().map(|(_, count)| *count).collect();
+        let mut weights = weights;
+        if self.spare > 0 {
+            // Nobody takes the values that are left, and counts for nothing.
+            rows.push(self.spare);
+            weights.resize(rows.len() * values.len(), 0.0);
+        }
         transport::largest(&rows, &values, &weights)
     }
 }

@@ -1,5 +1,6 @@
 //! The columns of a release by name, each with what its labels cover.
 
+use hedgerow_table::release::cloned::Cloned;
 use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::{Column, InputError, Kind, TableError};
 
@@ -19,13 +20,20 @@ pub(crate) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Each column with the kind of its values where the manifest says it.
+    /// Each column with the kind of its values where the manifest says it. What statistics tell of comes from them.
     pub(crate) fn bind(
         columns: Vec<(&'a Column, Option<Kind>)>,
         codebook: &Codebook,
+        told: Option<&Cloned>,
     ) -> Result<Columns<'a>, TableError> {
         let bind = |(column, kind): (&'a Column, Option<Kind>)| {
-            Ok(Named { axis: Axis::bind(column, codebook, kind, None)?, rank: rank(column, codebook), column })
+            let place =
+                told.and_then(|read| Some((read, read.attributes.iter().position(|name| *name == column.name)?)));
+            let axis = match place {
+                Some((read, attribute)) => Axis::of_statistics(read, attribute, read.sub_classes()),
+                None => Axis::bind(column, codebook, kind, None)?,
+            };
+            Ok(Named { axis, rank: rank(column, codebook), column })
         };
         Ok(Columns { all: columns.into_iter().map(bind).collect::<Result<_, TableError>>()? })
     }

@@ -3,7 +3,8 @@
 //! **What is estimated.** A row counts in proportion to the probability that WHERE holds for it, when the values under each of its
 //! labels are equally likely and its attributes independent; what a label covers comes from the codebook. In a bucketized
 //! release rows and sensitive values of a bucket are paired in every way, all equally likely. AVG is the estimated sum over the
-//! estimated count.
+//! estimated count. In a cloned release, the people of a sub-class have each value with the share that its statistics tell, numbers
+//! spread around their mean (`estimate/told.rs`), and are paired with the sensitive values of their class; counterfeits are nobody.
 //!
 //! **What is certain and possible.** The least and the greatest answer that any table behind the release could give: each row may
 //! be any combination of values under its labels, each bucket any pairing. For COUNT and SUM both are reached by some table; for
@@ -48,8 +49,9 @@ use tally::Tally;
 
 /// Answers one SELECT.
 pub fn answer(release: &Release, sql: &str) -> Result<Answer, TableError> {
-    let columns = Columns::bind(release.columns(), &release.codebook)?;
+    let columns = Columns::bind(release.columns(), &release.codebook, release.told.as_ref())?;
     let question = sql::read(sql, &columns)?;
+    refuse_untold(release, &question, &columns)?;
     let plan = Plan::new(&question, &columns)?;
     let mut found = if question.is_rows() {
         rows(release, &question, &plan, &columns)?
@@ -63,6 +65,23 @@ pub fn answer(release: &Release, sql: &str) -> Result<Answer, TableError> {
         );
     }
     Ok(found)
+}
+
+/// Statistics have no rows to show and no labels to group by.
+fn refuse_untold(release: &Release, question: &Question, columns: &Columns<'_>) -> Result<(), InputError> {
+    let Some(read) = &release.told else { return Ok(()) };
+    if question.is_rows() {
+        let hint = "count instead: SELECT COUNT(*) FROM data WHERE …";
+        return Err(InputError::new("SQL", "a cloned release has statistics, and no rows to show", hint));
+    }
+    let told = |column: &&usize| read.attributes.contains(&columns.all[**column].column.name);
+    if let Some(&column) = question.groups.iter().find(told) {
+        let name = &columns.all[column].column.name;
+        let problem = format!("a cloned release has no labels of `{name}` to group by");
+        let hint = format!("ask for one value after the other: SELECT COUNT(*) FROM data WHERE \"{name}\" = …");
+        return Err(InputError::new("SQL", problem, hint));
+    }
+    Ok(())
 }
 
 fn unknown(found: &Answer) -> bool {
@@ -91,7 +110,9 @@ fn heading(columns: &Columns<'_>, name: &str, what: What) -> Column {
 fn groups(release: &Release, question: &Question, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
     let mut groups = match &release.tables {
         Tables::Generalised(table) => generalised::groups(plan, table)?,
-        Tables::Bucketized(quasi, sensitive) => buckets::groups(plan, &Buckets::new(quasi, sensitive)?),
+        Tables::Bucketized(quasi, sensitive) => {
+            buckets::groups(plan, &Buckets::new(quasi, sensitive, release.told.is_some())?)
+        }
     };
     if question.groups.is_empty() {
         groups.entry(Vec::new()).or_insert_with(|| vec![Tally::default(); plan.aggregates.len()]);
@@ -166,7 +187,7 @@ fn rows(release: &Release, question: &Question, plan: &Plan, columns: &Columns<'
     let outcomes: Vec<Outcome> = match &release.tables {
         Tables::Generalised(table) => generalised::outcomes(plan, table),
         Tables::Bucketized(quasi, sensitive) => {
-            let buckets = Buckets::new(quasi, sensitive)?;
+            let buckets = Buckets::new(quasi, sensitive, release.told.is_some())?;
             let hidden = question.outputs.iter().find_map(|output| match output.what {
                 What::Column(column) if buckets.columns[column].0 => Some(&columns.all[column].column.name),
                 _ => None,

@@ -1,7 +1,7 @@
 //! Sixty-four queries answered together: each code of a column has a word with one bit per query that accepts it, so a
 //! row is tested against all of them by one AND per column; each label has a row of shares, one lane per query.
 
-use hedgerow_table::{Codes, TableError, with_codes};
+use hedgerow_table::{Codes, Column, TableError, with_codes};
 
 use super::predicate::Query;
 use crate::attribute::{Attribute, Unchanged};
@@ -55,11 +55,17 @@ impl<'a> Batch<'a> {
 
     /// For attributes that are released as they are, which have no shares.
     pub(super) fn of_unchanged(queries: &[Query], quasi: &[Unchanged<'a>], sensitive: &[Unchanged<'a>]) -> Batch<'a> {
+        let sources = |attributes: &[Unchanged<'a>]| attributes.iter().map(|known| known.source).collect::<Vec<_>>();
+        Batch::of_sources(queries, &sources(quasi), &sources(sensitive))
+    }
+
+    /// For columns of the source, of which the release is told elsewhere.
+    pub(super) fn of_sources(queries: &[Query], quasi: &[&'a Column], sensitive: &[&'a Column]) -> Batch<'a> {
         let (quasi_masks, quasi_asked) = (Vec::new(), Vec::new());
         let mut batch =
             Batch { queries: queries.len(), quasi_masks, quasi_asked, sensitive_masks: Vec::new(), shares: Vec::new() };
         for (number, attribute) in quasi.iter().enumerate() {
-            let mut mask = vec![u64::MAX; attribute.source.domain.cardinality()];
+            let mut mask = vec![u64::MAX; attribute.domain.cardinality()];
             let mut asked = false;
             for (lane, query) in queries.iter().enumerate() {
                 let Some((_, predicate)) = query.quasi.iter().find(|(asked, _)| *asked == number) else { continue };
@@ -67,19 +73,19 @@ impl<'a> Batch<'a> {
                 asked = true;
             }
             if asked {
-                batch.quasi_masks.push((&attribute.source.codes, mask));
+                batch.quasi_masks.push((&attribute.codes, mask));
                 batch.quasi_asked.push(number);
             }
         }
         for (number, attribute) in sensitive.iter().enumerate() {
-            let mut mask = vec![u64::MAX; attribute.source.domain.cardinality()];
+            let mut mask = vec![u64::MAX; attribute.domain.cardinality()];
             let asked = |query: &Query| query.sensitive.as_ref().is_some_and(|(asked, _)| *asked == number);
             for (lane, query) in queries.iter().enumerate().filter(|(_, query)| asked(query)) {
                 let Some((_, predicate)) = &query.sensitive else { continue };
                 restrict(&mut mask, lane, predicate.codes());
             }
             if queries.iter().any(asked) {
-                batch.sensitive_masks.push((number, &attribute.source.codes, mask));
+                batch.sensitive_masks.push((number, &attribute.codes, mask));
             }
         }
         batch
@@ -152,12 +158,12 @@ impl<'a> Batch<'a> {
 }
 
 /// For each label, the share of it that the query of each lane covers; lanes that do not ask take all.
-fn shares(axis: &Axis, lanes: &[usize], predicates: &[Predicate]) -> Result<Vec<[f64; BATCH]>, TableError> {
+pub(super) fn shares(axis: &Axis, lanes: &[usize], predicates: &[Predicate]) -> Result<Vec<[f64; BATCH]>, TableError> {
     let regions = Regions::new(axis, &predicates.iter().collect::<Vec<_>>())?;
     let share = |cell: &Vec<Part>| {
         let mut shares = [1.0; BATCH];
         lanes.iter().for_each(|lane| shares[*lane] = 0.0);
-        for part in cell {
+        for part in cell.iter().filter(|part| part.mass != 0.0) {
             let holds = &regions.holds[part.region as usize];
             lanes.iter().zip(holds).filter(|(_, holds)| **holds).for_each(|(lane, _)| shares[*lane] += part.mass);
         }

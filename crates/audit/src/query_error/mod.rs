@@ -8,7 +8,8 @@
 //!
 //! The estimate is that of `hedgerow query`, for a reader who knows the source's values: it adds up, over the classes, the rows with
 //! the sensitive values asked for times, for each quasi attribute, the share of the class's cell that the query covers; over
-//! buckets, the rows asked for times the share of the sensitive values asked for. Suppressed rows contribute nothing. The relative error is
+//! buckets, the rows asked for times the share of the sensitive values asked for; over sub-classes, the people times the shares
+//! that their statistics tell. Suppressed rows contribute nothing. The relative error is
 //! `|estimate − true| / max(true, sanity bound)`; the bound, a thousandth of the source's rows but at least one, keeps
 //! queries that hardly select anybody from ruling the mean.
 //!
@@ -16,6 +17,7 @@
 
 mod batch;
 pub(crate) mod buckets;
+pub(crate) mod clones;
 mod predicate;
 
 use hedgerow_table::{Domain, InputError, Progress, TableError, parallel};

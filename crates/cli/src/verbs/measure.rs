@@ -4,10 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use hedgerow_audit::{
-    Measured, MeasuredBuckets, Measures, QuasiSource, QueryOptions, Recoding, measure, measure_buckets,
+    Measured, MeasuredBuckets, MeasuredClones, Measures, QuasiSource, QueryOptions, Recoding, measure, measure_buckets,
+    measure_clones,
 };
 use hedgerow_policy::{Method, Policy, Role};
 use hedgerow_publish::bind::{Bound, read_source};
+use hedgerow_table::release::cloned::Cloned;
 use hedgerow_table::release::manifest::{Manifest, Resource};
 use hedgerow_table::release::read::{read_codebook, read_released};
 use hedgerow_table::release::shape::Shape;
@@ -28,6 +30,7 @@ pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure>
         Shape::Bucketized { quasi, sensitive } => {
             bucketized(directory, &manifest, [quasi, sensitive], &policy, &queries, &bars)?
         }
+        Shape::Cloned { .. } => cloned(directory, &manifest, &policy, &queries, &bars)?,
     };
     drop(bars);
     if talk.json {
@@ -87,6 +90,26 @@ fn bucketized(
         rows_suppressed: manifest.hedgerow.rows.suppressed,
     };
     Ok(measure_buckets(&input, queries, bars)?)
+}
+
+fn cloned(
+    directory: &Path,
+    manifest: &Manifest,
+    policy: &Policy,
+    queries: &QueryOptions,
+    bars: &Bars,
+) -> Result<Measures, Failure> {
+    let released = Cloned::read(directory, manifest, bars)?;
+    let source = read_source(policy, bars)?;
+    let bound = Bound::new(policy, &source)?;
+    let input = MeasuredClones {
+        source: &source,
+        released: &released,
+        quasi: bound.quasi.iter().map(|quasi| quasi.attribute.name.as_str()).collect(),
+        k: bound.k(),
+        rows_suppressed: manifest.hedgerow.rows.suppressed,
+    };
+    Ok(measure_clones(&input, queries, bars)?)
 }
 
 fn sensitive(policy: &Policy) -> Vec<&str> {

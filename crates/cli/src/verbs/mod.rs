@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod catalog;
 pub(crate) mod check;
+mod cloned_text;
 pub(crate) mod completions;
 pub(crate) mod federation;
 pub(crate) mod init;

@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use hedgerow_policy::Policy;
+use hedgerow_policy::{Policy, Role};
 use hedgerow_publish::catalog::Beside;
 use hedgerow_publish::search::{Explain, NODES_MAX};
 use hedgerow_publish::{PublishOptions, Published, TableFormat, publish};
 use serde_json::{Map, Value, json};
 
+use super::cloned_text::cloned_text;
 use super::{claims_json, claims_text, print, print_json, short, warn};
 use crate::args::{Format, Publish, Talk};
 use crate::failure::{Failure, say};
@@ -50,14 +51,20 @@ pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure>
         say(&format!("warning: {why}: the release keeps every rule, but another may lose less"));
     }
     if talk.json {
-        print_json(&to_json(&published, arguments.explain))?;
+        print_json(&to_json(&published, protected(&policy), arguments.explain))?;
     } else if !talk.quiet {
-        print(&to_text(&published, policy.publish.loss.name(), arguments.explain, talk.verbose))?;
+        print(&to_text(&published, &policy, arguments.explain, talk.verbose))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn to_json(published: &Published, explain: bool) -> Value {
+/// What cloning protects.
+fn protected(policy: &Policy) -> &str {
+    let sensitive = policy.attributes.iter().find(|attribute| attribute.role == Role::Sensitive);
+    sensitive.map_or("", |attribute| attribute.name.as_str())
+}
+
+fn to_json(published: &Published, protect: &str, explain: bool) -> Value {
     let mut object = json!({
         "release": published.release.display().to_string(),
         "rows": published.rows,
@@ -70,6 +77,9 @@ fn to_json(published: &Published, explain: bool) -> Value {
             "write": published.write_time.as_secs_f64(),
         },
     });
+    if let Some(report) = &published.cloned {
+        object["cloning"] = report.to_json(protect);
+    }
     let Some(searched) = &published.searched else { return object };
     let levels = searched.levels.iter().map(|(name, level, _)| (name.clone(), json!(level)));
     object["levels"] = levels.collect::<Map<_, _>>().into();
@@ -85,7 +95,8 @@ fn to_json(published: &Published, explain: bool) -> Value {
     object
 }
 
-fn to_text(published: &Published, loss: &str, explain: bool, verbose: bool) -> String {
+fn to_text(published: &Published, policy: &Policy, explain: bool, verbose: bool) -> String {
+    let loss = policy.publish.loss.name();
     let rows = published.rows;
     let classes = published.checked.classes;
     let mut text = format!(
@@ -99,6 +110,9 @@ fn to_text(published: &Published, loss: &str, explain: bool, verbose: bool) -> S
         classes.max,
         short((classes.mean * 10.0).round() / 10.0),
     );
+    if let Some(report) = &published.cloned {
+        text.push_str(&cloned_text(report, protected(policy)));
+    }
     let mut proof = "";
     if let Some(searched) = &published.searched {
         proof = if searched.proven { ", the least possible" } else { ", not proven to be the least" };

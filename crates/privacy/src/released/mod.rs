@@ -4,6 +4,7 @@
 //! `check` know no kinds.
 
 mod bucketized;
+mod cloned;
 mod generalised;
 
 use std::fmt::Debug;
@@ -16,6 +17,7 @@ use hedgerow_table::{Column, Domain, Progress, TableError};
 use crate::check::{Checked, NamedRule};
 
 pub use bucketized::refused_in_buckets;
+pub use cloned::refused_in_clones;
 
 /// A release as a stranger sees it, without its manifest.
 pub trait Released: Debug {
@@ -39,5 +41,6 @@ pub fn read(directory: &Path, manifest: &Manifest, progress: &dyn Progress) -> R
         Shape::Bucketized { quasi, sensitive } => {
             Ok(Box::new(bucketized::Buckets::read(directory, quasi, sensitive, progress)?))
         }
+        Shape::Cloned { .. } => Ok(Box::new(cloned::Clones::read(directory, manifest, progress)?)),
     }
 }

@@ -32,6 +32,7 @@ fn manifest(rows: u64, classes: ClassSizes, k: u64, achieved: u64) -> Manifest {
             classes,
             loss: Map::new(),
             hierarchies: Map::new(),
+            cloning: Map::new(),
         },
     }
 }

@@ -143,5 +143,5 @@ pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed,
     ));
     let hint =
         "ask for no more than the whole table reaches, or give frequent values of the sensitive attribute finer names";
-    Err(PublishError::Ineligible(Box::new(Ineligible { reasons, hint: hint.to_owned() })))
+    Err(PublishError::Ineligible(Box::new(Ineligible { made_of: "buckets", reasons, hint: hint.to_owned() })))
 }

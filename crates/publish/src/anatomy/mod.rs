@@ -65,6 +65,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
         checked,
         losses,
         searched: None,
+        cloned: None,
         read_time,
         search_time,
         write_time: writing.elapsed(),

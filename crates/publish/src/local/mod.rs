@@ -82,6 +82,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
         checked,
         losses,
         searched: None,
+        cloned: None,
         read_time,
         search_time,
         write_time: writing.elapsed(),

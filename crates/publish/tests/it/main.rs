@@ -2,6 +2,7 @@
 
 mod anatomy;
 mod bind;
+mod cloning;
 mod joint;
 mod joint_promises;
 mod local;

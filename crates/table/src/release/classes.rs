@@ -109,6 +109,20 @@ impl ReleasedClasses {
         labels.map(|(quasi, &label)| (quasi.name.as_str(), quasi.labels[label as usize].as_str())).collect()
     }
 
+    /// From cells told class after class, the rows of each class, and the bucket of each with the rows of every bucket.
+    pub(super) fn of_parts(
+        name: &str,
+        quasi: Vec<QuasiLabels>,
+        cells: Vec<u32>,
+        sizes: Vec<u32>,
+        (bucket_of, bucket_sizes): (Vec<u32>, Vec<u32>),
+        sensitive: Vec<SensitiveCounts>,
+    ) -> ReleasedClasses {
+        debug_assert_eq!(cells.len(), sizes.len() * quasi.len());
+        let rows = sizes.iter().map(|&size| u64::from(size)).sum();
+        ReleasedClasses { name: name.to_owned(), rows, quasi, cells, sizes, bucket_of, bucket_sizes, sensitive }
+    }
+
     /// The classes of a generalised table. `covers` tells what a label of an attribute stands for.
     pub fn of_generalised(
         name: &str,

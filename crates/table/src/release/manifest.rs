@@ -69,6 +69,9 @@ pub struct Promise {
     /// top.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub hierarchies: Map<String, Value>,
+    /// Of a cloned release: what it promises beside releases that nobody can see, and how its tables are read.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub cloning: Map<String, Value>,
 }
 
 /// One guarantee of one rule: what was asked and what was reached.

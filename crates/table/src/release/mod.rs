@@ -2,6 +2,8 @@
 
 pub mod bucketized;
 pub mod classes;
+mod clone_classes;
+pub mod cloned;
 pub mod codebook;
 pub mod digest;
 mod labels;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::bucketized::{Bucketized, GROUP};
 use super::classes::{ReleasedClasses, SensitiveCounts};
+use super::cloned::Cloned;
 use super::codebook::Codebook;
 use super::labels::Labels;
 use super::manifest::{FILE_NAME, Manifest, Resource};
@@ -55,7 +56,7 @@ pub fn open_release(directory: &Path, progress: &dyn Progress) -> Result<Opened,
     }
     if opened.tables.is_empty() {
         let place = directory.join(FILE_NAME).display().to_string();
-        let hint = "a release has a table `data`, or the two tables `quasi` and `sensitive`";
+        let hint = "a release has a table `data`, or a table `sensitive` beside `quasi` or `statistics`";
         return Err(TableError::input(place, "the manifest lists no table that can be read", hint));
     }
     if let Some(empty) = opened.tables.iter().find(|table| table.rows == 0) {
@@ -96,11 +97,12 @@ pub fn open_bare(bare: &BareTable, progress: &dyn Progress) -> Result<Opened, Ta
     })
 }
 
-/// The tables that belong together: `data` alone, or `quasi` with `sensitive`, each perhaps in a folder of its own.
+/// The tables that belong together: `data` alone, `quasi` or `statistics` with `sensitive`, each perhaps in a folder of its own.
 #[derive(Debug)]
 enum TableSet<'m> {
     Generalised(&'m Resource),
     Bucketized { quasi: &'m Resource, sensitive: Option<&'m Resource> },
+    Cloned { statistics: &'m Resource, sensitive: Option<&'m Resource> },
 }
 
 fn table_sets(manifest: &Manifest) -> Vec<TableSet<'_>> {
@@ -113,10 +115,13 @@ fn table_sets(manifest: &Manifest) -> Vec<TableSet<'_>> {
     for resource in &manifest.resources {
         match stem(resource).as_str() {
             "data" => sets.push(TableSet::Generalised(resource)),
-            "quasi" => {
+            kind @ ("quasi" | "statistics") => {
                 let beside = |other: &&Resource| folder(other) == folder(resource) && stem(other) == "sensitive";
                 let sensitive = manifest.resources.iter().find(beside);
-                sets.push(TableSet::Bucketized { quasi: resource, sensitive });
+                sets.push(match kind {
+                    "quasi" => TableSet::Bucketized { quasi: resource, sensitive },
+                    _ => TableSet::Cloned { statistics: resource, sensitive },
+                });
             }
             _ => {}
         }
@@ -131,7 +136,9 @@ fn open_tables(
     contradictions: &mut Vec<String>,
     progress: &dyn Progress,
 ) -> Result<ReleasedClasses, TableError> {
-    let (TableSet::Generalised(first) | TableSet::Bucketized { quasi: first, .. }) = set;
+    let (TableSet::Generalised(first)
+    | TableSet::Bucketized { quasi: first, .. }
+    | TableSet::Cloned { statistics: first, .. }) = set;
     let place = directory.join(&first.path).display().to_string();
     let name = first.path.rsplit_once('/').map_or(first.name.as_str(), |(folder, _)| folder).to_owned();
     let quasi = quasi_of(first);
@@ -157,20 +164,28 @@ fn open_tables(
             ReleasedClasses::of_generalised(&name, &table, &quasi, &sensitive_of(resource), covers, &place)?
         }
         TableSet::Bucketized { quasi: rows, sensitive } => {
-            let Some(sensitive) = sensitive else {
-                let hint = "a bucketized release has a table `sensitive` beside its table `quasi`";
-                return Err(TableError::input(place, "there is no table of sensitive values", hint));
-            };
+            let sensitive = sensitive.ok_or_else(|| without_sensitive(&place, "bucketized"))?;
             let (read, problems) = Bucketized::examine(directory, rows, sensitive, progress)?;
             contradictions.extend(problems);
             let counts = vec![counts_of(&read)];
             ReleasedClasses::of_bucketized(&name, &with_buckets(read), &quasi, counts, covers, &place)?
+        }
+        TableSet::Cloned { statistics, sensitive } => {
+            let sensitive = sensitive.ok_or_else(|| without_sensitive(&place, "cloned"))?;
+            let (read, problems) = Cloned::examine(directory, statistics, sensitive, progress)?;
+            contradictions.extend(problems);
+            ReleasedClasses::of_cloned(&name, &read)
         }
     };
     for (attribute, unknown) in quasi.iter().zip(unknown).filter(|(_, unknown)| *unknown > 0) {
         contradictions.push(format!("{unknown} labels of `{attribute}` have no entry in codebook.csv"));
     }
     Ok(classes)
+}
+
+fn without_sensitive(place: &str, kind: &str) -> TableError {
+    let hint = format!("a {kind} release has a table `sensitive` beside this one");
+    TableError::input(place, "there is no table of sensitive values", hint)
 }
 
 fn counts_of(read: &Bucketized) -> SensitiveCounts {

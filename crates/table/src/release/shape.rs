@@ -13,15 +13,18 @@ pub enum Shape<'a> {
     Generalised { data: &'a Resource },
     /// Quasi attributes and sensitive values apart, joined by `group` alone.
     Bucketized { quasi: &'a Resource, sensitive: &'a Resource },
+    /// Statistics of small groups of people, and the sensitive values of the classes that they make up.
+    Cloned { statistics: &'a Resource, sensitive: &'a Resource },
 }
 
 impl<'a> Shape<'a> {
     /// `None` when the tables are none, or not those of exactly one kind.
     pub fn of(resources: &'a [Resource]) -> Option<Shape<'a>> {
         let named = |name: &str| resources.iter().find(|resource| resource.name == name);
-        let shape = match (named("data"), named("quasi"), named("sensitive")) {
-            (Some(data), None, None) => Shape::Generalised { data },
-            (None, Some(quasi), Some(sensitive)) => Shape::Bucketized { quasi, sensitive },
+        let shape = match (named("data"), named("quasi"), named("statistics"), named("sensitive")) {
+            (Some(data), None, None, None) => Shape::Generalised { data },
+            (None, Some(quasi), None, Some(sensitive)) => Shape::Bucketized { quasi, sensitive },
+            (None, None, Some(statistics), Some(sensitive)) => Shape::Cloned { statistics, sensitive },
             _ => return None,
         };
         // A table that nobody knows how to read would be published without being checked; so would a second one of a name.
@@ -33,7 +36,8 @@ impl<'a> Shape<'a> {
     pub fn of_release(directory: &Path, manifest: &'a Manifest) -> Result<Shape<'a>, TableError> {
         Shape::of(&manifest.resources).ok_or_else(|| {
             let problem = "the tables that the manifest lists make no release";
-            let hint = "this version knows generalised releases (`data`) and bucketized ones (`quasi` and `sensitive`)";
+            let hint = "this version knows generalised releases (`data`), bucketized ones (`quasi` and `sensitive`) and cloned \
+                        ones (`statistics` and `sensitive`)";
             TableError::input(directory.join(FILE_NAME).display().to_string(), problem, hint)
         })
     }
@@ -42,6 +46,7 @@ impl<'a> Shape<'a> {
         match *self {
             Shape::Generalised { data } => vec![data],
             Shape::Bucketized { quasi, sensitive } => vec![quasi, sensitive],
+            Shape::Cloned { statistics, sensitive } => vec![statistics, sensitive],
         }
     }
 }
@@ -64,7 +69,9 @@ mod tests {
         assert_eq!(shape_of(&["data"]), Some(vec!["data".to_owned()]));
         let both = Some(vec!["quasi".to_owned(), "sensitive".to_owned()]);
         assert_eq!(shape_of(&["codebook", "sensitive", "quasi"]), both);
-        let refused: [&[&str]; 8] = [
+        let cloned = Some(vec!["statistics".to_owned(), "sensitive".to_owned()]);
+        assert_eq!(shape_of(&["statistics", "sensitive", "codebook"]), cloned);
+        let refused: [&[&str]; 10] = [
             &[],
             &["codebook"],
             &["quasi"],
@@ -72,6 +79,8 @@ mod tests {
             &["data", "quasi", "sensitive"],
             &["data", "sensitive"],
             &["data", "extra"],
+            &["statistics"],
+            &["quasi", "statistics", "sensitive"],
             &["data", "data"],
         ];
         for names in refused {

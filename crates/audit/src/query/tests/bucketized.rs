@@ -46,7 +46,7 @@ fn published(buckets: &[Bucket]) -> Release {
         ("colour".to_owned(), Kind::Category),
         ("salary".to_owned(), Kind::Integer),
     ];
-    Release { tables, codebook: Codebook::new(), kinds }
+    Release { tables, codebook: Codebook::new(), kinds, told: None }
 }
 
 fn random_buckets(rng: &mut StdRng) -> Vec<Bucket> {
@@ -238,7 +238,7 @@ fn tables_that_do_not_belong_together_are_refused() {
     let Tables::Bucketized(quasi, _) = good.tables else { panic!("two tables") };
     let with = |header: &[&str], rows: &[Vec<&str>]| {
         let tables = Tables::Bucketized(quasi.clone(), Table::from_texts(header, rows));
-        let release = Release { tables, codebook: Codebook::new(), kinds: Vec::new() };
+        let release = Release { tables, codebook: Codebook::new(), kinds: Vec::new(), told: None };
         answer(&release, "SELECT COUNT(*) FROM data").unwrap_err().to_string()
     };
     let header = ["group", "salary", "count"];

@@ -150,7 +150,8 @@ fn release_of(names: &[&str], kinds: &[Kind], rows: &[Vec<&TestLabel>]) -> Relea
     let texts: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(|label| label.text.as_str()).collect()).collect();
     let table = Table::from_texts(names, &texts);
     let kinds = names.iter().zip(kinds).map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
-    Release { tables: Tables::Generalised(table), codebook: crate::testing::written_and_read(&codebook), kinds }
+    let codebook = crate::testing::written_and_read(&codebook);
+    Release { tables: Tables::Generalised(table), codebook, kinds, told: None }
 }
 
 fn ask(release: &Release, sql: &str) -> Json {

@@ -1,0 +1,139 @@
+//! The keys of `[publish]` that `method = "clone"` understands, and what the method promises without being asked.
+
+use hedgerow_privacy::Model;
+use hedgerow_table::Ratio;
+
+use crate::attribute::{Draft, Role};
+use crate::number::{SHARE, SHARE_ABOVE_ZERO};
+use crate::publish::{Method, Publish, refuse_for};
+use crate::reader::{Fields, Reader};
+use crate::rule::Rule;
+use crate::words::{ASSIGNMENTS, RARE};
+
+/// How a table is cloned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cloning {
+    /// The fewest tuples of a sub-class, counterfeits among them. Where the policy says nothing, what k-anonymity its rules
+    /// ask for, or [`Cloning::K`]; so it is there once the policy is read.
+    pub k: Option<u64>,
+    /// How many values an indicative range covers; half of k when absent.
+    pub lambda: Option<u64>,
+    /// How far a value's share in a class may be from its share in the source.
+    pub max_epsilon: Option<Ratio>,
+    pub assignment: Assignment,
+    /// For `scan`: the share of the table's tuples that every class looks at.
+    pub rho: Ratio,
+    pub rare: RareValues,
+    /// The share of rows that may be left out with rare values.
+    pub rare_rows: Ratio,
+}
+
+impl Cloning {
+    /// The fewest tuples of a sub-class when nobody says.
+    pub const K: u64 = 5;
+    /// The keys, in the order of the words.
+    pub(crate) const KEYS: [&'static str; 6] = ["k", "lambda", "max-epsilon", "assignment", "rho", "rare"];
+}
+
+impl Default for Cloning {
+    fn default() -> Self {
+        Cloning {
+            k: None,
+            lambda: None,
+            max_epsilon: None,
+            assignment: Assignment::default(),
+            rho: Ratio { numerator: 1, denominator: 5 },
+            rare: RareValues::default(),
+            rare_rows: Ratio { numerator: 1, denominator: 100 },
+        }
+    }
+}
+
+/// Which tuples share a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Assignment {
+    /// By halving along the widest axis.
+    #[default]
+    Order,
+    /// The paper's: the closest of those looked at, class after class.
+    Scan,
+}
+
+/// What becomes of values so rare that they hold the number of classes down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RareValues {
+    #[default]
+    Keep,
+    Suppress,
+}
+
+/// Reads the keys, and refuses them for other methods.
+pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+    if publish.method != Method::Clone {
+        for field in Cloning::KEYS.into_iter().filter_map(|key| fields.get(key)) {
+            refuse_for(reader, field, publish.method, "it is for `method = \"clone\"`");
+        }
+        return;
+    }
+    let cloning = &mut publish.cloning;
+    cloning.k = fields.get("k").and_then(|field| reader.whole(field, 1, u64::from(u32::MAX)));
+    if let Some(field) = fields.get("lambda") {
+        cloning.lambda = reader.whole(field, 1, u64::from(u32::MAX));
+        if let (Some(lambda), Some(k)) = (cloning.lambda, cloning.k)
+            && lambda > k
+        {
+            let problem = format!("a range cannot be asked to cover {lambda} values of sub-classes that may have {k}");
+            reader.refuse(&field.node.at, problem, "give a `lambda` of at most k; about half of it says most");
+        }
+    }
+    cloning.max_epsilon = fields.get("max-epsilon").and_then(|field| reader.ratio(field, SHARE));
+    if let Some(field) = fields.get("assignment")
+        && reader.choice(field, ASSIGNMENTS.iter(), "assignment") == Some("scan")
+    {
+        cloning.assignment = Assignment::Scan;
+    }
+    if let Some(field) = fields.get("rho") {
+        cloning.rho = reader.ratio(field, SHARE_ABOVE_ZERO).unwrap_or(cloning.rho);
+        if cloning.assignment != Assignment::Scan {
+            let problem = "has no meaning unless `assignment = \"scan\"`: nothing is scanned";
+            reader.warn(&field.node.at, problem, "leave it out");
+        }
+    }
+    if let Some(field) = fields.get("rare")
+        && reader.choice(field, RARE.iter(), "choice") == Some("suppress")
+    {
+        cloning.rare = RareValues::Suppress;
+    }
+    if fields.get("suppression").is_some() {
+        cloning.rare_rows = publish.suppression;
+    }
+    for key in ["loss", "max-nodes", "max-seconds"] {
+        if let Some(field) = fields.get(key) {
+            let problem = "has no meaning for the method clone: no lattice is searched";
+            reader.warn(&field.node.at, problem, "leave it out");
+        }
+    }
+}
+
+/// Settles k, and adds what cloning promises without a rule: every class an ε-clone. A policy with two sensitive attributes or
+/// none gets nothing here, and is refused where the reason can be told.
+pub(crate) fn imply(rules: &mut Vec<Rule>, drafts: &[Draft], publish: &mut Publish) {
+    let asked = || rules.iter().flat_map(|rule| &rule.require);
+    let k_asked = asked().map(|model| if let Model::KAnonymity { k } = model { *k } else { 0 }).max().unwrap_or(0);
+    let clones_asked = asked().any(|model| matches!(model, Model::EpsilonClone { .. }));
+    publish.cloning.k =
+        publish.cloning.k.or(Some(k_asked).filter(|&k| k > 0)).unwrap_or(Cloning::K).max(k_asked).into();
+    let named = |role: Role| {
+        let named = drafts.iter().filter(|draft| draft.role == Some(role)).map(|draft| draft.name.clone());
+        named.collect::<Vec<String>>()
+    };
+    let (know, sensitive) = (named(Role::Quasi), named(Role::Sensitive));
+    let ([protect], false) = (sensitive.as_slice(), know.is_empty()) else { return };
+    let epsilon = match publish.cloning.max_epsilon {
+        None if clones_asked => return,
+        limit => limit.unwrap_or(Ratio::integer(1)),
+    };
+    let (protect, place) = (Some(protect.clone()), publish.place.clone());
+    let require = vec![Model::EpsilonClone { epsilon }];
+    rules.push(Rule { know, protect, require, require_places: vec![place.clone()], place });
+}

@@ -1,0 +1,193 @@
+//! Assignment: which tuples make up a class, close ones together, in O(n log n).
+//!
+//! The paper fills one class after the other with the closest of ρ tuples it looks at, which is quadratic. Here all classes are
+//! filled at once, by halving: take the axis along which the tuples of a node lie widest apart; of every sensitive value, the
+//! tuples that lie lowest on it go to the lower half of the classes, the others to the upper half. Each half holds as
+//! many of every value as its classes need, so every cut is feasible, and no other way of giving each half its share of
+//! a value moves tuples less along that axis: this is the monotone coupling, the optimum of transport on a line. After log₂ b
+//! cuts along the widest axes a class is a small box, as in a k-d tree.
+//!
+//! What a value has too much or too little is dealt out with the cuts, so that a class misses at most as many tuples of a value as
+//! it unites classes of the division; tuples too many are left out at the end, farthest from the middle first.
+
+use rayon::prelude::*;
+
+use super::division::Division;
+use super::space::Space;
+
+/// Below this many tuples a node is not worth another thread.
+const TUPLES_APART: usize = 1 << 14;
+
+/// One class of the release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Assigned {
+    /// Rows of the source, value by value in the order of the division.
+    pub(super) rows: Vec<u32>,
+    /// Tuples to make up, by value.
+    pub(super) counterfeits: Vec<u64>,
+    /// How many classes of the division it unites.
+    pub(super) units: u64,
+}
+
+/// A class with its sub-classes: the rows of each, and how many counterfeits are told beside them.
+pub(super) type Cut = (Assigned, Vec<(Vec<u32>, usize)>);
+
+/// Fills classes that unite `units` classes of the division each. `rows` are the source's, by value in the division's order.
+pub(super) fn assign(division: &Division, units: &[u64], rows: Vec<Vec<u32>>, space: &Space) -> Vec<Assigned> {
+    let mut rows = rows;
+    let parts: Vec<&mut [u32]> = rows.iter_mut().map(Vec::as_mut_slice).collect();
+    halve(division, units, parts, space)
+}
+
+fn halve(division: &Division, units: &[u64], mut parts: Vec<&mut [u32]>, space: &Space) -> Vec<Assigned> {
+    let [lower, upper] = match units {
+        [] => return Vec::new(),
+        [units] => return vec![finish(division, *units, &parts, space)],
+        _ => units.split_at(units.len() / 2).into(),
+    };
+    let (here, there): (u64, u64) = (lower.iter().sum(), upper.iter().sum());
+    let axis = space.widest(parts.iter().flat_map(|part| part.iter()));
+    let mut left = Vec::with_capacity(parts.len());
+    let mut right = Vec::with_capacity(parts.len());
+    for (share, part) in division.shares.iter().zip(parts.drain(..)) {
+        let size = lower_share(part.len() as u64, share.per_class, here, there) as usize;
+        if let Some(axis) = axis.filter(|_| size > 0 && size < part.len()) {
+            part.select_nth_unstable_by_key(size, |&row| (space.position(row, axis), row));
+        }
+        let (low, high) = part.split_at_mut(size);
+        left.push(low);
+        right.push(high);
+    }
+    let tuples: usize = left.iter().map(|part| part.len()).sum();
+    let lower = |left| halve(division, lower, left, space);
+    let upper = |right| halve(division, upper, right, space);
+    let (mut all, rest) =
+        if tuples < TUPLES_APART { (lower(left), upper(right)) } else { rayon::join(|| lower(left), || upper(right)) };
+    all.extend(rest);
+    all
+}
+
+/// How many of `tuples` go to the lower half: what it needs, and its part of what is too much or too little.
+fn lower_share(tuples: u64, per_class: u64, here: u64, there: u64) -> u64 {
+    let all = here + there;
+    let needed = per_class * all;
+    let part = |surplus: u64| (2 * surplus * here + all) / (2 * all);
+    if tuples >= needed { per_class * here + part(tuples - needed) } else { per_class * here - part(needed - tuples) }
+}
+
+fn finish(division: &Division, units: u64, parts: &[&mut [u32]], space: &Space) -> Assigned {
+    let tuples: usize = parts.iter().map(|part| part.len()).sum();
+    let mut middle = vec![0u64; space.axes];
+    for &row in parts.iter().flat_map(|part| part.iter()) {
+        for (sum, &at) in middle.iter_mut().zip(space.of(row)) {
+            *sum += u64::from(at);
+        }
+    }
+    let away = |row: u32| -> u64 {
+        space.of(row).iter().zip(&middle).map(|(&at, &sum)| (u64::from(at) * tuples as u64).abs_diff(sum)).sum()
+    };
+    let mut assigned =
+        Assigned { rows: Vec::with_capacity(tuples), counterfeits: Vec::with_capacity(parts.len()), units };
+    for (share, part) in division.shares.iter().zip(parts) {
+        let wanted = (share.per_class * units) as usize;
+        assigned.counterfeits.push(wanted.saturating_sub(part.len()) as u64);
+        let from = assigned.rows.len();
+        assigned.rows.extend_from_slice(part);
+        if part.len() > wanted {
+            assigned.rows[from..].sort_unstable_by_key(|&row| (away(row), row));
+            assigned.rows.truncate(from + wanted);
+        }
+    }
+    assigned
+}
+
+/// Cuts every class into as many sub-classes as can be: of at least `tuples` tuples, counterfeits among them, and at least
+/// `people` real ones. Only quasi values are cut, the sensitive values stay with the class.
+pub(super) fn cut_all(assigned: Vec<Assigned>, tuples: usize, people: usize, space: &Space) -> Vec<Cut> {
+    let cut_one = |mut class: Assigned| {
+        let made_up: u64 = class.counterfeits.iter().sum();
+        let sizes = sub_class_sizes(class.rows.len(), made_up as usize, tuples, people);
+        let real: Vec<usize> = sizes.iter().map(|&(real, _)| real).collect();
+        let parts = cut(&mut class.rows, &real, space);
+        let parts = parts.into_iter().zip(&sizes).map(|(rows, &(_, made_up))| (rows, made_up)).collect();
+        (class, parts)
+    };
+    assigned.into_par_iter().map(cut_one).collect()
+}
+
+/// The sizes of the sub-classes of a class, each as (real, made up): real tuples are dealt out evenly, and the others so that
+/// the smallest grow first.
+fn sub_class_sizes(real: usize, made_up: usize, tuples: usize, people: usize) -> Vec<(usize, usize)> {
+    let count = ((real + made_up) / tuples.max(1)).min(real / people.max(1)).max(1);
+    let fair = |index: usize| real * (index + 1) / count - real * index / count;
+    let mut sizes: Vec<(usize, usize)> = (0..count).map(|index| (fair(index), 0)).collect();
+    for _ in 0..made_up {
+        if let Some(smallest) = sizes.iter_mut().min_by_key(|(real, made_up)| real + made_up) {
+            smallest.1 += 1;
+        }
+    }
+    sizes
+}
+
+/// Tuples in parts of these sizes, close ones together.
+fn cut(rows: &mut [u32], sizes: &[usize], space: &Space) -> Vec<Vec<u32>> {
+    match sizes {
+        [] => Vec::new(),
+        [_] => vec![rows.to_vec()],
+        _ => {
+            let (lower, upper) = sizes.split_at(sizes.len() / 2);
+            let size: usize = lower.iter().sum();
+            if let Some(axis) = space.widest(rows.iter()).filter(|_| size > 0 && size < rows.len()) {
+                rows.select_nth_unstable_by_key(size, |&row| (space.position(row, axis), row));
+            }
+            let (low, high) = rows.split_at_mut(size);
+            let mut all = cut(low, lower, space);
+            all.extend(cut(high, upper, space));
+            all
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sub_classes_are_as_many_as_keep_both_sizes() {
+        assert_eq!(sub_class_sizes(6, 0, 3, 1), [(3, 0), (3, 0)]);
+        assert_eq!(sub_class_sizes(5, 1, 3, 1), [(2, 1), (3, 0)], "hospital 3: the counterfeit fills up a sub-class");
+        assert_eq!(sub_class_sizes(5, 1, 3, 3), [(5, 1)], "three people each are asked for, and there are five");
+        assert_eq!(sub_class_sizes(2, 0, 3, 1), [(2, 0)], "too few for one: the caller sees to it");
+        for real in 1..40 {
+            for made_up in 0..10 {
+                for (tuples, people) in [(1, 1), (3, 1), (4, 2), (5, 5), (2, 7)] {
+                    let sizes = sub_class_sizes(real, made_up, tuples, people);
+                    let count = |side: fn(&(usize, usize)) -> usize| sizes.iter().map(side).sum::<usize>();
+                    assert_eq!((count(|size| size.0), count(|size| size.1)), (real, made_up));
+                    if real + made_up >= tuples && real >= people {
+                        assert!(sizes.iter().all(|&(real, made_up)| real + made_up >= tuples && real >= people));
+                    }
+                }
+            }
+        }
+    }
+
+    /// In every node the lower half gets what it needs, and of too much or too little no more than one per class.
+    #[test]
+    fn what_is_too_much_or_too_little_is_dealt_out() {
+        for per_class in 1..4u64 {
+            for all in 2..9u64 {
+                for here in 1..all {
+                    for off in 0..=all {
+                        let there = all - here;
+                        for tuples in [per_class * all + off, per_class * all - off] {
+                            let lower = lower_share(tuples, per_class, here, there);
+                            assert!(lower.abs_diff(per_class * here) <= here);
+                            assert!((tuples - lower).abs_diff(per_class * there) <= there);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What classes of clones can keep: all are composed alike, so one of them stands for all, and the rules decide how many
+//! classes there can be.
+
+use hedgerow_policy::{Policy, Role};
+use hedgerow_privacy::check::claim;
+use hedgerow_privacy::judge::achieved_over;
+use hedgerow_privacy::released::refused_in_clones;
+use hedgerow_privacy::{Class, Guarantee, Model, Tree, Whole, models};
+use hedgerow_table::{Column, InputError};
+
+use super::division::Division;
+use crate::bind::Bound;
+use crate::error::{Ineligible, PublishError};
+use crate::full_domain::pairs;
+
+/// Refuses, before anything is read, what classes of clones cannot promise.
+pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
+    let sensitive: Vec<_> = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive).collect();
+    let [sensitive] = sensitive.as_slice() else {
+        let problem = format!("cloning wants exactly one sensitive attribute, and there are {}", sensitive.len());
+        let hint = "give one attribute the role `sensitive`, and the others another role";
+        return Err(InputError::new(policy.publish.place.clone(), problem, hint));
+    };
+    for rule in &policy.rules {
+        if let Some(name) = rule.protect.as_ref().filter(|name| **name != sensitive.name) {
+            let problem = format!("cloning protects `{}` alone, and a rule protects `{name}`", sensitive.name);
+            return Err(InputError::new(rule.place.clone(), problem, "protect the sensitive attribute"));
+        }
+        if let Some(name) = rule.know.iter().find(|name| **name == sensitive.name) {
+            let problem = format!("an adversary who knows `{name}` is not what cloning protects against");
+            return Err(InputError::new(rule.place.clone(), problem, "leave `know` out"));
+        }
+        for (model, place) in rule.require.iter().zip(&rule.require_places) {
+            // Without the data: a model that wants numbers says so once the column is bound.
+            let why =
+                models::guarantee(model, None, None).ok().and_then(|guarantee| refused_in_clones(guarantee.as_ref()));
+            if let Some(why) = why {
+                let problem = format!("cloning cannot promise {}: it {why}", model.name());
+                let hint = "ask for epsilon-clone, and for k-anonymity of the sub-classes";
+                return Err(InputError::new(place.clone(), problem, hint));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The division into the most classes whose composition keeps every rule, against the source and against the release.
+pub(super) fn division(
+    bound: &Bound<'_>,
+    sensitive: &Column,
+    kept: &[(u32, u64)],
+    gone: &[(u32, u64)],
+) -> Result<Division, PublishError> {
+    if kept.is_empty() {
+        return Err(
+            Ineligible::clones(vec!["the table has no rows".to_owned()], "publish a table with people in it").into()
+        );
+    }
+    let mut rules: Vec<Asked> = Vec::new();
+    for rule in &bound.policy.rules {
+        let tree = rule.protect.as_ref().and_then(|name| bound.tree(name));
+        let asked = rule.require.iter().zip(&rule.require_places);
+        for (model, place) in asked.filter(|(model, _)| !matches!(model, Model::KAnonymity { .. })) {
+            let guarantee = models::guarantee(model, Some(&sensitive.domain), tree.as_ref())
+                .map_err(|unfit| unfit.refusal(&sensitive.name, model.name(), place.clone()))?;
+            let mut counts = sensitive.counts();
+            // What the method promises by itself is about the values that are published; `max-epsilon` counts the others.
+            if *place == bound.policy.publish.place {
+                gone.iter().for_each(|&(code, _)| counts[code as usize] = 0);
+            }
+            let codes = counts.len();
+            rules.push(Asked { guarantee, source: Whole::new(counts, tree.as_ref()), tree: tree.clone(), codes });
+        }
+    }
+    let limit = bound.policy.publish.cloning.max_epsilon;
+    let keeps = |division: &Division| {
+        limit.is_none_or(|limit| division.keeps(limit)) && rules.iter().all(|asked| asked.broken_by(division).is_none())
+    };
+    if let Some(division) = Division::largest(kept, gone, keeps) {
+        return Ok(division);
+    }
+    let whole = Division::into_classes(kept, gone, 1)
+        .ok_or_else(|| PublishError::Internal("internal error: values without rows were divided".to_owned()))?;
+    let mut reasons: Vec<String> = rules.iter().filter_map(|asked| asked.broken_by(&whole)).collect();
+    if let Some(limit) = limit.filter(|&limit| !whole.keeps(limit)) {
+        let epsilon = whole.epsilon();
+        reasons.push(format!("`max-epsilon` is {}, and leaving out rare values takes {epsilon:.6}", limit.as_f64()));
+    }
+    let hint = match gone {
+        [] => "ask for what the whole table keeps; more classes never keep more than one of all tuples",
+        _ => "keep the rare values (`rare = \"keep\"`): without them no class has every value of the source",
+    };
+    Err(Ineligible::clones(reasons, hint).into())
+}
+
+/// One guarantee, with what it compares classes with.
+struct Asked {
+    guarantee: Box<dyn Guarantee>,
+    source: Whole,
+    tree: Option<Tree>,
+    /// How many values the sensitive attribute has.
+    codes: usize,
+}
+
+impl Asked {
+    /// What a class of this division breaks, in words.
+    fn broken_by(&self, division: &Division) -> Option<String> {
+        let values: Vec<(u32, u32)> =
+            division.shares.iter().map(|share| (share.code, share.per_class as u32)).collect();
+        let class = Class { rows: division.class_size(), values: &values };
+        let mut counts = vec![0u64; self.codes];
+        for share in &division.shares {
+            counts[share.code as usize] = share.per_class * division.classes;
+        }
+        let released = Whole::new(counts, self.tree.as_ref());
+        let achieved = achieved_over(self.guarantee.as_ref(), Some(&self.source), &released, std::iter::once(class));
+        if achieved.holds {
+            return None;
+        }
+        let model = self.guarantee.model();
+        let told = claim(model, &[], None, &achieved);
+        let (asked, reached) = (pairs(&told.required), pairs(&told.achieved));
+        Some(format!("{} asks for {asked}; all tuples in one class reach {reached}", model.name()))
+    }
+}

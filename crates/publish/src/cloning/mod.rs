@@ -1,0 +1,206 @@
+//! `method = "clone"`: publishing when others publish about the same people and nothing of it can be seen.
+//!
+//! M. M. Baig, J. Li, J. Liu, H. Wang: *Cloning for privacy protection in multiple independent data publications*, CIKM 2011. Every
+//! class holds every sensitive value with nearly the table's frequency, so that laying it beside another publisher's class
+//! rules out no value that the two tables alone would not; and instead of cells, statistics of small sub-classes are told.
+//!
+//! - `division`: how many classes, and how many tuples of every value each takes; the true ε.
+//! - `assignment`: which tuples, close ones together, in O(n log n); `scan` is the paper's way, over the `space` of both.
+//! - `statistics`: what is told of every sub-class.
+//! - `promise`: what follows beside releases that nobody can see, and what would break it.
+
+mod assignment;
+mod distortion;
+pub mod division;
+mod eligible;
+mod promise;
+mod report;
+mod scan;
+mod space;
+mod statistics;
+mod write;
+
+use std::time::Instant;
+
+use hedgerow_policy::{Assignment, Method, RareValues, Role};
+use hedgerow_privacy::released::Released;
+use hedgerow_table::release::manifest::{Manifest, Rows};
+use hedgerow_table::{Column, InputError};
+use serde_json::{Map, Value, json};
+
+use crate::bind::Bound;
+use crate::catalog;
+use crate::error::{Ineligible, PublishError};
+use crate::generalised;
+use crate::publish::{Job, Published, TableFormat};
+
+use assignment::{Cut, cut_all};
+use division::{Division, rare_values};
+use space::Space;
+
+pub(crate) use eligible::refuse;
+pub use promise::ClonePromise;
+pub use report::{CloneReport, ClonedValue, RareValue};
+
+pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
+    let Job { mut bound, staged, options, read_time } = job;
+    debug_assert_eq!(bound.policy.publish.method, Method::Clone);
+    if options.format != TableFormat::Csv {
+        let problem = "a cloned release is written as CSV";
+        return Err(InputError::new("--format", problem, "leave --format out").into());
+    }
+    let searching = Instant::now();
+    let mut rng = generalised::rng(options)?;
+    let sensitive = sensitive_column(&bound)?;
+    warn_of_plain(&mut bound);
+    let sizes = Sizes::of(&bound);
+    let (division, rare) = divide(&bound, sensitive)?;
+    let units = unite(&division, &sizes)?;
+    let rows = rows_by_value(sensitive, &division);
+    let space = Space::new(&bound);
+    options.progress.stage("assigning", None);
+    let assigned = match bound.policy.publish.cloning.assignment {
+        Assignment::Order => assignment::assign(&division, &units, rows, &space),
+        Assignment::Scan => {
+            let share = bound.policy.publish.cloning.rho;
+            scan::assign(&bound, &division, &units, rows, share, &mut rng)
+        }
+    };
+    let distortion = distortion::of_classes(&bound, &assigned);
+    let cut = cut_all(assigned, sizes.tuples as usize, sizes.people as usize, &space);
+    let search_time = searching.elapsed();
+
+    let writing = Instant::now();
+    options.progress.stage("writing", None);
+    let released: u64 = cut.iter().map(|(class, _)| class.rows.len() as u64).sum();
+    let source = bound.table.rows as u64;
+    let rows = Rows { source, out: released, suppressed: source - released };
+    let report = CloneReport::new(sensitive, &division, &cut, rare, distortion, &sizes);
+    let losses = losses(&cut, source);
+    let tables = write::tables(&bound, sensitive, &division, &cut, &sizes, staged.path(), &mut rng)?;
+    let mut manifest = generalised::manifest(&bound, tables, rows, &losses);
+    manifest.hedgerow.cloning = report.to_manifest(&sensitive.name);
+    let named = |released: &dyn Released| generalised::named_rules(&bound, released);
+    let describe = |manifest: &mut Manifest, released: &dyn Released| {
+        manifest.hedgerow.hierarchies = generalised::hierarchies(&bound, released);
+    };
+    let (verified, checked) = staged.verify(manifest, named, describe, options.progress)?;
+    let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
+    Ok(Published {
+        release,
+        rows,
+        checked,
+        losses,
+        searched: None,
+        cloned: Some(report),
+        read_time,
+        search_time,
+        write_time: writing.elapsed(),
+        warnings: bound.warnings,
+    })
+}
+
+/// The smallest sub-classes that are allowed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// k of the paper: counterfeits count.
+    pub(crate) tuples: u64,
+    /// What the rules ask for as k-anonymity: they do not.
+    pub(crate) people: u64,
+    /// λ of the paper.
+    pub(crate) lambda: u64,
+}
+
+impl Sizes {
+    fn of(bound: &Bound<'_>) -> Sizes {
+        let cloning = &bound.policy.publish.cloning;
+        let tuples = cloning.k.unwrap_or(hedgerow_policy::Cloning::K);
+        Sizes { tuples, people: bound.k(), lambda: cloning.lambda.unwrap_or(tuples.div_ceil(2)).min(tuples) }
+    }
+}
+
+fn sensitive_column<'a>(bound: &Bound<'a>) -> Result<&'a Column, PublishError> {
+    let attribute = bound.policy.attributes.iter().find(|attribute| attribute.role == Role::Sensitive);
+    let column = attribute.and_then(|attribute| bound.table.column(&attribute.name));
+    column.ok_or_else(|| PublishError::Internal("internal error: the sensitive attribute was not read".to_owned()))
+}
+
+fn warn_of_plain(bound: &mut Bound<'_>) {
+    let plain = bound.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain);
+    let warnings = plain.map(|attribute| {
+        let problem = format!("`{}` is not released: statistics have no rows that could carry it", attribute.name);
+        InputError::new(attribute.place.clone(), problem, "make it `quasi` to have it told by statistics")
+    });
+    bound.warnings.extend(warnings);
+}
+
+/// The division into the most classes that keep every rule about their composition, and the rare values with what each costs.
+fn divide(bound: &Bound<'_>, sensitive: &Column) -> Result<(Division, Vec<RareValue>), PublishError> {
+    let counts: Vec<(u32, u64)> = (0..).zip(sensitive.counts()).filter(|&(_, rows)| rows > 0).collect();
+    let cloning = &bound.policy.publish.cloning;
+    let rare = rare_values(&counts, cloning.rare_rows.floor_of(bound.table.rows as u64));
+    let leaves_out = cloning.rare == RareValues::Suppress;
+    let is_gone = |&(code, _): &(u32, u64)| leaves_out && rare.iter().any(|rare| rare.code == code);
+    let (gone, kept): (Vec<_>, Vec<_>) = counts.into_iter().partition(is_gone);
+    let told = rare.iter().map(|rare| RareValue {
+        value: sensitive.domain.text(rare.code),
+        rows: rare.rows,
+        classes_without: rare.classes_without,
+        left_out: leaves_out,
+    });
+    let division = eligible::division(bound, sensitive, &kept, &gone)?;
+    Ok((division, told.collect()))
+}
+
+/// How many classes of the division every class of the release unites: as few as give it a sub-class.
+fn unite(division: &Division, sizes: &Sizes) -> Result<Vec<u64>, PublishError> {
+    let united = |each: u64| -> Vec<u64> {
+        let classes = division.classes / each;
+        (0..classes)
+            .map(|class| division.classes * (class + 1) / classes - division.classes * class / classes)
+            .collect()
+    };
+    let all = division.classes * division.class_size();
+    let real = division.shares.iter().map(|share| share.rows.min(share.per_class * division.classes)).sum::<u64>();
+    if all < sizes.tuples || real < sizes.people {
+        let asked = sizes.tuples.max(sizes.people);
+        let reason = format!("sub-classes of at least {asked} tuples are asked for, and {real} can be released in all");
+        return Err(Ineligible::clones(vec![reason], "ask for a smaller k").into());
+    }
+    let mut each = sizes.tuples.div_ceil(division.class_size());
+    // Dealing out what is missing rounds once for every halving, which adds up to less than one tuple.
+    let people = |each: u64| {
+        let fewest = |share: &division::Share| match share.counterfeit(division.classes) {
+            0 => share.per_class * each,
+            missing => share.per_class * each - (missing * each / division.classes + 1).min(each),
+        };
+        division.shares.iter().map(fewest).sum::<u64>()
+    };
+    while each < division.classes && people(each) < sizes.people {
+        each += 1;
+    }
+    Ok(united(each.min(division.classes)))
+}
+
+fn rows_by_value(sensitive: &Column, division: &Division) -> Vec<Vec<u32>> {
+    let mut place = vec![usize::MAX; sensitive.domain.cardinality()];
+    for (index, share) in division.shares.iter().enumerate() {
+        place[share.code as usize] = index;
+    }
+    let mut rows: Vec<Vec<u32>> = division.shares.iter().map(|share| Vec::with_capacity(share.rows as usize)).collect();
+    for (row, code) in (0..).zip(sensitive.codes.iter()) {
+        if let Some(rows) = rows.get_mut(place[code as usize]) {
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// Discernibility of the sub-classes; measures of cells have no meaning where there are none.
+fn losses(cut: &[Cut], source: u64) -> Map<String, Value> {
+    let sizes = cut.iter().flat_map(|(_, parts)| parts.iter().map(|(rows, made_up)| (rows.len() + made_up) as f64));
+    let released: u64 = cut.iter().map(|(class, _)| class.rows.len() as u64).sum();
+    let squares: f64 = sizes.map(|size| size * size).sum();
+    let discernibility = squares + source as f64 * (source - released) as f64;
+    Map::from_iter([("discernibility".to_owned(), json!(discernibility))])
+}

@@ -1,0 +1,172 @@
+//! Micro-statistics: what is told of a sub-class instead of its tuples.
+//!
+//! Of a category how many tuples have each value; of a number or a date the mean, and an indicative range that covers λ of the
+//! values. The range reaches as far to one side of the mean as to the other, so that it does not tell on which side the
+//! values lie that it covers, and its ends are rounded outwards.
+
+use std::fmt::Write as _;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use hedgerow_table::date::Date;
+use hedgerow_table::release::cloned::{STATISTICS, Statistic};
+use hedgerow_table::release::quoting::{quoted, write_record};
+use hedgerow_table::{Bound as Edge, Column, Kind, TableError};
+use rayon::prelude::*;
+
+use crate::bind::Bound;
+
+/// One sub-class on its way to the table, with the random numbers it goes by.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    pub(super) class: u32,
+    pub(super) number: u32,
+    pub(super) rows: &'a [u32],
+    pub(super) counterfeits: usize,
+}
+
+/// Parts formatted at once.
+const PARTS_AT_ONCE: usize = 1 << 13;
+
+/// Writes `statistics.csv` in the order of the parts.
+pub(super) fn write(path: &Path, bound: &Bound<'_>, parts: &[Part<'_>], lambda: usize) -> Result<(), TableError> {
+    let failed = |error| TableError::io(path, error);
+    let mut out = BufWriter::new(std::fs::File::create_new(path).map_err(failed)?);
+    write_record(&mut out, &STATISTICS).map_err(failed)?;
+    for some in parts.chunks(PARTS_AT_ONCE * 8) {
+        let texts: Vec<String> = some
+            .par_chunks(PARTS_AT_ONCE)
+            .map(|parts| {
+                let mut text = String::new();
+                for part in parts {
+                    tell(bound, part, lambda, &mut text);
+                }
+                text
+            })
+            .collect();
+        for text in texts {
+            out.write_all(text.as_bytes()).map_err(failed)?;
+        }
+    }
+    out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)
+}
+
+fn tell(bound: &Bound<'_>, part: &Part<'_>, lambda: usize, text: &mut String) {
+    let mut line = |attribute: &str, statistic: Statistic, value: &str, count: usize| {
+        let (attribute, value, statistic) = (quoted(attribute), quoted(value), statistic.name());
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "{},{},{attribute},{statistic},{value},{count}", part.class, part.number);
+    };
+    line("", Statistic::Tuples, "", part.rows.len() + part.counterfeits);
+    if part.counterfeits > 0 {
+        line("", Statistic::Counterfeits, "", part.counterfeits);
+    }
+    for quasi in &bound.quasi {
+        let (name, column) = (&quasi.attribute.name, quasi.column);
+        let mut codes: Vec<u32> = part.rows.iter().map(|&row| column.codes.get(row as usize)).collect();
+        codes.sort_unstable();
+        // The missing value has the last code.
+        let present = codes.partition_point(|&code| Some(code) != column.domain.missing_code());
+        if present < codes.len() {
+            line(name, Statistic::Missing, "", codes.len() - present);
+        }
+        let codes = &codes[..present];
+        if column.domain.kind() == Kind::Category {
+            for run in codes.chunk_by(|first, second| first == second) {
+                line(name, Statistic::Category, &column.domain.text(run[0]), run.len());
+            }
+        } else if let Some(number) = number(column, codes, lambda) {
+            line(name, Statistic::Mean, &number.mean, codes.len());
+            line(name, Statistic::Low, &number.low, number.covered);
+            line(name, Statistic::High, &number.high, number.covered);
+        }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Number {
+    mean: String,
+    low: String,
+    high: String,
+    covered: usize,
+}
+
+/// `codes` are those of numbers or dates, ascending.
+fn number(column: &Column, codes: &[u32], lambda: usize) -> Option<Number> {
+    let values: Vec<f64> = codes.iter().filter_map(|&code| column.domain.number(code)).collect();
+    let base = *values.first()?;
+    // From the lowest value on, so that large ones do not swallow the differences.
+    let mean = base + values.iter().map(|value| value - base).sum::<f64>() / values.len() as f64;
+    let mut distances: Vec<f64> = values.iter().map(|value| (value - mean).abs()).collect();
+    distances.sort_unstable_by(f64::total_cmp);
+    let reach = distances[lambda.clamp(1, values.len()) - 1];
+    let (low, high) = (mean - reach, mean + reach);
+    let whole = |value: f64| match column.domain.kind() {
+        Kind::Date => Edge::Date(Date(value as i32)).to_string(),
+        _ => format!("{}", value as i64),
+    };
+    let (mean, low, high) = match column.domain.kind() {
+        Kind::Date => (whole(mean.round()), whole(low.floor()), whole(high.ceil())),
+        Kind::Integer => (format!("{}", (mean * 100.0).round() / 100.0), whole(low.floor()), whole(high.ceil())),
+        _ => real(mean, low, high),
+    };
+    let (from, to) = (Edge::parse(&low)?, Edge::parse(&high)?);
+    let within = |value: &&f64| match (from, to) {
+        (Edge::Date(from), Edge::Date(to)) => (f64::from(from.0)..=f64::from(to.0)).contains(*value),
+        _ => from <= Edge::Float(**value) && Edge::Float(**value) <= to,
+    };
+    let covered = values.iter().filter(within).count();
+    Some(Number { mean, low, high, covered })
+}
+
+/// Real numbers to a grid of a tenth or less of the range, its ends rounded outwards: they would else be somebody's value, to
+/// the last digit.
+fn real(mean: f64, low: f64, high: f64) -> (String, String, String) {
+    let size = (high - low).max(mean.abs() * 1e-6);
+    if size <= 0.0 {
+        return (format!("{mean:?}"), format!("{low:?}"), format!("{high:?}"));
+    }
+    let places = 1 - size.log10().floor() as i32;
+    let step = 10f64.powi(-places);
+    // With a point, so that nobody takes them for whole numbers.
+    let shown = |value: f64| format!("{value:.*}", places.clamp(1, 300) as usize);
+    (shown((mean / step).round() * step), shown((low / step).floor() * step), shown((high / step).ceil() * step))
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_table::Table;
+
+    use super::*;
+
+    fn of(texts: &[&str], lambda: usize) -> Option<Number> {
+        let table = Table::from_texts(&["x"], &texts.iter().map(|text| vec![*text]).collect::<Vec<_>>());
+        let column = &table.columns[0];
+        let mut codes: Vec<u32> =
+            column.codes.iter().filter(|&code| Some(code) != column.domain.missing_code()).collect();
+        codes.sort_unstable();
+        number(column, &codes, lambda)
+    }
+
+    fn told(mean: &str, low: &str, high: &str, covered: usize) -> Option<Number> {
+        Some(Number { mean: mean.to_owned(), low: low.to_owned(), high: high.to_owned(), covered })
+    }
+
+    #[test]
+    fn means_and_ranges_by_hand() {
+        assert_eq!(of(&["10", "15", "20"], 1), told("15", "15", "15", 1));
+        assert_eq!(
+            of(&["10", "15", "20"], 2),
+            told("15", "10", "20", 3),
+            "two are covered from 5 on to both sides, and so is the third"
+        );
+        assert_eq!(of(&["18", "20", "25"], 1), told("21", "20", "22", 1));
+        assert_eq!(of(&["1", "2"], 1), told("1.5", "1", "2", 2));
+        assert_eq!(of(&["2024-02-28", "2024-03-01"], 1), told("2024-02-29", "2024-02-28", "2024-03-01", 2));
+        assert_eq!(of(&["0.5", "1.5"], 9), told("1.0", "0.5", "1.5", 2), "there are no nine");
+        assert_eq!(of(&["0.123456", "1.5", "2.25"], 1), told("1.29", "1.08", "1.51", 1), "ends are nobody's value");
+        assert_eq!(of(&["2.5", "2.5"], 1), told("2.500000", "2.500000", "2.500000", 2));
+        assert_eq!(of(&["1234567.5", "1234567.5"], 1).unwrap().covered, 2);
+        assert_eq!(of(&["", ""], 1), None);
+    }
+}

@@ -1,0 +1,540 @@
+//! Cloning from outside: the paper's hospitals, and random tables whose releases are read back by the files alone and held
+//! against the definitions. Nothing here shares code with what it judges.
+//!
+//! `HEDGEROW_SEED=… cargo test -p hedgerow-publish clones` replays one case.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hedgerow_audit::query::{self, Release};
+use hedgerow_audit::{AuditOptions, audit};
+use hedgerow_policy::Policy;
+use hedgerow_privacy::release_check::check_release;
+use hedgerow_publish::{PublishError, PublishOptions, Published, TableFormat, publish};
+use hedgerow_table::release::open::open_release;
+use hedgerow_table::{NoProgress, Table};
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+
+fn options(destination: PathBuf) -> PublishOptions<'static> {
+    PublishOptions {
+        destination,
+        overwrite: false,
+        format: TableFormat::Csv,
+        seed: Some(1),
+        candidates: false,
+        nodes_max: None,
+        seconds_max: None,
+        beside: Default::default(),
+        progress: &NoProgress,
+    }
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/three-hospitals").join(name)
+}
+
+/// A release as its two files tell it, read line by line.
+#[derive(Debug, Default, PartialEq)]
+struct Told {
+    /// By class: sensitive values with their counts.
+    classes: BTreeMap<String, BTreeMap<String, u64>>,
+    /// By class and sub-class: attribute, statistic, value, count.
+    parts: BTreeMap<(String, String), Vec<[String; 4]>>,
+}
+
+impl Told {
+    fn read(directory: &Path) -> Told {
+        let lines = |name: &str| {
+            let text = std::fs::read_to_string(directory.join(name)).unwrap();
+            text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect::<Vec<Vec<String>>>()
+        };
+        let mut told = Told::default();
+        for line in lines("sensitive.csv") {
+            let counted = told.classes.entry(line[0].clone()).or_default();
+            assert!(counted.insert(line[1].clone(), line[2].parse().unwrap()).is_none(), "counted twice");
+        }
+        for line in lines("statistics.csv") {
+            let row = [&line[2], &line[3], &line[4], &line[5]].map(String::clone);
+            told.parts.entry((line[0].clone(), line[1].clone())).or_default().push(row);
+        }
+        told
+    }
+
+    /// The counts of one statistic in a sub-class, by value.
+    fn counts(part: &[[String; 4]], attribute: &str, statistic: &str) -> Vec<(String, u64)> {
+        let rows = part.iter().filter(|row| row[0] == attribute && row[1] == statistic);
+        rows.map(|row| (row[2].clone(), row[3].parse().unwrap())).collect()
+    }
+
+    fn total(part: &[[String; 4]], statistic: &str) -> u64 {
+        Told::counts(part, "", statistic).iter().map(|(_, count)| count).sum()
+    }
+
+    fn counterfeits(&self) -> u64 {
+        self.parts.values().map(|part| Told::total(part, "counterfeits")).sum()
+    }
+
+    fn tuples(&self) -> u64 {
+        self.parts.values().map(|part| Told::total(part, "tuples")).sum()
+    }
+}
+
+fn published(policy: &Path, folder: &Path) -> (Published, Told) {
+    let policy = Policy::load(policy).unwrap();
+    let destination = folder.join("release");
+    let published = publish(&policy, &options(destination.clone())).unwrap_or_else(|error| panic!("{error}"));
+    (published, Told::read(&destination))
+}
+
+/// Table 3(c) of the paper, as far as it follows from the text.
+#[test]
+fn hospital_3_as_in_the_paper() {
+    let folder = tempfile::tempdir().unwrap();
+    let (published, told) = published(&example("clone-3.toml"), folder.path());
+    let report = published.cloned.as_ref().unwrap();
+    assert_eq!((report.divided, report.classes, report.sub_classes), (3, 3, 6));
+    let values: Vec<(&str, u64, u64, u64)> = report
+        .values
+        .iter()
+        .map(|value| (value.value.as_str(), value.per_class, value.counterfeits, value.suppressed))
+        .collect();
+    assert_eq!(values, [("B", 2, 0, 1), ("G", 1, 0, 0), ("J", 2, 1, 0), ("L", 1, 0, 1)]);
+    assert!((report.epsilon - 8.0 / 114.0).abs() < 1e-12);
+    assert_eq!((published.rows.source, published.rows.out, published.rows.suppressed), (19, 17, 2));
+    assert_eq!((told.tuples(), told.counterfeits(), told.parts.len()), (18, 1, 6));
+    assert!(told.parts.values().all(|part| Told::total(part, "tuples") == 3));
+    let wanted: BTreeMap<String, u64> = [("B", 2), ("G", 1), ("J", 2), ("L", 1)].map(|(v, n)| (v.to_owned(), n)).into();
+    assert_eq!(told.classes.values().collect::<Vec<_>>(), [&wanted; 3]);
+    for part in told.parts.values() {
+        let people = 3 - Told::total(part, "counterfeits");
+        let [(_, covered)] = Told::counts(part, "age", "low").try_into().unwrap();
+        assert!(covered >= 1, "an indicative range covers a value");
+        assert_eq!(Told::counts(part, "sex", "category").iter().map(|(_, count)| count).sum::<u64>(), people);
+    }
+    let release = check_release(&folder.path().join("release"), &NoProgress).unwrap();
+    assert!(release.holds(), "{release:?}");
+}
+
+/// Nancy (50, F) in 1 and 2, David (15, M) in 1 and 3, Eliza (30, F) in 2 and 3.
+#[test]
+fn the_composition_adversary_is_left_with_what_the_tables_share() {
+    let folder = tempfile::tempdir().unwrap();
+    let releases = [1, 2, 3].map(|hospital| {
+        let own = folder.path().join(hospital.to_string());
+        std::fs::create_dir(&own).unwrap();
+        published(&example(&format!("clone-{hospital}.toml")), &own);
+        own.join("release")
+    });
+    for (pair, person, left) in [
+        ([0, 1], ["50", "F"], &["D", "G", "J"][..]),
+        ([0, 2], ["15", "M"], &["G", "J"]),
+        ([1, 2], ["30", "F"], &["G", "J"]),
+    ] {
+        let opened = pair.map(|index: usize| open_release(&releases[index], &NoProgress).unwrap());
+        let people = Table::from_texts(&["age", "sex"], &[person.to_vec()]);
+        let options = AuditOptions {
+            people: Some(&people),
+            adversaries: vec!["composition".to_owned()],
+            ..AuditOptions::default()
+        };
+        let found = audit(&opened, &options).unwrap();
+        assert_eq!((found.contradictions.len(), found.breach), (0, false), "{:?}", found.contradictions);
+        let [finding] = found.findings.as_slice() else { panic!("{:?}", found.findings) };
+        assert_eq!((finding.people, finding.at_risk), (1, 0));
+        let values: Vec<&str> = finding.worst[0].values.iter().map(|(value, _)| value.as_str()).collect();
+        assert_eq!(values, left, "{person:?}");
+    }
+}
+
+/// A random table and what to ask of it.
+struct Case {
+    header: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+    settings: String,
+    k: u64,
+    max_epsilon: Option<f64>,
+    suppresses: bool,
+}
+
+fn random_case(seed: u64) -> Case {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let rows = *[1usize, 2, 3, 7, 20, 60, 150].choose(&mut rng).unwrap();
+    let (ages, places, diseases) =
+        (rng.random_range(1..30), rng.random_range(1..6), *[1u32, 2, 3, 5, 9].choose(&mut rng).unwrap());
+    let missing = rng.random_bool(0.3);
+    let skew = rng.random_bool(0.6);
+    let mut row = |rng: &mut StdRng| -> Vec<String> {
+        let hole = |rng: &mut StdRng, text: String| {
+            if missing && rng.random_bool(0.1) { String::new() } else { text }
+        };
+        let disease = rng.random_range(0..diseases);
+        let disease =
+            if skew { disease.min(rng.random_range(0..diseases)).min(rng.random_range(0..diseases)) } else { disease };
+        let texts = [
+            format!("{}", 20 + rng.random_range(0..ages)),
+            format!("p{}", rng.random_range(0..places)),
+            format!("20{:02}-01-{:02}", rng.random_range(0..20), rng.random_range(1..29)),
+            format!("d{disease}"),
+        ];
+        texts.into_iter().map(|text| hole(rng, text)).collect()
+    };
+    let rows: Vec<Vec<String>> = (0..rows).map(|_| row(&mut rng)).collect();
+    let k = rng.random_range(1..6u64);
+    let max_epsilon = rng.random_bool(0.5).then(|| *[0.0, 0.01, 0.05, 0.2].choose(&mut rng).unwrap());
+    let suppresses = rng.random_bool(0.3);
+    let mut settings = format!("method = \"clone\"\nk = {k}\nlambda = {}\n", rng.random_range(1..=k));
+    if let Some(limit) = max_epsilon {
+        settings.push_str(&format!("max-epsilon = {limit}\n"));
+    }
+    if suppresses {
+        settings.push_str("rare = \"suppress\"\nsuppression = 0.1\n");
+    }
+    if rng.random_bool(0.3) {
+        settings.push_str("assignment = \"scan\"\nrho = 0.2\n");
+    }
+    Case { header: vec!["age", "place", "day", "disease"], rows, settings, k, max_epsilon, suppresses }
+}
+
+impl Case {
+    fn write(&self, folder: &Path, rules: &str) -> PathBuf {
+        let mut text = self.header.join(",");
+        for row in &self.rows {
+            text.push('\n');
+            text.push_str(&row.join(","));
+        }
+        std::fs::write(folder.join("table.csv"), text + "\n").unwrap();
+        let policy = format!(
+            "[source]\npath = \"table.csv\"\n[attributes]\nage = {{ role = \"quasi\", type = \"integer\", hierarchy = {{ widths = [5, 10] }} }}\n\
+             place = {{ role = \"quasi\" }}\nday = {{ role = \"quasi\", type = \"date\", hierarchy = {{ dates = [\"year\"] }} }}\n\
+             disease = {{ role = \"sensitive\" }}\n{rules}[publish]\n{}",
+            self.settings
+        );
+        std::fs::write(folder.join("policy.toml"), policy).unwrap();
+        folder.join("policy.toml")
+    }
+
+    fn counts(&self) -> BTreeMap<&str, u64> {
+        let mut counts = BTreeMap::new();
+        self.rows.iter().for_each(|row| *counts.entry(row[3].as_str()).or_default() += 1);
+        counts
+    }
+}
+
+fn seeds(count: u64) -> std::ops::Range<u64> {
+    match std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse::<u64>().ok()) {
+        Some(seed) => seed..seed + 1,
+        None => 0..count,
+    }
+}
+
+#[test]
+fn clones_of_random_tables_are_what_the_definitions_say() {
+    let (mut whole, mut unpublished) = (0, 0);
+    for seed in seeds(400) {
+        let case = random_case(seed);
+        let folder = tempfile::tempdir().unwrap();
+        let policy =
+            Policy::load(&case.write(folder.path(), "")).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let destination = folder.path().join("release");
+        let published = match publish(&policy, &options(destination.clone())) {
+            Ok(published) => published,
+            Err(PublishError::Ineligible(why)) => {
+                let few = (case.rows.len() as u64) < 2 * case.k;
+                assert!(few || case.suppresses && case.max_epsilon.is_some(), "seed {seed}: {why}");
+                assert!(!destination.exists());
+                unpublished += 1;
+                continue;
+            }
+            Err(error) => panic!("seed {seed}: {error}"),
+        };
+        whole += 1;
+        hold_to_definitions(&case, &published, &Told::read(&destination), seed);
+        let checked = check_release(&destination, &NoProgress).unwrap();
+        assert!(checked.holds(), "seed {seed}: {checked:?}");
+        let opened = open_release(&destination, &NoProgress).unwrap();
+        assert_eq!(opened.contradictions, Vec::<String>::new(), "seed {seed}");
+        assert_eq!(opened.tables[0].rows, published.rows.out, "seed {seed}");
+    }
+    if seeds(400).count() > 1 {
+        assert!(whole > 250 && unpublished > 10, "{whole} and {unpublished}");
+    }
+}
+
+fn hold_to_definitions(case: &Case, published: &Published, told: &Told, seed: u64) {
+    let report = published.cloned.as_ref().unwrap();
+    let source = case.counts();
+    let rows = case.rows.len() as u64;
+    let gone: Vec<&str> = report.rare.iter().filter(|rare| rare.left_out).map(|rare| rare.value.as_str()).collect();
+    assert!(gone.is_empty() || case.suppresses, "seed {seed}");
+    let lost: u64 = gone.iter().map(|value| source[value]).sum();
+    assert!(lost * 10 <= rows, "seed {seed}: at most a tenth with rare values");
+    // Suppressed and kept are the input, and counterfeits are announced.
+    assert_eq!(published.rows.source, rows);
+    assert_eq!(published.rows.out + published.rows.suppressed, rows, "seed {seed}");
+    assert_eq!(report.suppressed + lost, published.rows.suppressed, "seed {seed}");
+    assert_eq!(told.counterfeits(), report.counterfeits, "seed {seed}");
+    assert_eq!(told.tuples(), published.rows.out + report.counterfeits, "seed {seed}");
+    // Every class holds every value, and the reported ε is the largest difference of shares.
+    let kept: Vec<&str> = source.keys().copied().filter(|value| !gone.contains(value)).collect();
+    let mut epsilon = 0.0f64;
+    for (class, values) in &told.classes {
+        assert_eq!(values.keys().map(String::as_str).collect::<Vec<_>>(), kept, "seed {seed}");
+        let size: u64 = values.values().sum();
+        let parts = told.parts.iter().filter(|((of, _), _)| of == class);
+        assert_eq!(parts.map(|(_, part)| Told::total(part, "tuples")).sum::<u64>(), size, "seed {seed}");
+        for (value, &count) in &source {
+            let here = values.get(*value).map_or(0.0, |&here| here as f64 / size as f64);
+            epsilon = epsilon.max((here - count as f64 / rows as f64).abs());
+        }
+    }
+    assert!((report.epsilon - epsilon).abs() < 1e-12, "seed {seed}: {} is {epsilon}", report.epsilon);
+    assert_eq!(report.divided, most_classes(case, &kept, lost).unwrap(), "seed {seed}");
+    for part in told.parts.values() {
+        assert!(Told::total(part, "tuples") >= case.k, "seed {seed}");
+        let people = Told::total(part, "tuples") - Told::total(part, "counterfeits");
+        for attribute in ["age", "place", "day"] {
+            let sum = |statistic: &str| Told::counts(part, attribute, statistic).iter().map(|(_, n)| n).sum::<u64>();
+            assert_eq!(sum("category") + sum("mean") + sum("missing"), people, "seed {seed}: {attribute}");
+        }
+    }
+    // Nobody is told of who is not in the source.
+    let mut places: BTreeMap<String, u64> = BTreeMap::new();
+    for (place, count) in told.parts.values().flat_map(|part| Told::counts(part, "place", "category")) {
+        *places.entry(place).or_default() += count;
+    }
+    for (place, count) in places {
+        assert!(count <= case.rows.iter().filter(|row| row[1] == place).count() as u64, "seed {seed}");
+    }
+}
+
+/// The largest number of classes that keeps the limit, by trying each: γ by rounding, halves up and down in turn.
+fn most_classes(case: &Case, kept: &[&str], lost: u64) -> Option<u64> {
+    let source = case.counts();
+    let rows = case.rows.len() as f64;
+    let domain_order = |value: &&str| (value.is_empty(), (*value).to_owned());
+    let mut kept = kept.to_vec();
+    kept.sort_by_key(domain_order);
+    let rarest = kept.iter().map(|value| source[value]).min()?;
+    (1..=rarest).rev().find(|&classes| {
+        let mut up = false;
+        let each: Vec<u64> = kept
+            .iter()
+            .map(|value| {
+                let exact = source[value] as f64 / classes as f64;
+                if exact.fract() == 0.5 {
+                    up = !up;
+                    if up { exact.ceil() as u64 } else { exact.floor() as u64 }
+                } else {
+                    exact.round() as u64
+                }
+            })
+            .collect();
+        let size: u64 = each.iter().sum();
+        let off =
+            kept.iter().zip(&each).map(|(value, &n)| (source[value] as f64 / rows - n as f64 / size as f64).abs());
+        let gone = source.iter().filter(|(value, _)| !kept.contains(value)).map(|(_, &n)| n as f64 / rows);
+        let epsilon = off.chain(gone).fold(0.0, f64::max);
+        // Without values that are left out, what the method itself promises is the same bound over the others alone.
+        let alone = rows - lost as f64;
+        let off =
+            kept.iter().zip(&each).map(|(value, &n)| (source[value] as f64 / alone - n as f64 / size as f64).abs());
+        let alone = off.fold(0.0, f64::max);
+        case.max_epsilon.is_none_or(|limit| epsilon <= limit + 1e-12 && alone <= limit + 1e-12)
+    })
+}
+
+#[test]
+fn people_are_counted_where_k_anonymity_is_asked_for() {
+    for seed in seeds(150) {
+        let mut case = random_case(1000 + seed);
+        case.suppresses = false;
+        case.settings = "method = \"clone\"\nk = 2\n".to_owned();
+        let folder = tempfile::tempdir().unwrap();
+        let rule = "[[rule]]\nrequire = { model = \"k-anonymity\", k = 4 }\n";
+        let policy = Policy::load(&case.write(folder.path(), rule)).unwrap();
+        let destination = folder.path().join("release");
+        match publish(&policy, &options(destination.clone())) {
+            Err(PublishError::Ineligible(_)) => assert!(case.rows.len() < 10, "seed {seed}"),
+            Err(error) => panic!("seed {seed}: {error}"),
+            Ok(_) => {
+                for part in Told::read(&destination).parts.values() {
+                    let people = Told::total(part, "tuples") - Told::total(part, "counterfeits");
+                    assert!(people >= 4, "seed {seed}: {people}");
+                }
+            }
+        }
+    }
+}
+
+/// Two very rare values among three: kept, they leave two classes; left out, there are as many as the next value has tuples.
+#[test]
+fn rare_values_are_told_of_and_left_out_when_asked() {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (disease, count) in [("flu", 400), ("cold", 300), ("rare", 2), ("rarer", 1)] {
+        rows.extend((0..count).map(|n| {
+            vec![(20 + n % 40).to_string(), format!("p{}", n % 3), "2020-01-01".to_owned(), disease.to_owned()]
+        }));
+    }
+    let case = |settings: &str| Case {
+        header: vec!["age", "place", "day", "disease"],
+        rows: rows.clone(),
+        settings: format!("method = \"clone\"\nk = 5\n{settings}"),
+        k: 5,
+        max_epsilon: None,
+        suppresses: false,
+    };
+    let report = |settings: &str, rules: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let policy = Policy::load(&case(settings).write(folder.path(), rules)).unwrap();
+        publish(&policy, &options(folder.path().join("release"))).map(|published| published.cloned.unwrap())
+    };
+    let kept = report("", "").unwrap();
+    assert_eq!((kept.divided, kept.suppressed), (1, 0));
+    let rare: Vec<(&str, u64, u64)> =
+        kept.rare.iter().map(|rare| (rare.value.as_str(), rare.rows, rare.classes_without)).collect();
+    assert_eq!(rare, [("rarer", 1, 2), ("rare", 2, 300)]);
+    let left_out = report("rare = \"suppress\"\n", "").unwrap();
+    assert_eq!(left_out.divided, 300);
+    assert!(left_out.rare.iter().all(|rare| rare.left_out));
+    assert!((left_out.epsilon - (400.0 / 703.0 - 0.5f64)).abs() < 1e-12, "against the source with its rare values");
+    // A rule about every value of the source cannot be kept without some of them.
+    let rule = "[[rule]]\nprotect = \"disease\"\nrequire = { model = \"epsilon-clone\", epsilon = 0.5 }\n";
+    let error = report("rare = \"suppress\"\n", rule).unwrap_err();
+    assert!(error.to_string().contains("keep the rare values"), "{error}");
+    assert!(report("", rule).is_ok());
+}
+
+#[test]
+fn what_clones_cannot_promise_is_refused_and_what_the_table_lacks_is_told() {
+    let case = Case { settings: "method = \"clone\"\nk = 2\n".to_owned(), ..random_case(8) };
+    let refused = |rules: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let policy = Policy::load(&case.write(folder.path(), rules)).unwrap();
+        publish(&policy, &options(folder.path().join("release"))).unwrap_err()
+    };
+    let alpha =
+        refused("[[rule]]\nprotect = \"disease\"\nrequire = { model = \"alpha-k-anonymity\", alpha = 0.5, k = 2 }\n");
+    assert!(alpha.to_string().contains("cloning cannot promise alpha-k-anonymity"), "{alpha}");
+    let many = refused("[[rule]]\nprotect = \"disease\"\nrequire = { model = \"distinct-l-diversity\", l = 40 }\n");
+    assert!(matches!(many, PublishError::Ineligible(_)) && many.to_string().contains("l = 40"), "{many}");
+    let large = refused("[[rule]]\nrequire = { model = \"k-anonymity\", k = 4000 }\n");
+    assert!(large.to_string().contains("at least 4000"), "{large}");
+}
+
+/// A release that was changed by hand is found out from its tables alone.
+#[test]
+fn a_changed_release_is_no_clone() {
+    let folder = tempfile::tempdir().unwrap();
+    published(&example("clone-3.toml"), folder.path());
+    let release = folder.path().join("release");
+    let change = |file: &str, from: &str, to: &str| {
+        let path = release.join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let at = text.find(from).unwrap_or_else(|| panic!("{from} in {text}"));
+        std::fs::write(&path, format!("{}{to}{}", &text[..at], &text[at + from.len()..])).unwrap();
+        let checked = check_release(&release, &NoProgress);
+        std::fs::write(&path, text).unwrap();
+        checked
+    };
+    for (file, from, to) in [
+        ("sensitive.csv", ",J,2", ",J,1"),
+        ("sensitive.csv", ",G,1", ",J,1"),
+        ("sensitive.csv", ",B,2", ",B,3"),
+        ("statistics.csv", ",tuples,,3", ",tuples,,2"),
+        ("statistics.csv", "counterfeits,,1", "counterfeits,,3"),
+        ("statistics.csv", ",sex,category,F,", ",sex,category,X,"),
+        ("datapackage.json", "\"k\": 3", "\"k\": 4"),
+    ] {
+        let found = change(file, from, to);
+        assert!(found.as_ref().is_ok_and(|found| !found.holds()), "{file} {from}: {found:?}");
+    }
+    // Every class still has six tuples and every value: only ε tells.
+    let moved = change("sensitive.csv", "1,G,1\n1,J,2", "1,G,2\n1,J,1").unwrap();
+    assert_eq!(moved.contradictions.len(), 1, "the manifest claims another ε: {:?}", moved.contradictions);
+    assert!(check_release(&release, &NoProgress).unwrap().holds(), "unchanged again");
+}
+
+/// Count queries from the statistics, by the words of the estimator and nothing else.
+#[test]
+fn answers_follow_from_the_statistics() {
+    let mut rng = StdRng::seed_from_u64(5);
+    for seed in 0..12 {
+        let case =
+            Case { settings: "method = \"clone\"\nk = 4\nlambda = 2\n".to_owned(), ..random_case(7 + 14 * seed) };
+        let folder = tempfile::tempdir().unwrap();
+        let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
+        let destination = folder.path().join("release");
+        if publish(&policy, &options(destination.clone())).is_err() {
+            continue;
+        }
+        let (told, release) = (Told::read(&destination), Release::read(&destination, &NoProgress).unwrap());
+        for _ in 0..5 {
+            let (low, place) = (20 + rng.random_range(0..20), format!("p{}", rng.random_range(0..4)));
+            let high = low + rng.random_range(0..8);
+            let sql = format!(
+                "SELECT COUNT(*) FROM data WHERE age BETWEEN {low} AND {high} AND place = '{place}' AND disease <> 'd0'"
+            );
+            let found = query::answer(&release, &sql).unwrap().to_json();
+            let found = found["answer"][0]["count"].as_object().or(found["answer"][0]["count(*)"].as_object()).cloned();
+            let found = found.unwrap_or_else(|| panic!("{sql}"));
+            let expected = by_hand(&told, f64::from(low), f64::from(high), &place);
+            let estimate = found["estimate"].as_f64().unwrap();
+            assert!(
+                (estimate - expected).abs() < 1e-6 * expected.max(1.0),
+                "seed {seed}: {estimate} is {expected}\n{sql}"
+            );
+            let real = case.rows.iter().filter(|row| {
+                let age: Option<i32> = row[0].parse().ok();
+                age.is_some_and(|age| (low..=high).contains(&age))
+                    && row[1] == place
+                    && !["", "d0"].contains(&row[3].as_str())
+            });
+            let possible = found["possible"].as_u64().unwrap();
+            let left_out = case.rows.len() as u64 - told.tuples() + told.counterfeits();
+            assert!(real.count() as u64 <= possible + left_out, "seed {seed}");
+        }
+    }
+}
+
+fn by_hand(told: &Told, low: f64, high: f64, place: &str) -> f64 {
+    let mut sum = 0.0;
+    for ((class, _), part) in &told.parts {
+        let people = (Told::total(part, "tuples") - Told::total(part, "counterfeits")) as f64;
+        let values = &told.classes[class];
+        let size: u64 = values.values().sum();
+        let asked: u64 = values.iter().filter(|(value, _)| !["", "d0"].contains(&value.as_str())).map(|(_, n)| n).sum();
+        let places = Told::counts(part, "place", "category");
+        let there: u64 = places.iter().filter(|(known, _)| known == place).map(|(_, n)| n).sum();
+        let mut ages = 0.0;
+        if let [(mean, count)] = Told::counts(part, "age", "mean").as_slice() {
+            let (from, covered) = &Told::counts(part, "age", "low")[0];
+            let (to, _) = &Told::counts(part, "age", "high")[0];
+            let [mean, from, to]: [f64; 3] = [mean, from, to].map(|text| text.parse().unwrap());
+            let half = (to - from + 1.0) * *count as f64 / *covered as f64 / 2.0;
+            let inside = ((high + 0.5).min(mean + half) - (low - 0.5).max(mean - half)).max(0.0);
+            ages = *count as f64 * inside / (2.0 * half);
+        }
+        if people > 0.0 {
+            sum += people * (ages / people) * (there as f64 / people) * (asked as f64 / size as f64);
+        }
+    }
+    sum
+}
+
+/// The same release whatever the number of threads.
+#[test]
+fn threads_do_not_matter() {
+    let case = random_case(41);
+    let release = |threads: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
+        let destination = folder.path().join("release");
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| publish(&policy, &options(destination.clone()))).unwrap();
+        ["statistics.csv", "sensitive.csv", "codebook.csv", "datapackage.json"]
+            .map(|file| std::fs::read_to_string(destination.join(file)).unwrap())
+    };
+    assert_eq!(release(1), release(3));
+}

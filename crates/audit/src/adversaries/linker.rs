@@ -3,6 +3,7 @@
 //! different cells. (The journalist needs a population to hide in; `measure` has one.)
 
 use hashbrown::HashMap;
+use hedgerow_table::Cover;
 use hedgerow_table::release::classes::ReleasedClasses;
 use serde_json::json;
 
@@ -40,7 +41,7 @@ pub(crate) fn run(name: &str, classes: &ReleasedClasses, k: u64) -> Finding {
     finding.details.insert("k".to_owned(), json!(k));
     finding.details.insert("share_below_k".to_owned(), json!(share_below));
     finding.details.insert("marketer".to_owned(), json!(crowds.len() as f64 / finding.people.max(1) as f64));
-    if classes.len() > classes.buckets() {
+    if classes.len() > classes.buckets() && tells_values(classes) {
         let note = "a bucketized release tells the quasi values as they are: it hides who has which sensitive value, not who is in it";
         finding.notes.push(note.to_owned());
     }
@@ -50,4 +51,13 @@ pub(crate) fn run(name: &str, classes: &ReleasedClasses, k: u64) -> Finding {
 
 pub(crate) fn owned(cells: Vec<(&str, &str)>) -> Vec<(String, String)> {
     cells.into_iter().map(|(name, label)| (name.to_owned(), label.to_owned())).collect()
+}
+/// Whether every cell is one value: the statistics of a cloned release are not.
+fn tells_values(classes: &ReleasedClasses) -> bool {
+    let one = |cover: &Cover| match cover {
+        Cover::Leaves(leaves) => leaves.len() == 1,
+        Cover::Point(_) | Cover::Missing => true,
+        Cover::Interval { .. } | Cover::Everything => false,
+    };
+    classes.quasi.iter().all(|quasi| quasi.covers.iter().all(one))
 }

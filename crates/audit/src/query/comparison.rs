@@ -249,7 +249,7 @@ impl<'a, 'c> Reader<'a, 'c> {
         }
         let code = named.column.domain.code_of(text)?;
         let under = named.axis.under[code as usize].clone();
-        (!matches!(under, Under::Missing | Under::Everything)).then_some(under)
+        (!matches!(under, Under::Missing | Under::Everything | Under::Told(_))).then_some(under)
     }
 
     /// That a value lies under a label.
@@ -276,7 +276,7 @@ impl<'a, 'c> Reader<'a, 'c> {
                 [Some(Predicate::Texts { among, negated }), None]
             }
             Under::Mask(mask) => [Some(Predicate::Like { pattern: Like::of_mask(mask), negated }), None],
-            Under::Missing | Under::Everything => [None, None],
+            Under::Missing | Under::Everything | Under::Told(_) => [None, None],
         };
         let parts = ends.into_iter().flatten().map(|end| self.holds(column, end)).collect::<Result<Vec<_>, _>>()?;
         Ok(if negated { Condition::any(parts) } else { Condition::all(parts) })
@@ -288,8 +288,10 @@ impl<'a, 'c> Reader<'a, 'c> {
         if let Some(bound) = parse(kind, value.text()) {
             return Ok(bound);
         }
-        let labels =
-            (0..named.column.domain.present() as u32).map(|code| named.column.domain.text(code)).collect::<Vec<_>>();
+        // The sub-classes of a cloned release are no labels that anybody would write.
+        let told = matches!(named.axis.under.first(), Some(Under::Told(_)));
+        let labels = if told { 0 } else { named.column.domain.present() as u32 };
+        let labels = (0..labels).map(|code| named.column.domain.text(code)).collect::<Vec<_>>();
         let near = nearest(value.text(), labels.iter().map(String::as_str))
             .map_or(String::new(), |near| format!("; the nearest label is '{near}'"));
         let hint = match kind {

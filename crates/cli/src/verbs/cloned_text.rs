@@ -41,7 +41,8 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 fn rounded_up(value: f64) -> f64 {
-    (value * 1e4 - 1e-6).ceil() / 1e4
+    // What is a hair above a whole number is so by rounding.
+    (value * 1e4 - 1e-6).ceil().max(0.0) / 1e4
 }
 
 /// Rare values are told to their custodian, by name: the decision is theirs.

@@ -2,19 +2,7 @@
 
 use serde_json::Value;
 
-use crate::running::{Folder, Ran, example};
-
-/// A folder with the files of an example.
-fn folder_of(name: &str) -> Folder {
-    let folder = Folder::new();
-    for found in std::fs::read_dir(example(name)).unwrap() {
-        let path = found.unwrap().path();
-        if path.is_file() {
-            folder.write(path.file_name().unwrap().to_str().unwrap(), std::fs::read(&path).unwrap());
-        }
-    }
-    folder
-}
+use crate::running::{Folder, Ran};
 
 fn publish(folder: &Folder, policy: &str, release: &str) {
     let ran = folder.run(&["publish", policy, "-o", release, "--seed", "1"]);
@@ -30,7 +18,7 @@ fn adversary<'a>(audit: &'a Value, name: &str) -> &'a Value {
 }
 
 fn departments() -> Folder {
-    let folder = folder_of("departments");
+    let folder = Folder::of_example("departments");
     publish(&folder, "revenue.toml", "revenue-release");
     publish(&folder, "census.toml", "census-release");
     folder
@@ -112,7 +100,7 @@ fn a_community_that_is_broken_or_about_others_is_refused_before_any_search() {
 /// Hospitals that know nothing of one another, in pairs: Nancy has D, David J, Eliza G.
 #[test]
 fn three_hospitals_give_three_people_away() {
-    let folder = folder_of("three-hospitals");
+    let folder = Folder::of_example("three-hospitals");
     for number in ["1", "2", "3"] {
         publish(&folder, &format!("hospital-{number}.toml"), &format!("release-{number}"));
     }

@@ -4,6 +4,7 @@
 //! No test here may rely on the current directory: `transcripts` changes it.
 
 mod buckets;
+mod cloning;
 mod closeness;
 mod community;
 mod destination;

@@ -42,6 +42,18 @@ impl Folder {
         Folder { root: scratch() }
     }
 
+    /// With the files of an example.
+    pub(crate) fn of_example(name: &str) -> Folder {
+        let folder = Folder::new();
+        for found in std::fs::read_dir(example(name)).unwrap() {
+            let path = found.unwrap().path();
+            if path.is_file() {
+                folder.write(path.file_name().unwrap().to_str().unwrap(), std::fs::read(&path).unwrap());
+            }
+        }
+        folder
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }

@@ -10,6 +10,7 @@ fn transcripts() {
     let folder = scratch();
     copy(&example("hospital"), &folder.path().join("examples/hospital"));
     copy(&example("departments"), &folder.path().join("examples/departments"));
+    copy(&example("three-hospitals"), &folder.path().join("examples/three-hospitals"));
     let transcripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
     // The commands run where we are, so that they can be typed as shown.
     std::env::set_current_dir(folder.path()).unwrap();

@@ -1,5 +1,6 @@
 //! The policy file from outside: what it may say, what is refused, and how the refusal reads.
 
+mod cloning;
 mod good;
 mod meaning;
 mod mutation;

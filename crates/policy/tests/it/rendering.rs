@@ -100,13 +100,13 @@ error: policy.toml:9:10: publish.method: the method `decompose` is not available
    |
  9 | method = "decompose"
    |          ^^^^^^^^^^^
-hint: available now: `full-domain`, `mondrian`, `best-cut` and `anatomy`
+hint: available now: `full-domain`, `mondrian`, `best-cut`, `anatomy` and `clone`
 
 error: policy.toml:10:1: publish.algorithm: not available in this version (for decompose)
    |
 10 | algorithm = "uad"
    | ^^^^^^^^^
-hint: remove it; available here: `method`, `suppression`, `loss`, `max-nodes`, `max-seconds`, `strict` and `summarise`
+hint: remove it; available here: `method`, `suppression`, `loss`, `max-nodes`, `max-seconds`, `strict`, `summarise`, `k`, `lambda`, `max-epsilon`, `assignment`, `rho` and 1 more
 "#,
     );
 }

@@ -40,10 +40,10 @@ pub(super) fn assign(division: &Division, units: &[u64], rows: Vec<Vec<u32>>, sp
 }
 
 fn halve(division: &Division, units: &[u64], mut parts: Vec<&mut [u32]>, space: &Space) -> Vec<Assigned> {
-    let [lower, upper] = match units {
+    let (lower, upper) = match units {
         [] => return Vec::new(),
         [units] => return vec![finish(division, *units, &parts, space)],
-        _ => units.split_at(units.len() / 2).into(),
+        _ => units.split_at(units.len() / 2),
     };
     let (here, there): (u64, u64) = (lower.iter().sum(), upper.iter().sum());
     let axis = space.widest(parts.iter().flat_map(|part| part.iter()));

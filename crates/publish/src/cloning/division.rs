@@ -54,14 +54,17 @@ impl Division {
     /// The division of values with their rows, all above 0, into at least one class; `None` when a value would be in no
     /// class, or there is none.
     pub fn into_classes(counts: &[(u32, u64)], gone: &[(u32, u64)], classes: u64) -> Option<Division> {
-        let mut up = true;
+        let mut up = false;
         let mut shares = Vec::with_capacity(counts.len());
         for &(code, rows) in counts {
             let (whole, rest) = (rows / classes, rows % classes);
             let rounds_up = match (rest * 2).cmp(&classes) {
                 std::cmp::Ordering::Less => false,
                 std::cmp::Ordering::Greater => true,
-                std::cmp::Ordering::Equal => std::mem::replace(&mut up, !up),
+                std::cmp::Ordering::Equal => {
+                    up = !up;
+                    up
+                }
             };
             let per_class = whole + u64::from(rounds_up);
             if per_class == 0 {

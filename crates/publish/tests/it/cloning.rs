@@ -31,6 +31,13 @@ fn options(destination: PathBuf) -> PublishOptions<'static> {
     }
 }
 
+/// In memory where the system offers it: hundreds of releases are written and flushed here.
+fn scratch() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    made.or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/three-hospitals").join(name)
 }
@@ -91,7 +98,7 @@ fn published(policy: &Path, folder: &Path) -> (Published, Told) {
 /// Table 3(c) of the paper, as far as it follows from the text.
 #[test]
 fn hospital_3_as_in_the_paper() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let (published, told) = published(&example("clone-3.toml"), folder.path());
     let report = published.cloned.as_ref().unwrap();
     assert_eq!((report.divided, report.classes, report.sub_classes), (3, 3, 6));
@@ -120,7 +127,7 @@ fn hospital_3_as_in_the_paper() {
 /// Nancy (50, F) in 1 and 2, David (15, M) in 1 and 3, Eliza (30, F) in 2 and 3.
 #[test]
 fn the_composition_adversary_is_left_with_what_the_tables_share() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let releases = [1, 2, 3].map(|hospital| {
         let own = folder.path().join(hospital.to_string());
         std::fs::create_dir(&own).unwrap();
@@ -143,7 +150,8 @@ fn the_composition_adversary_is_left_with_what_the_tables_share() {
         assert_eq!((found.contradictions.len(), found.breach), (0, false), "{:?}", found.contradictions);
         let [finding] = found.findings.as_slice() else { panic!("{:?}", found.findings) };
         assert_eq!((finding.people, finding.at_risk), (1, 0));
-        let values: Vec<&str> = finding.worst[0].values.iter().map(|(value, _)| value.as_str()).collect();
+        let mut values: Vec<&str> = finding.worst[0].values.iter().map(|(value, _)| value.as_str()).collect();
+        values.sort_unstable();
         assert_eq!(values, left, "{person:?}");
     }
 }
@@ -165,7 +173,7 @@ fn random_case(seed: u64) -> Case {
         (rng.random_range(1..30), rng.random_range(1..6), *[1u32, 2, 3, 5, 9].choose(&mut rng).unwrap());
     let missing = rng.random_bool(0.3);
     let skew = rng.random_bool(0.6);
-    let mut row = |rng: &mut StdRng| -> Vec<String> {
+    let row = |rng: &mut StdRng| -> Vec<String> {
         let hole = |rng: &mut StdRng, text: String| {
             if missing && rng.random_bool(0.1) { String::new() } else { text }
         };
@@ -232,9 +240,9 @@ fn seeds(count: u64) -> std::ops::Range<u64> {
 #[test]
 fn clones_of_random_tables_are_what_the_definitions_say() {
     let (mut whole, mut unpublished) = (0, 0);
-    for seed in seeds(400) {
+    for seed in seeds(300) {
         let case = random_case(seed);
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let policy =
             Policy::load(&case.write(folder.path(), "")).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let destination = folder.path().join("release");
@@ -257,8 +265,8 @@ fn clones_of_random_tables_are_what_the_definitions_say() {
         assert_eq!(opened.contradictions, Vec::<String>::new(), "seed {seed}");
         assert_eq!(opened.tables[0].rows, published.rows.out, "seed {seed}");
     }
-    if seeds(400).count() > 1 {
-        assert!(whole > 250 && unpublished > 10, "{whole} and {unpublished}");
+    if seeds(300).count() > 1 {
+        assert!(whole > 200 && unpublished > 10, "{whole} and {unpublished}");
     }
 }
 
@@ -351,7 +359,7 @@ fn people_are_counted_where_k_anonymity_is_asked_for() {
         let mut case = random_case(1000 + seed);
         case.suppresses = false;
         case.settings = "method = \"clone\"\nk = 2\n".to_owned();
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let rule = "[[rule]]\nrequire = { model = \"k-anonymity\", k = 4 }\n";
         let policy = Policy::load(&case.write(folder.path(), rule)).unwrap();
         let destination = folder.path().join("release");
@@ -386,7 +394,7 @@ fn rare_values_are_told_of_and_left_out_when_asked() {
         suppresses: false,
     };
     let report = |settings: &str, rules: &str| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let policy = Policy::load(&case(settings).write(folder.path(), rules)).unwrap();
         publish(&policy, &options(folder.path().join("release"))).map(|published| published.cloned.unwrap())
     };
@@ -398,7 +406,7 @@ fn rare_values_are_told_of_and_left_out_when_asked() {
     let left_out = report("rare = \"suppress\"\n", "").unwrap();
     assert_eq!(left_out.divided, 300);
     assert!(left_out.rare.iter().all(|rare| rare.left_out));
-    assert!((left_out.epsilon - (400.0 / 703.0 - 0.5f64)).abs() < 1e-12, "against the source with its rare values");
+    assert!((left_out.epsilon - (0.5 - 300.0 / 703.0f64)).abs() < 1e-12, "against the source with its rare values");
     // A rule about every value of the source cannot be kept without some of them.
     let rule = "[[rule]]\nprotect = \"disease\"\nrequire = { model = \"epsilon-clone\", epsilon = 0.5 }\n";
     let error = report("rare = \"suppress\"\n", rule).unwrap_err();
@@ -410,7 +418,7 @@ fn rare_values_are_told_of_and_left_out_when_asked() {
 fn what_clones_cannot_promise_is_refused_and_what_the_table_lacks_is_told() {
     let case = Case { settings: "method = \"clone\"\nk = 2\n".to_owned(), ..random_case(8) };
     let refused = |rules: &str| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), rules)).unwrap();
         publish(&policy, &options(folder.path().join("release"))).unwrap_err()
     };
@@ -426,7 +434,7 @@ fn what_clones_cannot_promise_is_refused_and_what_the_table_lacks_is_told() {
 /// A release that was changed by hand is found out from its tables alone.
 #[test]
 fn a_changed_release_is_no_clone() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     published(&example("clone-3.toml"), folder.path());
     let release = folder.path().join("release");
     let change = |file: &str, from: &str, to: &str| {
@@ -463,7 +471,7 @@ fn answers_follow_from_the_statistics() {
     for seed in 0..12 {
         let case =
             Case { settings: "method = \"clone\"\nk = 4\nlambda = 2\n".to_owned(), ..random_case(7 + 14 * seed) };
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
         let destination = folder.path().join("release");
         if publish(&policy, &options(destination.clone())).is_err() {
@@ -477,8 +485,7 @@ fn answers_follow_from_the_statistics() {
                 "SELECT COUNT(*) FROM data WHERE age BETWEEN {low} AND {high} AND place = '{place}' AND disease <> 'd0'"
             );
             let found = query::answer(&release, &sql).unwrap().to_json();
-            let found = found["answer"][0]["count"].as_object().or(found["answer"][0]["count(*)"].as_object()).cloned();
-            let found = found.unwrap_or_else(|| panic!("{sql}"));
+            let found = &found["answer"][0]["COUNT(*)"];
             let expected = by_hand(&told, f64::from(low), f64::from(high), &place);
             let estimate = found["estimate"].as_f64().unwrap();
             assert!(
@@ -526,9 +533,10 @@ fn by_hand(told: &Told, low: f64, high: f64, place: &str) -> f64 {
 /// The same release whatever the number of threads.
 #[test]
 fn threads_do_not_matter() {
-    let case = random_case(41);
+    let case = (0..).map(random_case).find(|case| case.rows.len() == 150).unwrap();
+    let case = Case { settings: "method = \"clone\"\nk = 2\n".to_owned(), ..case };
     let release = |threads: usize| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
         let destination = folder.path().join("release");
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

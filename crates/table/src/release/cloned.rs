@@ -179,7 +179,7 @@ impl Cloned {
         counts
     }
 
-    pub fn sub_classes(&self) -> impl Iterator<Item = &SubClass> {
+    pub fn sub_classes(&self) -> impl Iterator<Item = &SubClass> + Clone {
         self.classes.iter().flat_map(|class| &class.sub_classes)
     }
 

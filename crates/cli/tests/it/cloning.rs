@@ -1,0 +1,69 @@
+//! Cloned releases by the command line, as custodians and strangers use them.
+
+use serde_json::Value;
+
+use crate::running::{Folder, Ran};
+
+fn hospitals() -> Folder {
+    let folder = Folder::of_example("three-hospitals");
+    for number in ["1", "2", "3"] {
+        let ran = folder.run(&["publish", &format!("clone-{number}.toml"), "-o", &format!("release-{number}"), "-q"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    folder
+}
+
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+/// After cloning, the adversary who found Nancy, David and Eliza out is left with what the tables share.
+#[test]
+fn nobody_is_given_away_by_cloned_hospitals() {
+    let folder = hospitals();
+    for (first, second, person, left) in [("1", "2", "50,F", 3), ("1", "3", "15,M", 2), ("2", "3", "30,F", 2)] {
+        folder.write("people.csv", format!("age,sex\n{person}\n"));
+        let releases = [format!("release-{first}"), format!("release-{second}")];
+        let ran = folder.run(&["audit", &releases[0], &releases[1], "--people", "people.csv", "--json"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let found = json(&ran);
+        let composition =
+            found["adversaries"].as_array().unwrap().iter().find(|one| one["name"] == "composition").unwrap();
+        assert_eq!((&composition["at_risk"], &composition["effective_l"]), (&0.into(), &left.into()), "{composition}");
+    }
+    let all = folder.run(&["audit", "release-1", "release-2", "release-3", "--json"]);
+    assert_eq!(json(&all)["breach"], false, "{all:?}");
+}
+
+#[test]
+fn a_cloned_release_tells_its_promise_and_is_measured() {
+    let folder = hospitals();
+    let ran = folder.run(&["publish", "clone-3.toml", "-o", "again", "--json"]);
+    let told = json(&ran);
+    assert_eq!((&told["cloning"]["divided"], &told["cloning"]["sub-classes"]["count"]), (&3.into(), &6.into()));
+    let epsilon = told["cloning"]["epsilon"].as_f64().unwrap();
+    assert!((epsilon - 8.0 / 114.0).abs() < 1e-12);
+    let manifest: Value = serde_json::from_str(&folder.read("again/datapackage.json")).unwrap();
+    let public = &manifest["hedgerow"]["cloning"];
+    assert!(public["beta"].as_f64().unwrap() >= 1.0 && public["theta"].as_f64().unwrap() >= 0.0, "{public}");
+    assert!(public["broken-by"].as_str().unwrap().contains("distributed differently"), "{public}");
+    assert!(public.get("values").is_none() && public.get("suppressed").is_none(), "the source's counts stay with it");
+    let measured = json(&folder.run(&["measure", "again", "--policy", "clone-3.toml", "--json"]));
+    assert_eq!((&measured["rows"]["out"], &measured["classes"]["count"]), (&17.into(), &6.into()));
+    assert!(measured["queries"]["relative-error"]["median"].is_number(), "{measured}");
+    let checked = folder.run(&["check", "again", "--json"]);
+    assert_eq!((checked.code, &json(&checked)["holds"]), (Some(0), &true.into()));
+    let parquet = folder.run(&["publish", "clone-3.toml", "-o", "columns", "--format", "parquet"]);
+    assert_eq!(parquet.code, Some(2), "{parquet:?}");
+    assert!(parquet.stderr.contains("written as CSV"), "{}", parquet.stderr);
+}
+
+#[test]
+fn no_clones_is_an_answer_of_its_own() {
+    let folder = hospitals();
+    folder.write("large.toml", folder.read("clone-3.toml").replace("k = 3", "k = 30"));
+    let ran = folder.run(&["publish", "large.toml", "-o", "large"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("no release in clones can meet the policy"), "{}", ran.stderr);
+    assert!(!folder.names().contains(&"large".to_owned()));
+}

@@ -2,8 +2,7 @@
 //! for by the statistics, times the share of its class's sensitive values.
 
 use hedgerow_table::release::cloned::{Cloned, SubClass};
-use hedgerow_table::{Codes, Column, Domain, Progress, TableError};
-use rayon::prelude::*;
+use hedgerow_table::{Codes, Column, Domain, Progress, TableError, parallel};
 
 use super::batch::{BATCH, Batch, for_each_bit, shares};
 use super::predicate::Query;
@@ -55,7 +54,9 @@ pub(crate) fn query_error(
         progress.advance(queries.len() as u64);
         Ok(counts.into_iter().zip(sums).take(queries.len()).collect())
     };
-    let answers: Vec<Vec<(u64, f64)>> = queries.par_chunks(BATCH).map(answer).collect::<Result<_, TableError>>()?;
+    let answers: Vec<Vec<(u64, f64)>> = parallel::map_items(queries.chunks(BATCH), |_, queries| answer(queries))
+        .into_iter()
+        .collect::<Result<_, TableError>>()?;
     Ok(Some(summed_up(answers, rows, options)))
 }
 
@@ -69,7 +70,7 @@ fn chunks<'a>(release: &Clones<'a>) -> Vec<Chunk<'a>> {
         };
         Chunk { parts: parts.to_vec(), axes: release.quasi.iter().map(of).collect() }
     };
-    parts.par_chunks(CHUNK).map(chunk).collect()
+    parallel::map_items(parts.chunks(CHUNK), |_, parts| chunk(parts))
 }
 
 /// The values of each class as codes of the source, with their share of the class.

@@ -10,7 +10,7 @@
 //! What a value has too much or too little is dealt out with the cuts, so that a class misses at most as many tuples of a value as
 //! it unites classes of the division; tuples too many are left out at the end, farthest from the middle first.
 
-use rayon::prelude::*;
+use hedgerow_table::parallel;
 
 use super::division::Division;
 use super::space::Space;
@@ -104,7 +104,7 @@ fn finish(division: &Division, units: u64, parts: &[&mut [u32]], space: &Space) 
 /// Cuts every class into as many sub-classes as can be: of at least `tuples` tuples, counterfeits among them, and at least
 /// `people` real ones. Only quasi values are cut, the sensitive values stay with the class.
 pub(super) fn cut_all(assigned: Vec<Assigned>, tuples: usize, people: usize, space: &Space) -> Vec<Cut> {
-    let cut_one = |mut class: Assigned| {
+    let cut_one = |mut class: Assigned| -> Cut {
         let made_up: u64 = class.counterfeits.iter().sum();
         let sizes = sub_class_sizes(class.rows.len(), made_up as usize, tuples, people);
         let real: Vec<usize> = sizes.iter().map(|&(real, _)| real).collect();
@@ -112,7 +112,7 @@ pub(super) fn cut_all(assigned: Vec<Assigned>, tuples: usize, people: usize, spa
         let parts = parts.into_iter().zip(&sizes).map(|(rows, &(_, made_up))| (rows, made_up)).collect();
         (class, parts)
     };
-    assigned.into_par_iter().map(cut_one).collect()
+    parallel::map_items(assigned, |_, class| cut_one(class))
 }
 
 /// The sizes of the sub-classes of a class, each as (real, made up): real tuples are dealt out evenly, and the others so that

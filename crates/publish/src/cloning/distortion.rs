@@ -1,6 +1,6 @@
 //! How far apart the tuples of a class lie, so that ways to assign them can be compared.
 
-use rayon::prelude::*;
+use hedgerow_table::parallel;
 
 use super::assignment::Assigned;
 use crate::bind::{Bound, Quasi};
@@ -22,7 +22,7 @@ pub(super) fn of_classes(bound: &Bound<'_>, classes: &[Assigned]) -> Distortion 
         cells.fold((0, 0.0), |(steps, ncp), (level, width)| (steps + (level * rows) as u64, ncp + width * rows as f64))
     };
     // Added up in the order of the classes, whichever thread is first.
-    let each: Vec<(u64, f64)> = classes.par_iter().map(of_class).collect();
+    let each: Vec<(u64, f64)> = parallel::map(classes.len(), |class| of_class(&classes[class]));
     let cells: usize = classes.iter().map(|class| class.rows.len() * bound.quasi.len()).sum();
     let ncp: f64 = each.iter().map(|&(_, ncp)| ncp).sum();
     Distortion { steps: each.iter().map(|&(steps, _)| steps).sum(), ncp: ncp / cells.max(1) as f64 }

@@ -1,7 +1,6 @@
 //! Where every tuple lies: its quasi values as positions on axes of equal length, so that near in space is near in meaning.
 
-use hedgerow_table::{Hierarchy, Kind};
-use rayon::prelude::*;
+use hedgerow_table::{Hierarchy, Kind, parallel};
 
 use crate::bind::{Bound, Quasi};
 
@@ -22,7 +21,7 @@ impl Space {
         let mut at = vec![0u16; bound.table.rows * axes];
         for (axis, (quasi, positions)) in bound.quasi.iter().zip(&positions).enumerate() {
             let codes = &quasi.column.codes;
-            at.par_chunks_mut(axes.max(1) << 12).enumerate().for_each(|(chunk, rows)| {
+            parallel::map_items(at.chunks_mut(axes.max(1) << 12), |chunk, rows| {
                 for (offset, row) in rows.chunks_mut(axes).enumerate() {
                     row[axis] = positions[codes.get((chunk << 12) + offset) as usize];
                 }

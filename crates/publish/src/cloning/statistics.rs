@@ -11,8 +11,7 @@ use std::path::Path;
 use hedgerow_table::date::Date;
 use hedgerow_table::release::cloned::{STATISTICS, Statistic};
 use hedgerow_table::release::quoting::{quoted, write_record};
-use hedgerow_table::{Bound as Edge, Column, Kind, TableError};
-use rayon::prelude::*;
+use hedgerow_table::{Bound as Edge, Column, Kind, TableError, parallel};
 
 use crate::bind::Bound;
 
@@ -34,16 +33,13 @@ pub(super) fn write(path: &Path, bound: &Bound<'_>, parts: &[Part<'_>], lambda: 
     let mut out = BufWriter::new(std::fs::File::create_new(path).map_err(failed)?);
     write_record(&mut out, &STATISTICS).map_err(failed)?;
     for some in parts.chunks(PARTS_AT_ONCE * 8) {
-        let texts: Vec<String> = some
-            .par_chunks(PARTS_AT_ONCE)
-            .map(|parts| {
-                let mut text = String::new();
-                for part in parts {
-                    tell(bound, part, lambda, &mut text);
-                }
-                text
-            })
-            .collect();
+        let texts: Vec<String> = parallel::map_items(some.chunks(PARTS_AT_ONCE), |_, parts| {
+            let mut text = String::new();
+            for part in parts {
+                tell(bound, part, lambda, &mut text);
+            }
+            text
+        });
         for text in texts {
             out.write_all(text.as_bytes()).map_err(failed)?;
         }
@@ -165,7 +161,7 @@ mod tests {
         assert_eq!(of(&["2024-02-28", "2024-03-01"], 1), told("2024-02-29", "2024-02-28", "2024-03-01", 2));
         assert_eq!(of(&["0.5", "1.5"], 9), told("1.0", "0.5", "1.5", 2), "there are no nine");
         assert_eq!(of(&["0.123456", "1.5043", "2.25"], 1), told("1.29", "1.08", "1.51", 1), "ends are nobody's value");
-        assert_eq!(of(&["2.5", "2.5"], 1), told("2.500000", "2.500000", "2.500000", 2));
+        assert_eq!(of(&["2.5", "2.5"], 1), told("2.5000000", "2.5000000", "2.5000000", 2));
         assert_eq!(of(&["1234567.5", "1234567.5"], 1).unwrap().covered, 2);
         assert_eq!(of(&["", ""], 1), None);
     }

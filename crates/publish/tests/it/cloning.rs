@@ -240,7 +240,7 @@ fn seeds(count: u64) -> std::ops::Range<u64> {
 #[test]
 fn clones_of_random_tables_are_what_the_definitions_say() {
     let (mut whole, mut unpublished) = (0, 0);
-    for seed in seeds(300) {
+    for seed in seeds(120) {
         let case = random_case(seed);
         let folder = scratch();
         let policy =
@@ -265,8 +265,8 @@ fn clones_of_random_tables_are_what_the_definitions_say() {
         assert_eq!(opened.contradictions, Vec::<String>::new(), "seed {seed}");
         assert_eq!(opened.tables[0].rows, published.rows.out, "seed {seed}");
     }
-    if seeds(300).count() > 1 {
-        assert!(whole > 200 && unpublished > 10, "{whole} and {unpublished}");
+    if seeds(120).count() > 1 {
+        assert!(whole > 80 && unpublished > 3, "{whole} and {unpublished}");
     }
 }
 
@@ -355,7 +355,7 @@ fn most_classes(case: &Case, kept: &[&str], lost: u64) -> Option<u64> {
 
 #[test]
 fn people_are_counted_where_k_anonymity_is_asked_for() {
-    for seed in seeds(150) {
+    for seed in seeds(60) {
         let mut case = random_case(1000 + seed);
         case.suppresses = false;
         case.settings = "method = \"clone\"\nk = 2\n".to_owned();
@@ -499,7 +499,7 @@ fn answers_follow_from_the_statistics() {
                     && !["", "d0"].contains(&row[3].as_str())
             });
             let possible = found["possible"].as_u64().unwrap();
-            let left_out = case.rows.len() as u64 - told.tuples() + told.counterfeits();
+            let left_out = case.rows.len() as u64 + told.counterfeits() - told.tuples();
             assert!(real.count() as u64 <= possible + left_out, "seed {seed}");
         }
     }

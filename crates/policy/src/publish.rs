@@ -160,7 +160,8 @@ fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publis
             reader.warn(&field.node.at, problem, "leave it out, or write \"region\", to tell classes by their cuts");
         }
     }
-    for key in ["suppression", "loss", "max-nodes", "max-seconds"].into_iter().filter(|_| is_local) {
+    let releases_every_row = is_local || method == Method::Anatomy;
+    for key in ["suppression", "loss", "max-nodes", "max-seconds"].into_iter().filter(|_| releases_every_row) {
         if let Some(field) = fields.get(key) {
             let problem =
                 format!("has no meaning for the method {}: every row is released, nothing is searched", method.name());

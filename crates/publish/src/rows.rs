@@ -101,36 +101,80 @@ pub(crate) fn shuffle(rows: &mut [u32], rng: &mut impl Rng) {
 /// Bytes copied at once: most fields are shorter, and a copy of known length costs less than one of any length.
 const STRIDE: usize = 16;
 
-/// All texts of a column in one piece of memory, each followed by the byte that ends its field.
-struct Fields {
-    /// Padded by a stride, so that a whole one can be read from every start.
+/// The most combinations of neighbouring fields that are written as one.
+const FUSED_MAX: usize = 1 << 10;
+
+/// Neighbouring columns written as one: all combinations of their texts in one piece of memory, each field followed by the byte
+/// that ends it. Generalised columns have few labels, and one copy of three fields costs less than three.
+struct Fused<'a> {
+    columns: &'a [ReleasedColumn<'a>],
+    /// Padded by a stride, so that whole ones can be read from every start.
     bytes: Vec<u8>,
     starts: Vec<usize>,
     longest: usize,
 }
 
-impl Fields {
-    fn new(texts: &[String], end: u8, only: bool) -> Fields {
-        let mut fields = Fields { bytes: Vec::new(), starts: vec![0], longest: 0 };
-        for text in texts {
-            // A record of one empty field would be a blank line.
-            let field = if only && text.is_empty() { "\"\"".into() } else { quoted(text) };
-            fields.bytes.extend_from_slice(field.as_bytes());
-            fields.bytes.push(end);
-            fields.starts.push(fields.bytes.len());
-            fields.longest = fields.longest.max(field.len() + 1);
+impl<'a> Fused<'a> {
+    fn all(columns: &'a [ReleasedColumn<'a>]) -> Vec<Fused<'a>> {
+        let mut fused = Vec::new();
+        let mut start = 0;
+        while start < columns.len() {
+            let mut combinations = columns[start].texts.len();
+            let mut end = start + 1;
+            while end < columns.len() && combinations.saturating_mul(columns[end].texts.len()) <= FUSED_MAX {
+                combinations *= columns[end].texts.len();
+                end += 1;
+            }
+            fused.push(Fused::new(&columns[start..end], end == columns.len(), columns.len() == 1));
+            start = end;
         }
-        fields.bytes.resize(fields.bytes.len() + STRIDE, 0);
-        fields
+        fused
     }
 
-    /// Writes a field at a place that has room for the longest and a stride more; returns where it ends.
+    fn new(columns: &'a [ReleasedColumn<'a>], last: bool, only: bool) -> Fused<'a> {
+        let mut combinations: Vec<Vec<u8>> = vec![Vec::new()];
+        for (index, column) in columns.iter().enumerate() {
+            let end = if last && index + 1 == columns.len() { b'\n' } else { b',' };
+            let with = |before: &Vec<u8>, text: &String| {
+                // A record of one empty field would be a blank line.
+                let field = if only && text.is_empty() { "\"\"".into() } else { quoted(text) };
+                [before.as_slice(), field.as_bytes(), &[end]].concat()
+            };
+            combinations = combinations
+                .iter()
+                .flat_map(|before| column.texts.iter().map(move |text| with(before, text)))
+                .collect();
+        }
+        let mut starts = vec![0];
+        starts.extend(combinations.iter().scan(0, |end, text| {
+            *end += text.len();
+            Some(*end)
+        }));
+        let longest = combinations.iter().map(Vec::len).max().unwrap_or(0);
+        let mut bytes = combinations.concat();
+        bytes.resize(bytes.len() + STRIDE, 0);
+        Fused { columns, bytes, starts, longest }
+    }
+
+    /// The combination in every row, into every `width`th place.
+    #[allow(clippy::useless_conversion)] // One of the three widths is 32 bits already.
+    fn gather(&self, rows: &[u32], places: &mut [u32], width: usize) {
+        for column in self.columns {
+            let texts = column.texts.len() as u32;
+            with_codes!(column.codes, source => for (place, &row) in places.iter_mut().step_by(width).zip(rows) {
+                *place = *place * texts + u32::from(source[row as usize]);
+            });
+        }
+    }
+
+    /// Writes a combination at a place that has room for the longest and a stride more; returns where it ends.
     #[inline]
-    fn put(&self, code: usize, text: &mut [u8], at: usize) -> usize {
-        let (start, end) = (self.starts[code], self.starts[code + 1]);
-        text[at..at + STRIDE].copy_from_slice(&self.bytes[start..start + STRIDE]);
-        if end - start > STRIDE {
-            text[at..at + end - start].copy_from_slice(&self.bytes[start..end]);
+    fn put(&self, combination: usize, text: &mut [u8], at: usize) -> usize {
+        let (start, end) = (self.starts[combination], self.starts[combination + 1]);
+        let mut done = 0;
+        while done < end - start {
+            text[at + done..at + done + STRIDE].copy_from_slice(&self.bytes[start + done..start + done + STRIDE]);
+            done += STRIDE;
         }
         at + end - start
     }
@@ -170,43 +214,52 @@ pub fn write_csv(
         }
         flushed.sync_all()
     }));
-    let last = columns.len() - 1;
-    let fields: Vec<Fields> = columns
-        .iter()
-        .enumerate()
-        .map(|(index, column)| Fields::new(&column.texts, if index == last { b'\n' } else { b',' }, last == 0))
-        .collect();
-    for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
-        let texts: Vec<Vec<u8>> = parallel::map(buckets.len(), |index| format_rows(columns, &fields, &buckets[index]));
-        for text in texts {
-            out.write_all(&text).map_err(failed)?;
+    let fused = Fused::all(columns);
+    // One thread writes what the others formatted, while they go on.
+    std::thread::scope(|scope| {
+        let (formatted, to_write) = std::sync::mpsc::sync_channel::<(Vec<Vec<u8>>, u64)>(1);
+        let writing = scope.spawn(move || -> std::io::Result<()> {
+            for (texts, rows) in to_write {
+                texts.iter().try_for_each(|text| out.write_all(text))?;
+                // Full only while the disk is busy, or gone after it failed, which waiting for it will tell.
+                let _ = written.try_send(());
+                progress.advance(rows);
+            }
+            Ok(())
+        });
+        for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
+            let texts = parallel::map(buckets.len(), |index| format_rows(&fused, &buckets[index]));
+            let rows = buckets.iter().map(|bucket| bucket.len() as u64).sum();
+            // Refused only after writing failed, which joining it tells.
+            if formatted.send((texts, rows)).is_err() {
+                break;
+            }
         }
-        // Full only while the disk is busy, or gone after it failed, which waiting for it will tell.
-        let _ = written.try_send(());
-        progress.advance(buckets.iter().map(|bucket| bucket.len() as u64).sum());
-    }
+        drop(formatted);
+        match writing.join() {
+            Ok(result) => result.map_err(failed),
+            Err(_) => Err(TableError::Internal("the thread that writes the table failed".to_owned())),
+        }
+    })?;
     Ok(flushing)
 }
 
-#[allow(clippy::useless_conversion)] // One of the three widths is 32 bits already.
-fn format_rows(columns: &[ReleasedColumn<'_>], fields: &[Fields], rows: &[u32]) -> Vec<u8> {
+fn format_rows(fused: &[Fused<'_>], rows: &[u32]) -> Vec<u8> {
     // Column by column first: a bucket's rows lie all over the table, but in one narrow column at a time.
-    let width = columns.len();
-    let mut codes = vec![0u32; rows.len() * width];
-    for (index, column) in columns.iter().enumerate() {
-        with_codes!(column.codes, source => for (place, &row) in codes[index..].iter_mut().step_by(width).zip(rows) {
-            *place = u32::from(source[row as usize]);
-        });
+    let width = fused.len();
+    let mut combinations = vec![0u32; rows.len() * width];
+    for (index, fused) in fused.iter().enumerate() {
+        fused.gather(rows, combinations.get_mut(index..).unwrap_or_default(), width);
     }
-    let longest: usize = fields.iter().map(|fields| fields.longest).sum();
+    let longest: usize = fused.iter().map(|fused| fused.longest).sum();
     let mut text = Vec::new();
     let mut at = 0;
-    for record in codes.chunks_exact(width) {
+    for record in combinations.chunks_exact(width) {
         if text.len() < at + longest + STRIDE {
             text.resize((at + longest + STRIDE) * 2, 0);
         }
-        for (field, &code) in fields.iter().zip(record) {
-            at = field.put(code as usize, &mut text, at);
+        for (fused, &combination) in fused.iter().zip(record) {
+            at = fused.put(combination as usize, &mut text, at);
         }
     }
     text.truncate(at);

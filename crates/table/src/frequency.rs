@@ -16,6 +16,7 @@ use std::ops::Range;
 use crate::{Codes, with_codes};
 use tally::{CHUNK, Tally, tally_apart, tally_chunks};
 
+mod order;
 mod tally;
 
 /// The widest key, in 64-bit words.

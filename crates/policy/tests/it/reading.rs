@@ -195,6 +195,19 @@ fn what_is_probably_not_meant_is_a_warning() {
 }
 
 #[test]
+fn what_a_method_has_no_use_for_is_a_warning() {
+    for method in ["mondrian", "best-cut", "anatomy"] {
+        let publish = format!("[publish]\nmethod = \"{method}\"\nsuppression = 0.02\nloss = \"ncp\"\n");
+        let warnings: Vec<String> =
+            parse(&(SMALL.to_owned() + &publish)).warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings.len(), 2, "{warnings:#?}");
+        assert!(warnings.iter().all(|warning| warning.contains("every row is released")), "{warnings:#?}");
+    }
+    let full_domain = parse(&(SMALL.to_owned() + "[publish]\nsuppression = 0.02\nloss = \"ncp\"\n"));
+    assert!(full_domain.warnings.is_empty(), "{:?}", full_domain.warnings);
+}
+
+#[test]
 fn files_as_they_come() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("policy.toml");

@@ -1,10 +1,10 @@
 //! Counting equal keys: a hash table for what fits the cache, chunks and partitions for what does not.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::FrequencySet;
+use super::order::{Entry, added_up, in_order, sort};
 use crate::parallel;
 
 /// Entries tallied at once: keys, counts and slots of this many entries stay within a second-level cache.
@@ -120,7 +120,13 @@ pub(super) fn tally_apart<'a, const W: usize>(
         let (keys, counts) = chunk(range);
         tally_all(&keys, &counts, keys.len() / 2)
     };
-    in_a_row(parallel::map_items(ranges, |_, range| tally_range(range)))
+    let mut parts = parallel::map_items(ranges, |_, range| tally_range(range));
+    // A large set is brought into the order of keys.
+    let ordered = parts.iter().map(FrequencySet::len).sum::<usize>() > CHUNK;
+    if ordered {
+        parallel::map_items(&mut parts, |_, part| bring_into_order(part));
+    }
+    in_a_row(parts, ordered)
 }
 
 fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32], distinct: usize) -> FrequencySet<W> {
@@ -147,29 +153,23 @@ fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let partitions = splitters.len() + 1;
     let split: Vec<(FrequencySet<W>, Vec<usize>)> =
         parallel::map_items(parts, |_, part| by_partition(part, &splitters));
-    let tally_partition = |partition: usize| {
-        let entries: usize = split.iter().map(|(_, starts)| starts[partition + 1] - starts[partition]).sum();
-        let mut tally = Tally::<W>::new(entries / 2);
+    let add_up_partition = |partition: usize| {
+        let size: usize = split.iter().map(|(_, starts)| starts[partition + 1] - starts[partition]).sum();
+        let mut entries: Vec<Entry<W>> = Vec::with_capacity(size);
         for (part, starts) in &split {
             let range = starts[partition]..starts[partition + 1];
-            for (key, &count) in part.keys[range.clone()].iter().zip(&part.counts[range]) {
-                tally.add(key, count);
-            }
+            entries.extend(part.keys[range.clone()].iter().copied().zip(part.counts[range].iter().copied()));
         }
-        tally.into_set()
+        added_up(entries)
     };
-    let merged: Vec<FrequencySet<W>> = parallel::map(partitions, tally_partition);
+    let merged: Vec<FrequencySet<W>> = parallel::map(partitions, add_up_partition);
     drop(split);
-    in_a_row(merged)
+    in_a_row(merged, true)
 }
 
-/// One set of parts that share no key and follow one another in the order of keys. A large one is brought into that order.
-fn in_a_row<const W: usize>(mut parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
+/// One set of parts that share no key and follow one another in the order of keys.
+fn in_a_row<const W: usize>(parts: Vec<FrequencySet<W>>, ordered: bool) -> FrequencySet<W> {
     let distinct = parts.iter().map(FrequencySet::len).sum();
-    let ordered = distinct > CHUNK;
-    if ordered {
-        parallel::map_items(&mut parts, |_, part| sort(part));
-    }
     let mut whole = FrequencySet { keys: Vec::with_capacity(distinct), counts: Vec::with_capacity(distinct), ordered };
     for part in parts {
         whole.keys.extend_from_slice(&part.keys);
@@ -178,9 +178,9 @@ fn in_a_row<const W: usize>(mut parts: Vec<FrequencySet<W>>) -> FrequencySet<W> 
     whole
 }
 
-fn sort<const W: usize>(set: &mut FrequencySet<W>) {
-    let mut entries: Vec<([u64; W], u32)> = set.keys.iter().copied().zip(set.counts.iter().copied()).collect();
-    entries.sort_unstable_by(|one, other| in_order(&one.0, &other.0));
+fn bring_into_order<const W: usize>(set: &mut FrequencySet<W>) {
+    let mut entries: Vec<Entry<W>> = set.keys.iter().copied().zip(set.counts.iter().copied()).collect();
+    sort(&mut entries);
     for (place, (key, count)) in entries.into_iter().enumerate() {
         (set.keys[place], set.counts[place]) = (key, count);
     }
@@ -196,11 +196,6 @@ fn splitters<const W: usize>(parts: &[FrequencySet<W>], total: usize) -> Vec<[u6
     let mut splitters: Vec<[u64; W]> = sample.chunks(PER_PARTITION).skip(1).map(|chunk| chunk[0]).collect();
     splitters.dedup();
     splitters
-}
-
-/// High bits first.
-fn in_order<const W: usize>(one: &[u64; W], other: &[u64; W]) -> Ordering {
-    one.iter().rev().cmp(other.iter().rev())
 }
 
 /// Orders entries by the partition of their key; also where each partition starts.

@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 
 use crate::adversaries::correlation::Weights;
 use crate::adversaries::intersection::sub_tables;
+use crate::adversaries::minimality::HowMade;
 use crate::adversaries::{
     attribute, composition, correlation, definetti, difference, independence, intersection, linker, minimality,
 };
-use crate::finding::Finding;
-use crate::side_by_side::{Combination, Group, SideBySide};
+use crate::finding::{Finding, WorstPair};
+use crate::side_by_side::{Group, SideBySide, pairs};
 
 /// What the caller chooses.
 #[derive(Debug, Clone)]
@@ -27,11 +28,24 @@ pub struct AuditOptions<'a> {
     pub weights: Weights,
     /// Tell the whole probabilistic table of the independence adversary.
     pub table: bool,
+    /// Releases of one custodian, by position, oldest first: about the same people but for those who came and went.
+    pub own: Vec<Vec<usize>>,
+    /// How the releases were made, where a policy says it.
+    pub made: Option<HowMade<'a>>,
 }
 
 impl Default for AuditOptions<'_> {
     fn default() -> Self {
-        AuditOptions { people: None, adversaries: Vec::new(), l: None, k: None, weights: Weights::Exact, table: false }
+        AuditOptions {
+            people: None,
+            adversaries: Vec::new(),
+            l: None,
+            k: None,
+            weights: Weights::Exact,
+            table: false,
+            own: Vec::new(),
+            made: None,
+        }
     }
 }
 
@@ -60,6 +74,7 @@ impl Audited {
 
 pub fn audit(releases: &[Opened], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
     let wanted = |name: &str| options.adversaries.is_empty() || options.adversaries.iter().any(|wanted| wanted == name);
+    let asked = |name: &str| options.adversaries.iter().any(|asked| asked == name);
     let mut named: Vec<(String, &ReleasedClasses)> = Vec::new();
     for release in releases {
         for table in &release.tables {
@@ -75,29 +90,28 @@ pub fn audit(releases: &[Opened], options: &AuditOptions<'_>) -> Result<Audited,
     let mut findings = Vec::new();
     for &(name, classes) in &tables {
         if wanted("linker") {
-            findings.push(linker::run(name, classes, options.k.unwrap_or(2)));
+            findings.push(linker::run(name, classes, options.people, options.k.unwrap_or(2))?);
         }
         for sensitive in &classes.sensitive {
             if wanted("attribute") {
-                findings.push(attribute::run(name, classes, sensitive));
+                findings.push(attribute::run(name, classes, sensitive, options.people)?);
             }
-            if wanted("definetti") && classes.len() > classes.buckets() {
-                findings.push(definetti::run(name, classes, sensitive));
+            if wanted("definetti") && (asked("definetti") || classes.len() > classes.buckets()) {
+                findings.push(definetti::run(name, classes, sensitive, options.people)?);
             }
         }
     }
     if wanted("minimality") {
-        findings.extend(minimal(releases, options.people)?);
+        findings.extend(minimal(releases, options, asked("minimality"))?);
     }
     for protect in shared(&tables) {
         findings.extend(together(protect, &tables, options, &wanted)?);
     }
-    // Only a custodian's own releases are about the same people but for those who came and went.
-    if options.adversaries.iter().any(|name| name == "difference") {
-        findings.extend(differences(&tables));
+    if wanted("difference") {
+        findings.extend(differences(releases, options, asked("difference")));
     }
     if wanted("intersection") {
-        findings.extend(joins(releases, options.adversaries.iter().any(|name| name == "intersection")));
+        findings.extend(joins(releases, asked("intersection")));
     }
     let contradictions: Vec<(String, String)> = releases
         .iter()
@@ -107,34 +121,40 @@ pub fn audit(releases: &[Opened], options: &AuditOptions<'_>) -> Result<Audited,
     Ok(Audited { findings, contradictions, breach })
 }
 
-/// Releases of Mondrian, beside the people: what was asked of it is what its manifest says.
-fn minimal(releases: &[Opened], people: Option<&Table>) -> Result<Vec<Finding>, TableError> {
+/// Releases whose method is known to generalise only as far as needed; what was asked of it is what the manifest says.
+fn minimal(releases: &[Opened], options: &AuditOptions<'_>, asked: bool) -> Result<Vec<Finding>, TableError> {
     let mut findings = Vec::new();
-    let Some(people) = people else { return Ok(findings) };
-    for release in releases.iter().filter(|release| release.method == "mondrian") {
-        let claims = release.manifest.as_ref().map_or(&[][..], |manifest| &manifest.hedgerow.guarantees);
-        let asked = |model: &str, key: &str, protect: Option<&String>| {
-            let of = claims.iter().filter(|claim| claim.model == model && claim.protect.as_ref() == protect);
-            of.filter_map(|claim| claim.required.get(key)?.as_u64()).max().unwrap_or(1)
-        };
-        for table in &release.tables {
+    for release in releases {
+        let Some(manifest) = &release.manifest else { continue };
+        let known = options.people.is_some() && matches!(release.method.as_str(), "mondrian" | "full-domain");
+        for table in release.tables.iter().filter(|_| asked || known) {
             for sensitive in &table.sensitive {
-                let l = asked("distinct-l-diversity", "l", Some(&sensitive.name));
-                let k = asked("k-anonymity", "k", None);
-                let asked = minimality::Asked { k, l };
-                findings.push(minimality::run(&release.name, table, sensitive, people, asked)?);
+                findings.push(minimality::run(
+                    &release.name,
+                    &release.method,
+                    &manifest.hedgerow.guarantees,
+                    table,
+                    sensitive,
+                    options.people,
+                    options.made,
+                )?);
             }
         }
     }
     Ok(findings)
 }
 
-/// Each release against the one named before it.
-fn differences(tables: &[(&str, &ReleasedClasses)]) -> Vec<Finding> {
+/// A custodian's own releases, each against the one before it; all of them, when that is asked for by name.
+fn differences(releases: &[Opened], options: &AuditOptions<'_>, asked: bool) -> Vec<Finding> {
+    let everything = vec![(0..releases.len()).collect()];
+    let custodians: &[Vec<usize>] = if asked && options.own.is_empty() { &everything } else { &options.own };
     let mut findings = Vec::new();
-    for pair in tables.windows(2) {
-        for sensitive in &pair[1].1.sensitive {
-            findings.extend(difference::run(pair[0], pair[1], &sensitive.name));
+    for pair in custodians.iter().flat_map(|own| own.windows(2)) {
+        let [older, newer] = [&releases[pair[0]], &releases[pair[1]]];
+        for (old, new) in older.tables.iter().zip(&newer.tables) {
+            for sensitive in &new.sensitive {
+                findings.extend(difference::run((&older.name, old), (&newer.name, new), &sensitive.name));
+            }
         }
     }
     findings
@@ -142,11 +162,15 @@ fn differences(tables: &[(&str, &ReleasedClasses)]) -> Vec<Finding> {
 
 fn is_breach(finding: &Finding, options: &AuditOptions<'_>) -> bool {
     let few = |least: Option<u64>, wanted: u64| least.is_some_and(|least| least < wanted);
+    let values = options.l.unwrap_or(2);
     match finding.adversary {
         "linker" => options.k.is_some_and(|k| few(finding.effective_k, k)),
         // What these believe rests on more than the release: it is told, and judged by people.
         "definetti" | "minimality" => false,
-        _ => few(finding.effective_l, options.l.unwrap_or(2)),
+        _ => {
+            let pair = finding.worst_pair.as_ref().and_then(|pair| pair.effective_l);
+            few(finding.effective_l, values) || few(pair, values)
+        }
     }
 }
 
@@ -168,50 +192,48 @@ fn together<'a>(
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Finding>, TableError> {
     let mut beside = SideBySide::new(protect, tables);
-    let groups = match options.people {
-        Some(people) => vec![beside.people(people)?],
-        None => beside.pairs(),
+    let (all, two) = match options.people {
+        Some(people) => {
+            let all = beside.people(people)?;
+            let two = if all.sides.len() > 2 {
+                pairs(all.sides.len()).map(|pair| all.only(pair)).collect()
+            } else {
+                Vec::new()
+            };
+            (all, two)
+        }
+        None => beside.cells(),
     };
     let mut findings = Vec::new();
-    for group in &groups {
-        if wanted("independence") {
-            findings.push(independence::run(&beside, group, options.table));
-        }
-        if wanted("correlation") && options.people.is_some() {
-            for (first, second) in pairs(group.sides.len()) {
-                findings.push(correlation::run(&beside, group, [first, second], options.weights));
-            }
-        }
-        if wanted("composition") {
-            let mut finding = composition::run(&beside, group);
-            if group.sides.len() > 2 {
-                finding.details.insert("worst_pair".to_owned(), worst_pair(&beside, group));
-            }
-            findings.push(finding);
-        }
+    if wanted("independence") {
+        let mut finding = independence::run(&beside, &all, options.table);
+        finding.worst_pair = worst_pair(&two, |pair| independence::run(&beside, pair, false));
+        findings.push(finding);
+    }
+    if wanted("correlation") && options.people.is_some() {
+        findings.extend(pairs(all.sides.len()).map(|pair| correlation::run(&beside, &all, pair, options.weights)));
+    } else if options.adversaries.iter().any(|name| name == "correlation") {
+        let mut finding = Finding::new("correlation", beside.names(&all.sides), Some(protect));
+        let note = "this adversary knows how many people are in each two cells: name the people with --people";
+        finding.notes.push(note.to_owned());
+        findings.push(finding);
+    }
+    if wanted("composition") {
+        let mut finding = composition::run(&beside, &all);
+        finding.worst_pair = worst_pair(&two, |pair| composition::run(&beside, pair));
+        findings.push(finding);
+    }
+    for finding in &mut findings {
+        finding.count_below(options.l);
     }
     Ok(findings)
 }
 
-fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..count).flat_map(move |first| (first + 1..count).map(move |second| (first, second)))
-}
-
 /// The two releases that leave the fewest values, or expose the most people.
-fn worst_pair(beside: &SideBySide<'_>, group: &Group) -> Value {
-    let findings = pairs(group.sides.len()).map(|(first, second)| {
-        let combinations = group.combinations.iter().map(|combination| Combination {
-            views: vec![combination.views[first], combination.views[second]],
-            ..combination.clone()
-        });
-        let sides = vec![group.sides[first], group.sides[second]];
-        composition::run(beside, &Group { sides, combinations: combinations.collect(), cut: group.cut })
-    });
-    let worst = findings.min_by_key(|finding| (finding.effective_l, u64::MAX - finding.at_risk));
-    worst.map_or(
-        Value::Null,
-        |worst| json!({ "releases": worst.releases, "at_risk": worst.at_risk, "effective_l": worst.effective_l }),
-    )
+fn worst_pair(two: &[Group], run: impl Fn(&Group) -> Finding) -> Option<WorstPair> {
+    let found = two.iter().map(run).filter(|finding| finding.effective_l.is_some());
+    let worst = found.min_by_key(|finding| (finding.effective_l, u64::MAX - finding.at_risk))?;
+    Some(WorstPair { releases: worst.releases, at_risk: worst.at_risk, effective_l: worst.effective_l })
 }
 
 /// The sub-tables of each release joined; and, when asked for by name, those of all releases, as views of one custodian.

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 use crate::audit::Audited;
-use crate::finding::{Exposure, Finding};
+use crate::finding::{Exposure, Finding, WorstPair};
 
 const HEADER: [&str; 7] = ["adversary", "of", "people", "at risk", "confidence", "fewest rows", "fewest values"];
 
@@ -48,22 +50,47 @@ fn row(finding: &Finding) -> [String; 7] {
 fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     let of = finding.protect.as_ref().map_or_else(String::new, |name| format!(" of `{name}`"));
     writeln!(f, "\n{}{of}: {}", finding.adversary, finding.releases.join(" + "))?;
-    for (name, value) in finding.details.iter().filter(|(_, value)| !value.is_array()) {
-        writeln!(f, "  {}: {value}", name.replace('_', " "))?;
+    let details = finding.details.iter().filter_map(|(name, value)| Some((name.replace('_', " "), told(value)?)));
+    for (name, value) in details {
+        writeln!(f, "  {name}: {value}")?;
+    }
+    if let Some(below) = finding.details.get("below") {
+        writeln!(f, "  fewer than {} values: {} people", below["l"], below["people"])?;
+    }
+    if let Some(WorstPair { releases, at_risk, effective_l }) = &finding.worst_pair {
+        let left = effective_l.map_or_else(|| "none".to_owned(), |left| left.to_string());
+        writeln!(f, "  worst pair: {}, {at_risk} at risk, fewest values {left}", releases.join(" + "))?;
     }
     for note in &finding.notes {
         writeln!(f, "  note: {note}")?;
     }
     let shown = if finding.at_risk > 0 { 3 } else { 1 };
     for worst in finding.worst.iter().take(shown) {
-        exposure(f, worst)?;
+        exposure(f, "worst", worst)?;
+    }
+    for also in &finding.also {
+        exposure(f, "also", also)?;
     }
     Ok(())
 }
 
-fn exposure(f: &mut fmt::Formatter<'_>, exposure: &Exposure) -> fmt::Result {
-    let people = if exposure.people > 0 { format!(" ({} people)", exposure.people) } else { String::new() };
-    writeln!(f, "  worst{people}: {}", exposure.why)?;
+/// Numbers and words; lists and tables are for programs.
+fn told(value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) if number.is_f64() => Some(format!("{:.3}", number.as_f64()?)),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn exposure(f: &mut fmt::Formatter<'_>, what: &str, exposure: &Exposure) -> fmt::Result {
+    let people = match exposure.people {
+        0 => String::new(),
+        1 => " (1 person)".to_owned(),
+        people => format!(" ({people} people)"),
+    };
+    writeln!(f, "  {what}{people}: {}", exposure.why)?;
     for (release, cells) in &exposure.cells {
         let cells: Vec<String> = cells.iter().map(|(name, label)| format!("{name} {}", shown(label))).collect();
         writeln!(f, "    {release}: {}", if cells.is_empty() { "no cell".to_owned() } else { cells.join(", ") })?;

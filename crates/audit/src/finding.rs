@@ -22,10 +22,22 @@ pub struct Finding {
     pub below: Vec<u64>,
     /// The worst cells, worst first.
     pub worst: Vec<Exposure>,
+    /// Cells that are the worst in another way, which their `why` says.
+    pub also: Vec<Exposure>,
+    /// Of more than two releases, the two that leave the fewest values.
+    pub worst_pair: Option<WorstPair>,
     /// What only this adversary measures.
     pub details: Map<String, Value>,
     /// What was not examined, and why.
     pub notes: Vec<String>,
+}
+
+/// Two of several releases.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorstPair {
+    pub releases: Vec<String>,
+    pub at_risk: u64,
+    pub effective_l: Option<u64>,
 }
 
 /// One combination of cells and what is left of the sensitive values there.
@@ -58,6 +70,8 @@ impl Finding {
             effective_l: None,
             below: vec![0; LEFT_MAX + 1],
             worst: Vec::new(),
+            also: Vec::new(),
+            worst_pair: None,
             details: Map::new(),
             notes: Vec::new(),
         }
@@ -71,9 +85,25 @@ impl Finding {
         }
     }
 
+    /// Notes people who were looked for and fit nothing in the release.
+    pub(crate) fn strangers(&mut self, people: u64) {
+        self.people += people;
+        if people > 0 {
+            let before = self.details.get("not_in_release").and_then(Value::as_u64).unwrap_or_default();
+            self.details.insert("not_in_release".to_owned(), json!(before + people));
+        }
+    }
+
     /// How many people have fewer than `l` values left, as far as that was counted.
     pub fn people_below(&self, l: u64) -> u64 {
         self.below[(l as usize).min(LEFT_MAX)]
+    }
+
+    /// Tells how many people have fewer values left than the caller asked for.
+    pub(crate) fn count_below(&mut self, l: Option<u64>) {
+        if let Some(l) = l.filter(|l| *l > 2 && *l <= LEFT_MAX as u64) {
+            self.details.insert("below".to_owned(), json!({ "l": l, "people": self.people_below(l) }));
+        }
     }
 
     pub fn to_json(&self) -> Value {
@@ -92,6 +122,12 @@ impl Finding {
         }
         if self.worst.len() > 1 {
             object["next_worst"] = self.worst[1..].iter().map(Exposure::to_json).collect();
+        }
+        if !self.also.is_empty() {
+            object["also"] = self.also.iter().map(Exposure::to_json).collect();
+        }
+        if let Some(WorstPair { releases, at_risk, effective_l }) = &self.worst_pair {
+            object["worst_pair"] = json!({ "releases": releases, "at_risk": at_risk, "effective_l": effective_l });
         }
         for (name, value) in &self.details {
             object[name] = value.clone();

@@ -29,6 +29,36 @@ pub(crate) fn overlap(a: &Cover, b: &Cover) -> bool {
     }
 }
 
+/// What lies under both; `None` when [`overlap`] finds nothing.
+pub(crate) fn meet(a: &Cover, b: &Cover) -> Option<Cover> {
+    if !overlap(a, b) {
+        return None;
+    }
+    Some(match (a, b) {
+        (Cover::Everything, other) | (other, Cover::Everything) => other.clone(),
+        (Cover::Missing, _) | (_, Cover::Missing) => Cover::Missing,
+        (Cover::Leaves(a), Cover::Leaves(b)) => {
+            let meeting = a.iter().flat_map(|a| b.iter().filter_map(move |b| patterns_in_both(a, b)));
+            let mut leaves: Vec<String> = meeting.collect();
+            leaves.sort_unstable();
+            leaves.dedup();
+            Cover::Leaves(leaves)
+        }
+        (Cover::Leaves(leaves), range) | (range, Cover::Leaves(leaves)) => {
+            let meets = |leaf: &&String| overlap(&Cover::Leaves(vec![(*leaf).clone()]), range);
+            Cover::Leaves(leaves.iter().filter(meets).cloned().collect())
+        }
+        (Cover::Point(point), _) | (_, Cover::Point(point)) => Cover::Point(*point),
+        (Cover::Interval { low: from_a, high: to_a }, Cover::Interval { low: from_b, high: to_b }) => {
+            let inner = |a: &Option<Bound>, b: &Option<Bound>, wanted: Ordering| match (*a, *b) {
+                (Some(a), Some(b)) => Some(if a.partial_cmp(&b) == Some(wanted) { a } else { b }),
+                (a, b) => a.or(b),
+            };
+            Cover::Interval { low: inner(from_a, from_b, Ordering::Greater), high: inner(to_a, to_b, Ordering::Less) }
+        }
+    })
+}
+
 fn within(point: Bound, range: &Cover) -> bool {
     match range {
         Cover::Point(other) => point == *other,
@@ -65,6 +95,11 @@ fn patterns_meet(a: &str, b: &str) -> bool {
     }
 }
 
+/// The pattern of the texts that fit both.
+fn patterns_in_both(a: &str, b: &str) -> Option<String> {
+    patterns_meet(a, b).then(|| a.chars().zip(b.chars()).map(|(x, y)| if x == '*' { y } else { x }).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +133,23 @@ mod tests {
         assert!(overlap(&all, &some) && overlap(&one, &all) && !overlap(&some, &one));
         assert!(overlap(&Cover::Everything, &one) && overlap(&Cover::Missing, &Cover::Everything));
         assert!(overlap(&Cover::Missing, &leaves(&["x", ""])) && !overlap(&Cover::Missing, &one));
+    }
+
+    #[test]
+    fn what_lies_under_three_labels_is_found_two_by_two() {
+        assert_eq!(meet(&range(10, 30), &range(20, 40)), Some(range(20, 30)));
+        assert_eq!(meet(&range(10, 20), &range(20, 40)), None);
+        assert_eq!(meet(&Cover::Everything, &leaves(&["a"])), Some(leaves(&["a"])));
+        assert_eq!(meet(&leaves(&["a", "b"]), &leaves(&["c", "b"])), Some(leaves(&["b"])));
+        assert_eq!(meet(&leaves(&["17", "31"]), &range(18, 40)), Some(leaves(&["31"])));
+        assert_eq!(meet(&leaves(&["0*1**"]), &leaves(&["02**5"])), Some(leaves(&["021*5"])));
+        assert_eq!(meet(&leaves(&["x", ""]), &Cover::Missing), Some(Cover::Missing));
+        let open = Cover::Interval { low: None, high: Some(Bound::Integer(40)) };
+        assert_eq!(meet(&open, &range(30, 50)), Some(range(30, 40)));
+        // Each two of these share a leaf, all three share none.
+        let [a, b, c] = [["1", "2"], ["2", "3"], ["3", "1"]].map(|both| leaves(&both));
+        let all = meet(&a, &b).and_then(|both| meet(&both, &c));
+        assert!(overlap(&a, &b) && overlap(&b, &c) && overlap(&c, &a) && all.is_none());
     }
 
     #[test]

@@ -6,14 +6,13 @@
 
 use hashbrown::HashMap;
 use hedgerow_table::release::classes::{ReleasedClasses, SensitiveCounts};
-use hedgerow_table::{Cover, Table, TableError};
+use hedgerow_table::{Table, TableError};
 
-use crate::cell::Cell;
-use crate::matching::{Fits, matching};
-use crate::overlap::overlap;
+use crate::joint_cells::joint_cells;
+use crate::people::FoundPeople;
 
 /// More combinations than this are not listed without people to look for.
-const COMBINATIONS_MAX: usize = 4_000_000;
+const COMBINATIONS_MAX: usize = 2_000_000;
 
 /// A truth that none of the releases names.
 pub(crate) const ELSEWHERE: u32 = u32::MAX;
@@ -23,7 +22,7 @@ pub(crate) const ELSEWHERE: u32 = u32::MAX;
 pub(crate) struct Side<'a> {
     pub(crate) name: &'a str,
     pub(crate) classes: &'a ReleasedClasses,
-    sensitive: &'a SensitiveCounts,
+    pub(crate) sensitive: &'a SensitiveCounts,
     /// From the release's own codes to the common vocabulary.
     common: Vec<u32>,
     /// Rows per value of the common vocabulary.
@@ -71,6 +70,18 @@ pub(crate) struct Group {
     pub(crate) cut: bool,
 }
 
+impl Group {
+    /// What two of the releases show of the same people.
+    pub(crate) fn only(&self, pair: [usize; 2]) -> Group {
+        let combinations = self.combinations.iter().map(|combination| Combination {
+            views: pair.map(|position| combination.views[position]).to_vec(),
+            people: combination.people,
+            truth: combination.truth,
+        });
+        Group { sides: pair.map(|p| self.sides[p]).to_vec(), combinations: combinations.collect(), cut: self.cut }
+    }
+}
+
 /// Releases that hold one sensitive attribute.
 #[derive(Debug)]
 pub(crate) struct SideBySide<'a> {
@@ -102,6 +113,10 @@ impl<'a> SideBySide<'a> {
         SideBySide { protect, values, sides }
     }
 
+    pub(crate) fn names(&self, sides: &[usize]) -> Vec<String> {
+        sides.iter().map(|&side| self.sides[side].name.to_owned()).collect()
+    }
+
     pub(crate) fn text(&self, value: u32) -> &str {
         &self.values[value as usize]
     }
@@ -131,60 +146,42 @@ impl<'a> SideBySide<'a> {
         Ok(Group { sides: (0..self.sides.len()).collect(), combinations, cut: false })
     }
 
-    /// The combinations of two releases each that somebody could be in: cells that overlap in every shared attribute.
-    pub(crate) fn pairs(&mut self) -> Vec<Group> {
+    /// The combinations that somebody could be in: cells that meet in every attribute they share. Of all releases
+    /// together, and of each two when there are more.
+    pub(crate) fn cells(&mut self) -> (Group, Vec<Group>) {
         for side in &mut self.sides {
             side.views = (0..side.classes.len() as u32).map(|class| side.view(vec![class])).collect();
         }
-        let mut groups = Vec::new();
-        for first in 0..self.sides.len() {
-            for second in first + 1..self.sides.len() {
-                let (combinations, cut) = overlapping(self.sides[first].classes, self.sides[second].classes);
-                groups.push(Group { sides: vec![first, second], combinations, cut });
-            }
-        }
-        groups
+        let group = |sides: Vec<usize>| {
+            let tables: Vec<&ReleasedClasses> = sides.iter().map(|&side| self.sides[side].classes).collect();
+            let joint = joint_cells(&tables, COMBINATIONS_MAX);
+            let combinations = joint.combinations.into_iter();
+            let combinations = combinations.map(|views| Combination { views, people: 0, truth: None }).collect();
+            Group { sides, combinations, cut: joint.cut }
+        };
+        let pairs = if self.sides.len() > 2 {
+            pairs(self.sides.len()).map(|pair| group(pair.to_vec())).collect()
+        } else {
+            Vec::new()
+        };
+        (group((0..self.sides.len()).collect()), pairs)
     }
 }
 
+/// Each two of some, once.
+pub(crate) fn pairs(count: usize) -> impl Iterator<Item = [usize; 2]> {
+    (0..count).flat_map(move |first| (first + 1..count).map(move |second| [first, second]))
+}
+
 impl Side<'_> {
-    /// The view of every person. Attributes that the people's file lacks are unknown to the adversary.
+    /// The view of every person.
     pub(crate) fn see(&mut self, people: &Table) -> Result<Vec<u32>, TableError> {
-        let quasi = self.classes.quasi.iter().enumerate();
-        let mut known: Vec<_> =
-            quasi.filter_map(|(index, quasi)| Some((index, quasi, people.column(&quasi.name)?))).collect();
-        if known.is_empty() && !self.classes.quasi.is_empty() {
-            let names: Vec<&str> = self.classes.quasi.iter().map(|quasi| quasi.name.as_str()).collect();
-            let problem = format!("has none of the quasi attributes of {}", self.name);
-            return Err(TableError::input("the people's table", problem, format!("it needs: {}", names.join(", "))));
-        }
-        // What rules nobody out need not be looked at, and people who differ in nothing else are looked for once.
-        known.retain(|(_, quasi, _)| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
-        let fits: Vec<Fits> = known
-            .iter()
-            .map(|(index, quasi, column)| {
-                Fits::new(*index, quasi.covers.iter().map(|cover| Cell::new(cover, &column.domain).codes))
-            })
-            .collect();
-        let (probes, of_row) =
-            distinct(&known.iter().map(|(_, _, column)| &column.codes).collect::<Vec<_>>(), people.rows);
-        let found = match fits.as_slice() {
-            [] => vec![(0..self.classes.len() as u32).collect()],
-            fits => matching(self.classes, fits, &probes, |_, classes| classes.to_vec()),
-        };
-        let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
-        let mut of_probe = Vec::with_capacity(found.len());
-        for classes in found {
-            let next = numbers.len() as u32;
-            of_probe.push(*numbers.entry(classes).or_insert(next));
-        }
-        let mut views: Vec<(Vec<u32>, u32)> = numbers.into_iter().collect();
-        views.sort_unstable_by_key(|&(_, number)| number);
-        self.views = views.into_iter().map(|(classes, _)| self.view(classes)).collect();
-        Ok(of_row.into_iter().map(|probe| of_probe[probe as usize]).collect())
+        let found = FoundPeople::new(self.name, self.classes, people)?;
+        self.views = found.places.into_iter().map(|classes| self.view(classes)).collect();
+        Ok(found.of_person)
     }
 
-    fn view(&self, classes: Vec<u32>) -> View {
+    pub(crate) fn view(&self, classes: Vec<u32>) -> View {
         let table = self.classes;
         let rows = classes.iter().map(|&class| u64::from(table.sizes[class as usize])).sum();
         let mut values: Vec<(u32, f64)> = Vec::new();
@@ -208,58 +205,4 @@ impl Side<'_> {
         });
         View { classes, rows, values, whole_bucket }
     }
-}
-
-/// The different rows of some columns, column by column, and which of them each row is.
-fn distinct(columns: &[&hedgerow_table::Codes], rows: usize) -> (Vec<Vec<u32>>, Vec<u32>) {
-    let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
-    let mut probes: Vec<Vec<u32>> = vec![Vec::new(); columns.len()];
-    let mut of_row = Vec::with_capacity(rows);
-    let mut key = vec![0u32; columns.len()];
-    for row in 0..rows {
-        key.iter_mut().zip(columns).for_each(|(cell, codes)| *cell = codes.get(row));
-        let number = match numbers.get(&key) {
-            Some(&number) => number,
-            None => {
-                let next = numbers.len() as u32;
-                numbers.insert(key.clone(), next);
-                probes.iter_mut().zip(&key).for_each(|(values, &value)| values.push(value));
-                next
-            }
-        };
-        of_row.push(number);
-    }
-    (probes, of_row)
-}
-
-/// Which classes of two releases overlap in every attribute that they share.
-fn overlapping(first: &ReleasedClasses, second: &ReleasedClasses) -> (Vec<Combination>, bool) {
-    let mut fits = Vec::new();
-    let mut probes: Vec<Vec<u32>> = Vec::new();
-    for (index, quasi) in second.quasi.iter().enumerate() {
-        let Some(own) = first.quasi.iter().position(|own| own.name == quasi.name) else { continue };
-        let meeting = |cover| {
-            (0..)
-                .zip(&first.quasi[own].covers)
-                .filter(|(_, other)| overlap(cover, other))
-                .map(|(value, _)| value)
-                .collect()
-        };
-        fits.push(Fits::new(index, quasi.covers.iter().map(meeting)));
-        probes.push((0..first.len()).map(|class| first.cells(class)[own]).collect());
-    }
-    let listed: Vec<Vec<u32>> = if fits.is_empty() {
-        let everything: Vec<u32> = (0..second.len() as u32).collect();
-        let enough = COMBINATIONS_MAX / second.len().max(1) + 1;
-        (0..first.len().min(enough)).map(|_| everything.clone()).collect()
-    } else {
-        matching(second, &fits, &probes, |_, classes| classes.to_vec())
-    };
-    let whole: usize =
-        if fits.is_empty() { first.len().saturating_mul(second.len()) } else { listed.iter().map(Vec::len).sum() };
-    let pairs = listed.iter().enumerate().flat_map(|(class, others)| others.iter().map(move |&other| (class, other)));
-    let combinations = pairs.take(COMBINATIONS_MAX);
-    let combination =
-        |(class, other): (usize, u32)| Combination { views: vec![class as u32, other], people: 0, truth: None };
-    (combinations.map(combination).collect(), whole > COMBINATIONS_MAX)
 }

@@ -186,12 +186,15 @@ fulfils the condition.";
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
     /// Release directories; or tables made elsewhere, by a `release.toml` that says what their columns are
-    #[arg(required = true, value_name = "DIR")]
+    #[arg(required_unless_present = "catalog", value_name = "DIR")]
     pub(crate) releases: Vec<PathBuf>,
+    /// All releases of this catalog too; those of one custodian are also compared by difference
+    #[arg(long, value_name = "DIR")]
+    pub(crate) catalog: Option<PathBuf>,
     /// The people to look for: one row each, quasi attributes under their names; each is taken to be in every release
     #[arg(long, value_name = "FILE")]
     pub(crate) people: Option<PathBuf>,
-    /// The policy that says how the file of people is read
+    /// The policy that says how the file of people is read, and how its releases were made
     #[arg(long, requires = "people")]
     pub(crate) policy: Option<PathBuf>,
     /// Only these adversaries: linker, attribute, independence, correlation, composition, intersection, definetti, minimality, difference

@@ -94,6 +94,11 @@ pub(crate) fn bind<'p>(
         opened.push((open_any(&path, progress)?, digest_of(&path)?));
     }
     let mut policy = policy.clone();
+    for (release, _) in &opened {
+        let hint = "its tables are what counts here; `hedgerow audit` tells everything that is wrong with it";
+        let warn = |problem: &String| InputError::new(release.name.clone(), problem.clone(), hint);
+        policy.warnings.extend(release.contradictions.iter().map(warn));
+    }
     for rule in &mut policy.rules {
         let Some(protect) = rule.protect.clone() else { continue };
         for model in &mut rule.require {

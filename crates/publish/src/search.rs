@@ -59,6 +59,12 @@ pub struct Budget {
     pub time_max: Option<Duration>,
 }
 
+impl Budget {
+    fn is_unlimited(&self) -> bool {
+        self.nodes_max.is_none() && self.time_max.is_none()
+    }
+}
+
 /// The best node, and how it was found.
 #[derive(Debug, Clone)]
 pub struct Found {
@@ -171,16 +177,20 @@ impl<'a, const W: usize> Search<'a, W> {
 
     fn run(mut self) -> Outcome {
         self.problem.progress.stage("searching", None);
-        self.find_incumbent();
         let numbered = self.lattice.nodes().is_some_and(|nodes| nodes <= NODES_MAX);
+        // Without suppression every loss grows with each step. Where nothing else can prune, or all nodes are to be decided
+        // anyway, that proves the best one.
+        let every_node = self.problem.candidates || !self.problem.loss.is_sum_over_cells();
+        let by_chains = every_node && self.problem.judge.allowed() == 0 && self.holding_is_monotone();
+        if !(by_chains && numbered && self.problem.budget.is_unlimited()) {
+            self.find_incumbent();
+        }
         if self.lattice.nodes().is_none_or(|nodes| nodes >= NODES_LARGE) {
             self.improve_locally();
         }
         self.explain.judged_first = self.judged.len() as u64;
-        // Losses of whole classes have no bound to prune by, but without suppression they grow with every step.
-        let by_chains = !self.problem.loss.is_sum_over_cells() && self.problem.judge.allowed() == 0;
         let (proven, mut candidates) = match self.lattice.nodes() {
-            Some(nodes) if numbered && by_chains && self.holding_is_monotone() => {
+            Some(nodes) if numbered && by_chains => {
                 let candidates = self.prove_by_chains(nodes);
                 (candidates.is_some(), candidates)
             }

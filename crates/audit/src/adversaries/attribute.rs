@@ -4,72 +4,132 @@
 //! - *skew*: how many times likelier a value is in a class than in the whole table.
 //! - *proximity*, for numbers: the narrowest class, as a share of the whole range. Values that differ but lie close
 //!   together tell nearly as much as one value.
+//!
+//! Each comes with the class in which it is the strongest. With a list of people, a person's class is what they can be in.
 
 use hedgerow_table::release::classes::{ReleasedClasses, SensitiveCounts};
+use hedgerow_table::{Table, TableError};
 use serde_json::json;
 
 use super::linker::owned;
 use crate::finding::{Exposure, Finding, Worst};
+use crate::side_by_side::{SideBySide, View};
 
-pub(crate) fn run(name: &str, classes: &ReleasedClasses, sensitive: &SensitiveCounts) -> Finding {
+/// What is told of some people who look alike.
+struct Told {
+    view: View,
+    people: u64,
+    truth: Option<u32>,
+}
+
+pub(crate) fn run(
+    name: &str,
+    classes: &ReleasedClasses,
+    sensitive: &SensitiveCounts,
+    people: Option<&Table>,
+) -> Result<Finding, TableError> {
     let mut finding = Finding::new("attribute", vec![name.to_owned()], Some(&sensitive.name));
-    let totals = sensitive.totals();
-    let rows: u64 = totals.iter().sum();
-    let first_class = first_classes(classes);
-    let numbers = numbers(sensitive);
-    let range = numbers.as_ref().map(|numbers| spread(numbers.iter().copied()));
-    let (mut worst, mut lift, mut narrowest) = (Worst::new(), 0.0f64, f64::INFINITY);
-    for (bucket, &class) in first_class.iter().enumerate() {
-        let values = sensitive.of_bucket(bucket as u32);
-        let size: u64 = values.iter().map(|&(_, count)| u64::from(count)).sum();
-        let (Some(class), true) = (class, size > 0) else { continue };
-        finding.people += size;
-        finding.leave(values.len() as u64, size);
-        finding.at_risk += if values.len() == 1 { size } else { 0 };
-        let share = |count: u32| f64::from(count) / size as f64;
-        let top = values.iter().map(|&(_, count)| share(count)).fold(0.0, f64::max);
+    let mut beside = SideBySide::new(&sensitive.name, &[(name, classes)]);
+    let told = match people {
+        None => of_buckets(&beside),
+        Some(people) => of_people(&mut beside, people)?,
+    };
+    let Some(side) = beside.sides.first() else { return Ok(finding) };
+    let rows: u64 = side.totals.iter().sum();
+    let numbers = numbers(&beside.values);
+    let range = numbers.as_ref().map(|numbers| spread(numbers.iter().copied())).filter(|range| *range > 0.0);
+    let (mut worst, mut skewed, mut narrow) = (Worst::new(), Worst::new(), Worst::new());
+    let (mut known, mut hits) = (0u64, 0u64);
+    for Told { view, people, truth } in &told {
+        let Some(&class) = view.classes.first() else {
+            finding.strangers(*people);
+            continue;
+        };
+        finding.people += people;
+        finding.leave(view.values.len() as u64, *people);
+        finding.at_risk += if view.values.len() == 1 { *people } else { 0 };
+        finding.effective_k = Some(finding.effective_k.map_or(view.rows, |least| least.min(view.rows)));
+        let shares = view.values.iter().map(|&(value, rows)| (value, rows / view.rows as f64));
+        let (likeliest, top) = highest(shares.clone());
         finding.max_confidence = finding.max_confidence.max(top);
-        let lifts = values.iter().map(|&(value, count)| share(count) * rows as f64 / totals[value as usize] as f64);
-        lift = lift.max(lifts.fold(0.0, f64::max));
-        if let (Some(numbers), Some(range)) = (&numbers, range.filter(|range| *range > 0.0)) {
-            narrowest = narrowest.min(spread(values.iter().map(|&(value, _)| numbers[value as usize])) / range);
+        if let Some(truth) = truth {
+            known += people;
+            hits += if likeliest == *truth { *people } else { 0 };
         }
-        worst.offer((values.len(), -top, u64::MAX - size), || Exposure {
-            cells: vec![(name.to_owned(), owned(classes.describe(class)))],
-            values: ranked(sensitive, values, size),
-            people: size,
-            why: "the values of this class".to_owned(),
+        let exposure = |why: String| {
+            let mut values: Vec<(String, f64)> =
+                shares.clone().map(|(value, share)| (beside.text(value).to_owned(), share)).collect();
+            values.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            let cells = vec![(name.to_owned(), owned(classes.describe(class as usize)))];
+            Exposure { cells, values, people: *people, why }
+        };
+        let least = (view.values.len(), -top, u64::MAX - people);
+        worst.offer(least, || exposure("the values of this class".to_owned()));
+        let lifts =
+            shares.clone().map(|(value, share)| (value, share * rows as f64 / side.totals[value as usize] as f64));
+        let (lifted, lift) = highest(lifts);
+        skewed.offer((-lift, class), || {
+            (lift, exposure(format!("`{}` is {lift:.1} times as likely as in the whole table", beside.text(lifted))))
         });
-    }
-    finding.effective_k = classes.bucket_sizes.iter().map(|&size| u64::from(size)).min();
-    finding.details.insert("skew".to_owned(), json!(lift));
-    if narrowest.is_finite() {
-        finding.details.insert("narrowest_share_of_range".to_owned(), json!(narrowest));
+        if let (Some(numbers), Some(range)) = (&numbers, range) {
+            let share = spread(view.values.iter().map(|&(value, _)| numbers[value as usize])) / range;
+            let why = || format!("all values of this class lie within {:.1} % of their range", share * 100.0);
+            narrow.offer((share, class), || (share, exposure(why())));
+        }
     }
     finding.worst = worst.into_vec();
-    finding
-}
-
-fn first_classes(classes: &ReleasedClasses) -> Vec<Option<usize>> {
-    let mut first = vec![None; classes.buckets()];
-    for (class, &bucket) in classes.bucket_of.iter().enumerate().rev() {
-        first[bucket as usize] = Some(class);
+    if let Some((lift, exposure)) = skewed.into_vec().into_iter().next() {
+        finding.details.insert("skew".to_owned(), json!(lift));
+        finding.also.push(exposure);
     }
-    first
+    if let Some((share, exposure)) = narrow.into_vec().into_iter().next() {
+        finding.details.insert("narrowest_share_of_range".to_owned(), json!(share));
+        finding.also.push(exposure);
+    }
+    if known > 0 {
+        finding.details.insert("right_guesses".to_owned(), json!(hits));
+    }
+    Ok(finding)
 }
 
-fn ranked(sensitive: &SensitiveCounts, values: &[(u32, u32)], size: u64) -> Vec<(String, f64)> {
-    let mut ranked: Vec<(String, f64)> = values
-        .iter()
-        .map(|&(value, count)| (sensitive.values[value as usize].clone(), f64::from(count) / size as f64))
-        .collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    ranked
+/// Of each bucket, by its first class.
+fn of_buckets(beside: &SideBySide<'_>) -> Vec<Told> {
+    let Some(side) = beside.sides.first() else { return Vec::new() };
+    let mut first = vec![None; side.classes.buckets()];
+    for (class, &bucket) in side.classes.bucket_of.iter().enumerate().rev() {
+        first[bucket as usize] = Some(class as u32);
+    }
+    let buckets = first.into_iter().zip(&side.classes.bucket_sizes);
+    buckets
+        .filter_map(|(class, &size)| {
+            let mut view = side.view(vec![class?]);
+            // All rows of the bucket, not only those of its first class.
+            let scale = f64::from(size) / view.rows as f64;
+            view.values.iter_mut().for_each(|(_, rows)| *rows *= scale);
+            view.rows = u64::from(size);
+            Some(Told { view, people: u64::from(size), truth: None })
+        })
+        .collect()
+}
+
+fn of_people(beside: &mut SideBySide<'_>, people: &Table) -> Result<Vec<Told>, TableError> {
+    let group = beside.people(people)?;
+    let views = &beside.sides[0].views;
+    let told = group.combinations.iter().map(|combination| Told {
+        view: views[combination.views[0] as usize].clone(),
+        people: combination.people,
+        truth: combination.truth,
+    });
+    Ok(told.collect())
+}
+
+fn highest(values: impl Iterator<Item = (u32, f64)>) -> (u32, f64) {
+    values.fold((u32::MAX, 0.0), |best, next| if next.1 > best.1 { next } else { best })
 }
 
 /// The values as numbers, when all of them are.
-fn numbers(sensitive: &SensitiveCounts) -> Option<Vec<f64>> {
-    sensitive.values.iter().map(|value| value.parse().ok().filter(|number: &f64| number.is_finite())).collect()
+fn numbers(values: &[String]) -> Option<Vec<f64>> {
+    values.iter().map(|value| value.parse().ok().filter(|number: &f64| number.is_finite())).collect()
 }
 
 fn spread(numbers: impl Iterator<Item = f64>) -> f64 {
@@ -80,40 +140,43 @@ fn spread(numbers: impl Iterator<Item = f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use hedgerow_table::{Cover, Table};
-
+    use super::super::testing::classes;
     use super::*;
 
-    fn classes(rows: &[[&str; 2]]) -> ReleasedClasses {
-        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.to_vec()).collect();
-        let table = Table::from_texts(&["age", "salary"], &rows);
-        let covers = |_: &str, label: &str| Cover::Leaves(vec![label.to_owned()]);
-        let names = ["age".to_owned(), "salary".to_owned()];
-        ReleasedClasses::of_generalised("data", &table, &names[..1], &names[1..], covers, "t").unwrap()
+    const NAMES: [&str; 2] = ["age", "salary"];
+
+    fn attack(rows: &[[&str; 2]], people: Option<&Table>) -> Finding {
+        let classes = classes(&NAMES, rows);
+        run("r", &classes, &classes.sensitive[0], people).unwrap()
     }
 
     #[test]
     fn a_class_of_one_value_is_found_and_close_numbers_are_told() {
-        let planted = classes(&[["old", "50"], ["old", "50"], ["young", "10"], ["young", "110"]]);
-        let found = run("r", &planted, &planted.sensitive[0]);
+        let found = attack(&[["old", "50"], ["old", "50"], ["young", "10"], ["young", "110"]], None);
         assert_eq!((found.people, found.at_risk, found.effective_l), (4, 2, Some(1)));
         assert_eq!(found.max_confidence, 1.0);
         assert_eq!(found.worst[0].values, [("50".to_owned(), 1.0)]);
         assert_eq!(found.details["skew"], json!(2.0));
         assert_eq!(found.details["narrowest_share_of_range"], json!(0.0));
-        let safe = classes(&[["old", "50"], ["old", "60"], ["young", "10"], ["young", "110"]]);
-        let found = run("r", &safe, &safe.sensitive[0]);
+        let found = attack(&[["old", "50"], ["old", "60"], ["young", "10"], ["young", "110"]], None);
         assert_eq!((found.at_risk, found.effective_l, found.max_confidence), (0, Some(2), 0.5));
         assert_eq!(found.details["narrowest_share_of_range"], json!(0.1));
+        let why: Vec<&str> = found.also.iter().map(|exposure| exposure.why.as_str()).collect();
+        assert_eq!(why[1], "all values of this class lie within 10.0 % of their range");
+        assert_eq!(found.also[1].cells[0].1, [("age".to_owned(), "old".to_owned())]);
     }
 
+    /// Three of four old people have the value 50, which is what the adversary guesses for each of them.
     #[test]
-    fn the_linker_counts_rows_that_fit_the_same_cells() {
-        let table = classes(&[["old", "50"], ["young", "10"], ["young", "20"], ["young", "20"]]);
-        let found = super::super::linker::run("r", &table, 2);
-        assert_eq!((found.people, found.at_risk, found.effective_k), (4, 1, Some(1)));
-        assert_eq!(found.details["marketer"], json!(0.5));
-        assert_eq!(found.details["share_below_k"], json!(0.25));
-        assert_eq!(super::super::linker::run("r", &table, 1).at_risk, 0, "a safe case: nobody is below 1");
+    fn guesses_are_held_against_the_truth() {
+        let rows = [["old", "50"], ["old", "50"], ["old", "50"], ["old", "60"], ["young", "10"], ["young", "60"]];
+        let people = Table::from_texts(
+            &NAMES,
+            &[vec!["old", "50"], vec!["old", "50"], vec!["old", "60"], vec!["ancient", "10"]],
+        );
+        let found = attack(&rows, Some(&people));
+        assert_eq!((found.people, found.at_risk, found.effective_l), (4, 0, Some(2)));
+        assert_eq!(found.max_confidence, 0.75);
+        assert_eq!((&found.details["right_guesses"], &found.details["not_in_release"]), (&json!(2), &json!(1)));
     }
 }

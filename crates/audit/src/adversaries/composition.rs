@@ -13,21 +13,26 @@
 
 use serde_json::json;
 
-use super::{exposure, left, names};
+use super::exposure;
 use crate::finding::{Finding, Worst};
 use crate::side_by_side::{Combination, Group, SideBySide};
 
-/// Equation 3: the confidence in every value that is left, from the rows of each value in each release.
-pub fn confidences(counts: &[Vec<(u32, f64)>]) -> Vec<(u32, f64)> {
+/// Equation 3: the confidence in every value that is left, from the rows of each value in each release, ascending by value.
+pub fn confidences(counts: &[&[(u32, f64)]]) -> Vec<(u32, f64)> {
     let Some((first, others)) = counts.split_first() else { return Vec::new() };
-    let least = first.iter().filter_map(|&(value, count)| {
-        let counts = others.iter().map(|other| other.iter().find(|(code, _)| *code == value).map(|&(_, count)| count));
-        let least = counts.collect::<Option<Vec<f64>>>()?.into_iter().fold(count, f64::min);
-        Some((value, least))
-    });
-    let least: Vec<(u32, f64)> = least.filter(|(_, least)| *least > 0.0).collect();
+    let mut least: Vec<(u32, f64)> = first.to_vec();
+    for other in others {
+        let mut theirs = other.iter().peekable();
+        least.retain_mut(|(value, least)| {
+            while theirs.next_if(|(next, _)| next < value).is_some() {}
+            let count = theirs.next_if(|(next, _)| next == value).map_or(0.0, |&(_, count)| count);
+            *least = least.min(count);
+            *least > 0.0
+        });
+    }
     let sum: f64 = least.iter().map(|(_, least)| least).sum();
-    least.into_iter().map(|(value, least)| (value, least / sum)).collect()
+    least.iter_mut().for_each(|(_, least)| *least /= sum);
+    least
 }
 
 /// One over the overlap of two distributions, given as counts over the same values; infinite when nothing is shared.
@@ -37,45 +42,46 @@ pub fn beta(first: &[u64], second: &[u64]) -> f64 {
     1.0 / first.iter().zip(second).map(|(&a, &b)| f64::min(a as f64 / one, b as f64 / two)).sum::<f64>()
 }
 
-/// Over people: one finding for all releases together. Over cells: one for each pair.
+/// Over people, or over the combinations of cells that somebody could be in.
 pub(crate) fn run(beside: &SideBySide<'_>, group: &Group) -> Finding {
-    let mut finding = Finding::new("composition", names(beside, &group.sides), Some(beside.protect));
+    let mut finding = Finding::new("composition", beside.names(&group.sides), Some(beside.protect));
     let people_known = group.combinations.iter().any(|combination| combination.people > 0);
     let (mut worst, mut strangers, mut theta) = (Worst::new(), 0u64, f64::NEG_INFINITY);
     let (mut told, mut hits) = (0u64, 0u64);
-    let mut marked: Vec<Vec<bool>> =
-        group.sides.iter().map(|&side| vec![false; beside.sides[side].views.len()]).collect();
+    // By side and view, the fewest values that a combination with it leaves.
+    let mut fewest: Vec<Vec<usize>> =
+        group.sides.iter().map(|&side| vec![usize::MAX; beside.sides[side].views.len()]).collect();
     for combination in &group.combinations {
         finding.people += combination.people;
-        let values = left(beside, group, combination);
-        if values.is_empty() {
+        let counts: Vec<&[(u32, f64)]> = views(beside, group, combination).map(|view| view.values.as_slice()).collect();
+        let confidences = confidences(&counts);
+        let left = confidences.len();
+        if left == 0 {
             strangers += combination.people;
             continue;
         }
-        finding.leave(values.len() as u64, combination.people);
+        finding.leave(left as u64, combination.people);
         let rows = views(beside, group, combination).map(|view| view.rows).min().unwrap_or_default();
         finding.effective_k = Some(finding.effective_k.map_or(rows, |least| least.min(rows)));
-        let counts: Vec<Vec<(u32, f64)>> = views(beside, group, combination).map(|view| view.values.clone()).collect();
-        let confidences = confidences(&counts);
         let top = confidences.iter().map(|&(_, confidence)| confidence).fold(0.0, f64::max);
         finding.max_confidence = finding.max_confidence.max(top);
         theta = theta.max(gain(beside, group, combination, &confidences));
-        if values.len() == 1 {
-            finding.at_risk += combination.people;
-            marked.iter_mut().zip(&combination.views).for_each(|(marks, &view)| marks[view as usize] = true);
+        finding.at_risk += if left == 1 { combination.people } else { 0 };
+        for (fewest, &view) in fewest.iter_mut().zip(&combination.views) {
+            fewest[view as usize] = fewest[view as usize].min(left);
         }
         if let Some(truth) = combination.truth {
             told += combination.people;
-            hits += if values == [truth] { combination.people } else { 0 };
+            hits += if left == 1 && confidences[0].0 == truth { combination.people } else { 0 };
         }
-        worst.offer((values.len(), -top, u64::MAX - combination.people), || {
+        worst.offer((left, -top, u64::MAX - combination.people), || {
             let mut exposure = exposure(beside, group, combination, confidences);
-            exposure.why = why(&exposure.values.len());
+            exposure.why = why(left);
             exposure
         });
     }
     if !people_known {
-        count_rows(&mut finding, beside, group, &marked);
+        count_rows(&mut finding, beside, group, &fewest);
     }
     if theta.is_finite() {
         finding.details.insert("theta".to_owned(), json!(theta));
@@ -116,18 +122,19 @@ fn gain(beside: &SideBySide<'_>, group: &Group, combination: &Combination, confi
     confidences.iter().map(|&(value, confidence)| confidence - single(value)).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Without people, every released row stands for one, at risk when its class is in a combination that leaves one value.
-fn count_rows(finding: &mut Finding, beside: &SideBySide<'_>, group: &Group, marked: &[Vec<bool>]) {
-    for (&side, marks) in group.sides.iter().zip(marked) {
-        let views = &beside.sides[side].views;
+/// Without people, every released row stands for one, with as few values as any combination with its class leaves.
+fn count_rows(finding: &mut Finding, beside: &SideBySide<'_>, group: &Group, fewest: &[Vec<usize>]) {
+    for (&side, fewest) in group.sides.iter().zip(fewest) {
         finding.people += beside.sides[side].classes.rows;
-        finding.at_risk +=
-            views.iter().zip(marks).filter(|(_, marked)| **marked).map(|(view, _)| view.rows).sum::<u64>();
+        for (view, &left) in beside.sides[side].views.iter().zip(fewest).filter(|(_, left)| **left < usize::MAX) {
+            finding.leave(left as u64, view.rows);
+            finding.at_risk += if left == 1 { view.rows } else { 0 };
+        }
     }
     finding.notes.push("no people were named: rows are counted whose cells could be combined so".to_owned());
 }
 
-fn why(left: &usize) -> String {
+fn why(left: usize) -> String {
     match left {
         1 => "only one value is in the matching cells of every release".to_owned(),
         left => format!("only {left} values are in the matching cells of every release"),
@@ -143,8 +150,8 @@ mod tests {
     fn three_sevenths_for_nancy() {
         let (c, d, g, j, a) = (0, 1, 2, 3, 4);
         let first = vec![(c, 2.0), (d, 3.0), (g, 2.0), (j, 2.0)];
-        let second = vec![(a, 3.0), (d, 3.0), (g, 3.0), (j, 3.0)];
-        let found = confidences(&[first, second]);
+        let second = vec![(d, 3.0), (g, 3.0), (j, 3.0), (a, 3.0)];
+        let found = confidences(&[&first, &second]);
         assert_eq!(found, [(d, 3.0 / 7.0), (g, 2.0 / 7.0), (j, 2.0 / 7.0)]);
     }
 
@@ -152,9 +159,13 @@ mod tests {
     #[test]
     fn beta_of_the_three_pairs_of_distributions() {
         let first = [1, 2, 3, 4, 0];
-        assert!((beta(&first, &[1, 2, 3, 4, 0]) - 1.0).abs() < 1e-12);
-        assert!((beta(&first, &[0, 2, 3, 4, 1]) - 1.11).abs() < 0.005);
-        assert!((beta(&first, &[0, 1, 2, 3, 4]) - 1.67).abs() < 0.005);
+        for (second, overlap, printed) in
+            [([1, 2, 3, 4, 0], 1.0, "1.00"), ([0, 2, 3, 4, 1], 0.9, "1.11"), ([0, 1, 2, 3, 4], 0.6, "1.67")]
+        {
+            let beta = beta(&first, &second);
+            assert!((beta - 1.0 / overlap).abs() < 1e-12, "{beta}");
+            assert_eq!(format!("{beta:.2}"), printed);
+        }
         assert!(beta(&[1, 0], &[0, 1]).is_infinite());
     }
 }

@@ -12,7 +12,7 @@
 use hashbrown::HashMap;
 use serde_json::json;
 
-use super::{exposure, names};
+use super::exposure;
 use crate::finding::{Finding, Worst};
 use crate::side_by_side::{Combination, Group, SideBySide};
 
@@ -153,7 +153,7 @@ const WORK_MAX: u64 = 20_000_000;
 /// Over the joint cells of two releases that the given people fill.
 pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, pair: [usize; 2], weights: Weights) -> Finding {
     let sides = pair.map(|position| group.sides[position]);
-    let mut finding = Finding::new("correlation", names(beside, &sides), Some(beside.protect));
+    let mut finding = Finding::new("correlation", beside.names(&sides), Some(beside.protect));
     let mut joint: HashMap<[u32; 2], u64> = HashMap::new();
     for combination in &group.combinations {
         *joint.entry(pair.map(|position| combination.views[position])).or_default() += combination.people;

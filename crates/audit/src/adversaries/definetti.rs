@@ -8,10 +8,12 @@
 //! each bucket's most frequent value. Cost per round: rows × values of a bucket × attributes.
 
 use hedgerow_table::release::classes::{ReleasedClasses, SensitiveCounts};
+use hedgerow_table::{Column, Table, TableError};
 use serde_json::json;
 
 use super::linker::owned;
 use crate::finding::{Exposure, Finding, Worst};
+use crate::people::FoundPeople;
 
 const ROUNDS: usize = 20;
 const SCALINGS: usize = 20;
@@ -23,11 +25,17 @@ struct Belief {
     rows: Vec<f64>,
 }
 
-pub(crate) fn run(name: &str, classes: &ReleasedClasses, sensitive: &SensitiveCounts) -> Finding {
+/// With people whose true value is told, the guesses for them are held against it.
+pub(crate) fn run(
+    name: &str,
+    classes: &ReleasedClasses,
+    sensitive: &SensitiveCounts,
+    people: Option<&Table>,
+) -> Result<Finding, TableError> {
     let mut finding = Finding::new("definetti", vec![name.to_owned()], Some(&sensitive.name));
     if classes.len() == classes.buckets() {
         finding.notes.push("every class tells its own values: there is no bucket to sort out".to_owned());
-        return finding;
+        return Ok(finding);
     }
     let beliefs = learn(classes, sensitive);
     let (mut worst, mut learnt, mut baseline) = (Worst::new(), 0.0, 0.0);
@@ -57,13 +65,76 @@ pub(crate) fn run(name: &str, classes: &ReleasedClasses, sensitive: &SensitiveCo
             });
         }
     }
-    let people = finding.people.max(1) as f64;
+    let examined = finding.people.max(1) as f64;
     finding.effective_l = beliefs.iter().map(|belief| belief.values.len() as u64).min();
-    finding.details.insert("expected_accuracy".to_owned(), json!(learnt / people));
-    finding.details.insert("baseline".to_owned(), json!(baseline / people));
+    finding.details.insert("expected_accuracy".to_owned(), json!(learnt / examined));
+    finding.details.insert("baseline".to_owned(), json!(baseline / examined));
+    if let Some((people, truth)) = people.and_then(|people| Some((people, people.column(&sensitive.name)?))) {
+        let guessed = guess(name, classes, sensitive, &beliefs, people, truth)?;
+        let share = |right: u64| right as f64 / guessed.people.max(1) as f64;
+        finding.details.insert("guessed".to_owned(), json!(guessed.people));
+        finding.details.insert("true_accuracy".to_owned(), json!(share(guessed.by_belief)));
+        finding.details.insert("true_baseline".to_owned(), json!(share(guessed.by_bucket)));
+    }
     finding.notes.push("what the adversary believes: likely, not certain".to_owned());
     finding.worst = worst.into_vec();
-    finding
+    Ok(finding)
+}
+
+/// People for whom both adversaries guessed, and how often each was right.
+struct Guessed {
+    people: u64,
+    by_belief: u64,
+    by_bucket: u64,
+}
+
+/// For each person the likeliest value over the classes that they can be in, by belief and by the buckets' counts alone.
+fn guess(
+    name: &str,
+    classes: &ReleasedClasses,
+    sensitive: &SensitiveCounts,
+    beliefs: &[Belief],
+    people: &Table,
+    truth: &Column,
+) -> Result<Guessed, TableError> {
+    let found = FoundPeople::new(name, classes, people)?;
+    let mut places = vec![(0u32, 0u32); classes.len()];
+    for (number, belief) in (0..).zip(beliefs) {
+        (0..).zip(&belief.classes).for_each(|(row, &class)| places[class as usize] = (number, row));
+    }
+    let likeliest = |place: &Vec<u32>| -> Option<[u32; 2]> {
+        let mut weights = [vec![0.0; sensitive.values.len()], vec![0.0; sensitive.values.len()]];
+        for &class in place {
+            let (belief, row) = places[class as usize];
+            let belief = &beliefs[belief as usize];
+            let share =
+                f64::from(classes.sizes[class as usize]) / f64::from(belief.values.iter().map(|v| v.1).sum::<u32>());
+            let believed = &belief.rows[row as usize * belief.values.len()..];
+            for (&(value, count), rows) in belief.values.iter().zip(believed) {
+                weights[0][value as usize] += rows;
+                weights[1][value as usize] += f64::from(count) * share;
+            }
+        }
+        let best = |weights: &[f64]| {
+            let (value, weight) =
+                (0..).zip(weights).fold((0, 0.0), |best, (v, &w)| if w > best.1 { (v, w) } else { best });
+            (weight > 0.0).then_some(value)
+        };
+        Some([best(&weights[0])?, best(&weights[1])?])
+    };
+    let guesses: Vec<Option<[u32; 2]>> = found.places.iter().map(likeliest).collect();
+    let code =
+        |code: u32| sensitive.values.iter().position(|value| *value == truth.domain.text(code)).map(|at| at as u32);
+    let truths: Vec<Option<u32>> = (0..truth.domain.cardinality() as u32).map(code).collect();
+    let mut guessed = Guessed { people: 0, by_belief: 0, by_bucket: 0 };
+    for (row, &place) in found.of_person.iter().enumerate() {
+        let Some([by_belief, by_bucket]) = guesses[place as usize] else { continue };
+        let truth = truths[truth.codes.get(row) as usize];
+        guessed.people += 1;
+        guessed.by_belief += u64::from(truth == Some(by_belief));
+        guessed.by_bucket += u64::from(truth == Some(by_bucket));
+    }
+    Ok(guessed)
 }
 
 fn learn(classes: &ReleasedClasses, sensitive: &SensitiveCounts) -> Vec<Belief> {
@@ -145,7 +216,7 @@ fn reweigh(classes: &ReleasedClasses, belief: &mut Belief, likelihoods: &[Vec<f6
 
 #[cfg(test)]
 mod tests {
-    use hedgerow_table::{Cover, Table};
+    use hedgerow_table::Cover;
 
     use super::*;
 
@@ -180,7 +251,7 @@ mod tests {
     #[test]
     fn what_all_buckets_show_sorts_each_of_them_out() {
         let planted = buckets(100, true);
-        let found = run("r", &planted, &planted.sensitive[0]);
+        let found = run("r", &planted, &planted.sensitive[0], None).unwrap();
         let (learnt, baseline) = (&found.details["expected_accuracy"], &found.details["baseline"]);
         assert_eq!(baseline, &json!(0.6));
         assert!(learnt.as_f64().unwrap() > 0.9, "{learnt}");
@@ -188,10 +259,27 @@ mod tests {
         assert!(worst.values[0].1 > 0.9, "{worst:?}");
     }
 
+    /// Six smokers of ten have cancer in truth, and four of the five who do not smoke have flu; buckets alone tell neither.
+    #[test]
+    fn guesses_are_held_against_the_truth() {
+        let planted = buckets(100, true);
+        let mut people = vec![vec!["smokes", "cancer"]; 6];
+        people.extend(vec![vec!["smokes", "flu"]; 4]);
+        people.extend(vec![vec!["does not", "flu"]; 4]);
+        people.push(vec!["does not", "cancer"]);
+        people.push(vec!["chews", "flu"]);
+        let people = Table::from_texts(&["habit", "disease"], &people);
+        let found = run("r", &planted, &planted.sensitive[0], Some(&people)).unwrap();
+        assert_eq!(found.details["guessed"], json!(15));
+        assert_eq!(found.details["true_accuracy"], json!(10.0 / 15.0));
+        let baseline = found.details["true_baseline"].as_f64().unwrap();
+        assert!(baseline < 10.0 / 15.0, "{baseline}");
+    }
+
     #[test]
     fn where_nothing_goes_together_nothing_is_learnt() {
         let safe = buckets(100, false);
-        let found = run("r", &safe, &safe.sensitive[0]);
+        let found = run("r", &safe, &safe.sensitive[0], None).unwrap();
         assert_eq!(found.people, 200);
         assert!(found.max_confidence < 0.5 + 1e-9, "{}", found.max_confidence);
     }

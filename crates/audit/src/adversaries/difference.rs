@@ -1,9 +1,11 @@
 //! What publishing a changed table again gives away: composition with oneself (Byun, Sohn, Bertino, Li: *Secure
 //! anonymization for incremental datasets*, 2006; Xiao, Tao: *m-invariance*, 2007).
 //!
-//! Where both releases have the same cells, the adversary subtracts. In a class that only grew, by rows of one value,
-//! everybody who appeared has that value; in a class that only shrank, everybody who left had it; and where one row went
-//! and another came, somebody changed from one value to the other, or was replaced.
+//! Whoever is in a cell of the older release is, in the newer one, in a cell that meets it; so people never leave a *region*,
+//! the cells of both releases that hang together by meeting (and by sharing a bucket). Where cells stayed as they were, each
+//! is a region of its own. Region by region the adversary subtracts: if values only came, and of one kind, everybody who
+//! appeared has it; if values only went, everybody who left had it; and where one went and another came, somebody changed, or
+//! was replaced. Comings and goings that cancel out are not seen.
 
 use hashbrown::HashMap;
 use hedgerow_table::release::classes::ReleasedClasses;
@@ -11,40 +13,62 @@ use serde_json::json;
 
 use super::linker::owned;
 use crate::finding::{Exposure, Finding, Worst};
+use crate::joint_cells::joint_cells;
 
-/// The change of one class: by value, how many rows more or fewer.
+/// Releases whose cells meet in more ways are not compared.
+const MEETINGS_MAX: usize = 5_000_000;
+
+/// The change of one region: by value, how many rows more or fewer.
 struct Change {
-    class: usize,
+    /// A class of the newer release, or of the older one where nothing is left; and how many others there are.
+    class: Result<usize, usize>,
+    others: usize,
     came: Vec<(String, u64)>,
     went: Vec<(String, u64)>,
 }
 
-/// `None` when the releases do not have the same quasi attributes, or not this sensitive attribute.
+/// `None` when a release does not have this sensitive attribute, or no quasi attribute of the other.
 pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasses), protect: &str) -> Option<Finding> {
-    let changes = changes(older.1, newer.1, protect)?;
+    let shared = older.1.quasi.iter().any(|quasi| newer.1.quasi.iter().any(|other| other.name == quasi.name));
+    if older.1.sensitive(protect).is_none() || newer.1.sensitive(protect).is_none() || !shared {
+        return None;
+    }
     let mut finding = Finding::new("difference", vec![older.0.to_owned(), newer.0.to_owned()], Some(protect));
-    let (mut appeared, mut left) = (0u64, 0u64);
+    let joint = joint_cells(&[older.1, newer.1], MEETINGS_MAX);
+    if joint.cut {
+        finding.notes.push("the cells of the releases meet in too many ways to be compared".to_owned());
+        return Some(finding);
+    }
+    let regions = Regions::new(older.1, newer.1, &joint.combinations);
+    let (mut appeared, mut left, mut changed) = (0u64, 0u64, 0u64);
     let mut worst = Worst::new();
-    for change in changes {
+    for change in regions.changes(older.1, newer.1, protect) {
         let sum = |rows: &[(String, u64)]| rows.iter().map(|(_, count)| count).sum::<u64>();
         let (came, went) = (sum(&change.came), sum(&change.went));
-        (appeared, left) = (appeared + came, left + went);
+        let both = came.min(went);
+        (appeared, left, changed) = (appeared + came - both, left + went - both, changed + both);
         finding.people += came + went;
-        let values = change.came.len().max(change.went.len()) as u64;
-        finding.leave(values, came + went);
-        let told = change.came.len() <= 1 && change.went.len() <= 1;
-        finding.at_risk += if told { came + went } else { 0 };
-        let top = change.came.iter().chain(&change.went).map(|(_, count)| *count).max().unwrap_or(0) as f64;
-        finding.max_confidence = finding.max_confidence.max(top / came.max(went) as f64);
-        worst.offer((values, u64::MAX - came - went, change.class), || Exposure {
-            cells: vec![(newer.0.to_owned(), owned(newer.1.describe(change.class)))],
+        for (rows, people) in [(&change.came, came), (&change.went, went)].into_iter().filter(|(_, people)| *people > 0)
+        {
+            finding.leave(rows.len() as u64, people);
+            finding.at_risk += if rows.len() == 1 { people } else { 0 };
+            let top = rows.iter().map(|(_, count)| *count).max().unwrap_or(0) as f64;
+            finding.max_confidence = finding.max_confidence.max(top / people as f64);
+        }
+        let fewest = [change.came.len(), change.went.len()].into_iter().filter(|kinds| *kinds > 0).min();
+        worst.offer((fewest, change.others, u64::MAX - came - went), || Exposure {
+            cells: vec![match change.class {
+                Ok(class) => (newer.0.to_owned(), owned(newer.1.describe(class))),
+                Err(class) => (older.0.to_owned(), owned(older.1.describe(class))),
+            }],
             values: change.came.iter().map(|(value, count)| (value.clone(), *count as f64 / came as f64)).collect(),
             people: came + went,
             why: told_of(&change),
         });
     }
-    finding.details.insert("appeared".to_owned(), json!(appeared));
-    finding.details.insert("left".to_owned(), json!(left));
+    for (name, people) in [("appeared", appeared), ("left", left), ("changed", changed)] {
+        finding.details.insert(name.to_owned(), json!(people));
+    }
     finding.worst = worst.into_vec();
     Some(finding)
 }
@@ -54,59 +78,113 @@ fn told_of(change: &Change) -> String {
         let rows: Vec<String> = rows.iter().map(|(value, count)| format!("{count} × `{value}`")).collect();
         rows.join(", ")
     };
+    let here = match change.others {
+        0 => "these cells".to_owned(),
+        others => format!("these cells or {others} that hang together with them"),
+    };
     match (change.came.is_empty(), change.went.is_empty()) {
-        (false, true) => format!("who appeared in these cells: {}", list(&change.came)),
-        (true, false) => format!("who left these cells: {}", list(&change.went)),
-        _ => format!("{} went and {} came in these cells", list(&change.went), list(&change.came)),
+        (false, true) => format!("who appeared in {here}: {}", list(&change.came)),
+        (true, false) => format!("who left {here}: {}", list(&change.went)),
+        _ => format!("{} went and {} came in {here}", list(&change.went), list(&change.came)),
     }
 }
 
-fn changes(older: &ReleasedClasses, newer: &ReleasedClasses, protect: &str) -> Option<Vec<Change>> {
-    let names = |classes: &ReleasedClasses| classes.quasi.iter().map(|quasi| quasi.name.clone()).collect::<Vec<_>>();
-    let same = names(older) == names(newer) && older.len() == older.buckets() && newer.len() == newer.buckets();
-    let (before, after) = (older.sensitive(protect)?, newer.sensitive(protect)?);
-    if !same {
-        return None;
+/// Which buckets of two releases hang together: those of the older one first, then those of the newer.
+struct Regions {
+    /// Leads to the lowest bucket of the region.
+    above: Vec<usize>,
+    older: usize,
+}
+
+impl Regions {
+    fn new(older: &ReleasedClasses, newer: &ReleasedClasses, meeting: &[Vec<u32>]) -> Regions {
+        let buckets = older.buckets() + newer.buckets();
+        let mut regions = Regions { above: (0..buckets).collect(), older: older.buckets() };
+        for pair in meeting {
+            let old = older.bucket_of[pair[0] as usize] as usize;
+            let new = regions.older + newer.bucket_of[pair[1] as usize] as usize;
+            let (one, other) = (regions.find(old), regions.find(new));
+            regions.above[one.max(other)] = one.min(other);
+        }
+        for bucket in 0..buckets {
+            regions.above[bucket] = regions.find(bucket);
+        }
+        regions
     }
-    let earlier: HashMap<Vec<(&str, &str)>, usize> =
-        (0..older.len()).map(|class| (older.describe(class), class)).collect();
-    let mut changes = Vec::new();
-    for class in 0..newer.len() {
-        let Some(&old) = earlier.get(&newer.describe(class)) else { continue };
-        let mut rows: HashMap<&str, i64> = HashMap::new();
-        for &(value, count) in after.of_bucket(newer.bucket_of[class]) {
-            *rows.entry(&after.values[value as usize]).or_default() += i64::from(count);
+
+    fn find(&mut self, mut bucket: usize) -> usize {
+        while self.above[bucket] != bucket {
+            self.above[bucket] = self.above[self.above[bucket]];
+            bucket = self.above[bucket];
         }
-        for &(value, count) in before.of_bucket(older.bucket_of[old]) {
-            *rows.entry(&before.values[value as usize]).or_default() -= i64::from(count);
-        }
-        let side = |sign: i64| -> Vec<(String, u64)> {
-            let rows = rows.iter().filter(|(_, rows)| **rows * sign > 0);
-            let mut side: Vec<(String, u64)> =
-                rows.map(|(value, rows)| ((*value).to_owned(), rows.unsigned_abs())).collect();
-            side.sort();
-            side
-        };
-        let (came, went) = (side(1), side(-1));
-        if !came.is_empty() || !went.is_empty() {
-            changes.push(Change { class, came, went });
-        }
+        bucket
     }
-    Some(changes)
+
+    /// The regions in which some value is told more or less often than before.
+    fn changes(&self, older: &ReleasedClasses, newer: &ReleasedClasses, protect: &str) -> Vec<Change> {
+        let mut rows: HashMap<(usize, &str), i64> = HashMap::new();
+        let mut classes: HashMap<usize, (Result<usize, usize>, usize)> = HashMap::new();
+        for (table, first, sign) in [(newer, self.older, 1), (older, 0, -1)] {
+            let Some(sensitive) = table.sensitive(protect) else { continue };
+            for bucket in 0..table.buckets() {
+                let region = self.above[first + bucket];
+                for &(value, count) in sensitive.of_bucket(bucket as u32) {
+                    *rows.entry((region, &sensitive.values[value as usize])).or_default() += sign * i64::from(count);
+                }
+            }
+            for class in 0..table.len() {
+                let region = self.above[first + table.bucket_of[class] as usize];
+                let named = if sign > 0 { Ok(class) } else { Err(class) };
+                let known = classes.entry(region).or_insert((named, 0));
+                // The same cells in the older release are no others.
+                known.1 += usize::from(known.0 != named && !same_cells(older, newer, known.0, named));
+            }
+        }
+        let mut changes: HashMap<usize, Change> = HashMap::new();
+        for ((region, value), rows) in rows.into_iter().filter(|(_, rows)| *rows != 0) {
+            let (class, others) = classes[&region];
+            let change =
+                changes.entry(region).or_insert_with(|| Change { class, others, came: Vec::new(), went: Vec::new() });
+            let side = if rows > 0 { &mut change.came } else { &mut change.went };
+            side.push((value.to_owned(), rows.unsigned_abs()));
+        }
+        let mut changes: Vec<(usize, Change)> = changes.into_iter().collect();
+        changes.sort_unstable_by_key(|(region, _)| *region);
+        for (_, change) in &mut changes {
+            change.came.sort();
+            change.went.sort();
+        }
+        changes.into_iter().map(|(_, change)| change).collect()
+    }
+}
+
+fn same_cells(
+    older: &ReleasedClasses,
+    newer: &ReleasedClasses,
+    one: Result<usize, usize>,
+    other: Result<usize, usize>,
+) -> bool {
+    let cells = |class: Result<usize, usize>| match class {
+        Ok(class) => newer.describe(class),
+        Err(class) => older.describe(class),
+    };
+    cells(one) == cells(other)
 }
 
 #[cfg(test)]
 mod tests {
-    use hedgerow_table::{Cover, Table};
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
 
+    use super::super::testing::classes;
     use super::*;
 
-    fn classes(rows: &[[&str; 2]]) -> ReleasedClasses {
-        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.to_vec()).collect();
-        let table = Table::from_texts(&["age", "disease"], &rows);
-        let covers = |_: &str, label: &str| Cover::Leaves(vec![label.to_owned()]);
-        let names = ["age".to_owned(), "disease".to_owned()];
-        ReleasedClasses::of_generalised("data", &table, &names[..1], &names[1..], covers, "t").unwrap()
+    fn table(rows: &[[&str; 2]]) -> ReleasedClasses {
+        classes(&["age", "disease"], rows)
+    }
+
+    fn differ(older: &[[&str; 2]], newer: &[[&str; 2]]) -> Finding {
+        run(("1", &table(older)), ("2", &table(newer)), "disease").unwrap()
     }
 
     const FIRST: [[&str; 2]; 4] = [["old", "flu"], ["old", "HIV"], ["young", "flu"], ["young", "cold"]];
@@ -114,24 +192,102 @@ mod tests {
     #[test]
     fn who_comes_alone_is_known_by_the_difference() {
         let second = [FIRST.as_slice(), &[["old", "HIV"]]].concat();
-        let found = run(("1", &classes(&FIRST)), ("2", &classes(&second)), "disease").unwrap();
+        let found = differ(&FIRST, &second);
         assert_eq!((found.people, found.at_risk, found.effective_l), (1, 1, Some(1)));
         assert_eq!(found.worst[0].why, "who appeared in these cells: 1 × `HIV`");
         assert_eq!((&found.details["appeared"], &found.details["left"]), (&json!(1), &json!(0)));
-        let gone = run(("2", &classes(&second)), ("1", &classes(&FIRST)), "disease").unwrap();
+        let gone = differ(&second, &FIRST);
         assert_eq!(gone.worst[0].why, "who left these cells: 1 × `HIV`");
-        let changed = [["old", "flu"], ["old", "cold"], ["young", "flu"], ["young", "cold"]];
-        let changed = run(("1", &classes(&FIRST)), ("2", &classes(&changed)), "disease").unwrap();
+        let changed = differ(&FIRST, &[["old", "flu"], ["old", "cold"], ["young", "flu"], ["young", "cold"]]);
         assert_eq!(changed.worst[0].why, "1 × `HIV` went and 1 × `cold` came in these cells");
+        assert_eq!((&changed.details["changed"], &changed.details["left"]), (&json!(1), &json!(0)));
+        let nobody_left = differ(&FIRST, &FIRST[2..]);
+        assert_eq!(nobody_left.worst[0].why, "who left these cells: 1 × `HIV`, 1 × `flu`");
     }
 
     #[test]
     fn nothing_changes_or_several_come_together() {
-        let same = run(("1", &classes(&FIRST)), ("2", &classes(&FIRST)), "disease").unwrap();
-        assert_eq!((same.people, same.at_risk), (0, 0));
+        let same = differ(&FIRST, &FIRST);
+        assert_eq!((same.people, same.at_risk, same.effective_l), (0, 0, None));
         let second = [FIRST.as_slice(), &[["old", "HIV"], ["old", "flu"]]].concat();
-        let found = run(("1", &classes(&FIRST)), ("2", &classes(&second)), "disease").unwrap();
+        let found = differ(&FIRST, &second);
         assert_eq!((found.people, found.at_risk, found.effective_l), (2, 0, Some(2)));
-        assert!(run(("1", &classes(&FIRST)), ("2", &classes(&FIRST)), "salary").is_none());
+        assert!(run(("1", &table(&FIRST)), ("2", &table(&FIRST)), "salary").is_none());
+    }
+
+    /// The second release has other cells: those that meet are compared together.
+    #[test]
+    fn cells_that_were_cut_otherwise_are_compared_as_one_region() {
+        let older = [["0..20", "flu"], ["0..20", "HIV"], ["20..40", "cold"], ["40..60", "ache"], ["40..60", "flu"]];
+        let newer = [
+            ["0..10", "flu"],
+            ["10..30", "HIV"],
+            ["30..40", "cold"],
+            ["30..40", "gout"],
+            ["40..60", "ache"],
+            ["40..60", "flu"],
+        ];
+        let found = differ(&older, &newer);
+        assert_eq!((found.people, found.at_risk, found.effective_l), (1, 1, Some(1)));
+        assert_eq!(found.worst[0].why, "who appeared in these cells or 4 that hang together with them: 1 × `gout`");
+    }
+
+    /// People with ages below 60 in cells of random widths: by region, what a count of everybody's values shows.
+    #[test]
+    fn random_changes_agree_with_counting_people_by_region() {
+        let values = ["a", "b", "c"];
+        for seed in 0..300 {
+            let mut rng = StdRng::seed_from_u64(seed);
+            let widths = [rng.random_range(1..4u32) * 10, rng.random_range(1..4u32) * 10];
+            let mut people: Vec<(u32, &str)> = (0..rng.random_range(1..12))
+                .map(|_| (rng.random_range(0..60), values[rng.random_range(0..3)]))
+                .collect();
+            let released = |people: &[(u32, &'static str)], width: u32| -> Vec<(String, &'static str)> {
+                let label = |age: u32| format!("{}..{}", age / width * width, age / width * width + width);
+                people.iter().map(|&(age, value)| (label(age), value)).collect()
+            };
+            let older_people = people.clone();
+            if rng.random_bool(0.5) && people.len() > 1 {
+                people.swap_remove(0);
+            }
+            people
+                .extend((0..rng.random_range(0..3)).map(|_| (rng.random_range(0..60), values[rng.random_range(0..3)])));
+            let (older, newer) = (released(&older_people, widths[0]), released(&people, widths[1]));
+            let rows = |released: &[(String, &'static str)]| -> ReleasedClasses {
+                let rows: Vec<[&str; 2]> = released.iter().map(|(label, value)| [label.as_str(), *value]).collect();
+                table(&rows)
+            };
+            let found = run(("1", &rows(&older)), ("2", &rows(&newer)), "disease").unwrap();
+            // Regions by walking: ages hang together when a cell of either release, with somebody in it, holds both.
+            let filled = |released: &[(String, &str)], width: u32, age: u32| {
+                released
+                    .iter()
+                    .any(|(label, _)| *label == format!("{}..{}", age / width * width, age / width * width + width))
+            };
+            let mut region: Vec<u32> = (0..60).collect();
+            for _ in 0..60 {
+                for (released, width) in [(&older, widths[0]), (&newer, widths[1])] {
+                    for age in (0..60).filter(|&age| filled(released, width, age)) {
+                        let cell = (age / width * width..(age / width * width + width).min(60))
+                            .map(|age| region[age as usize]);
+                        region[age as usize] = cell.min().unwrap();
+                    }
+                }
+            }
+            let (mut at_risk, mut all) = (0, 0);
+            for number in 0..60 {
+                let count = |people: &[(u32, &str)], value: &str| {
+                    people.iter().filter(|(age, own)| region[*age as usize] == number && *own == value).count() as i64
+                };
+                let change: Vec<i64> =
+                    values.iter().map(|value| count(&people, value) - count(&older_people, value)).collect();
+                for sign in [1, -1] {
+                    let moved: Vec<i64> = change.iter().map(|rows| rows * sign).filter(|rows| *rows > 0).collect();
+                    all += moved.iter().sum::<i64>();
+                    at_risk += if moved.len() == 1 { moved[0] } else { 0 };
+                }
+            }
+            assert_eq!((found.people as i64, found.at_risk as i64), (all, at_risk), "seed {seed}: {older:?} {newer:?}");
+        }
     }
 }

@@ -7,30 +7,32 @@
 
 use serde_json::{Value, json};
 
-use super::{exposure, names};
+use super::exposure;
 use crate::finding::{Finding, Worst};
 use crate::side_by_side::{Combination, Group, SideBySide};
 
 /// How many rows of the probabilistic table are told.
 const TABLE_MAX: usize = 10_000;
 
-/// Equation 5. `prior` is P(s); for each release, the rows of each value in the class, and in the whole table.
-pub fn posterior(prior: &[f64], releases: &[(Vec<f64>, &[u64])]) -> Vec<f64> {
-    let mut weights: Vec<f64> = prior.to_vec();
-    for (class, totals) in releases {
-        for ((weight, rows), &total) in weights.iter_mut().zip(class).zip(*totals) {
-            *weight *= if total == 0 { 0.0 } else { rows / total as f64 };
-        }
-    }
-    let sum: f64 = weights.iter().sum();
-    if sum > 0.0 {
-        weights.iter_mut().for_each(|weight| *weight /= sum);
-    }
+/// Equation 5. `prior` is P(s); for each release, the rows of each value in the class, ascending by value, and in the whole
+/// table. Values that some class lacks are impossible and left out.
+pub fn posterior(prior: &[f64], releases: &[(&[(u32, f64)], &[u64])]) -> Vec<(u32, f64)> {
+    let Some(((first, _), _)) = releases.split_first() else { return Vec::new() };
+    let weight = |value: u32| {
+        releases.iter().fold(prior[value as usize], |weight, (class, totals)| {
+            let rows = class.binary_search_by_key(&value, |&(value, _)| value).map_or(0.0, |place| class[place].1);
+            weight * if rows > 0.0 { rows / totals[value as usize] as f64 } else { 0.0 }
+        })
+    };
+    let weights = first.iter().map(|&(value, _)| (value, weight(value)));
+    let mut weights: Vec<(u32, f64)> = weights.filter(|(_, weight)| *weight > 0.0).collect();
+    let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    weights.iter_mut().for_each(|(_, weight)| *weight /= sum);
     weights
 }
 
 pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, with_table: bool) -> Finding {
-    let mut finding = Finding::new("independence", names(beside, &group.sides), Some(beside.protect));
+    let mut finding = Finding::new("independence", beside.names(&group.sides), Some(beside.protect));
     let prior = prior(beside, group);
     let mut worst = Worst::new();
     let mut table: Vec<Value> = Vec::new();
@@ -38,8 +40,7 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, with_table: bool) -> F
     for combination in &group.combinations {
         let people = if people_known { combination.people } else { 1 };
         finding.people += people;
-        let posterior = of_combination(beside, group, combination, &prior);
-        let left: Vec<(u32, f64)> = (0..).zip(posterior).filter(|(_, confidence)| *confidence > 0.0).collect();
+        let left = of_combination(beside, group, combination, &prior);
         if left.is_empty() {
             continue;
         }
@@ -81,18 +82,12 @@ fn prior(beside: &SideBySide<'_>, group: &Group) -> Vec<f64> {
     prior
 }
 
-fn of_combination(beside: &SideBySide<'_>, group: &Group, combination: &Combination, prior: &[f64]) -> Vec<f64> {
-    let releases: Vec<(Vec<f64>, &[u64])> = group
-        .sides
-        .iter()
-        .zip(&combination.views)
-        .map(|(&side, &view)| {
-            let side = &beside.sides[side];
-            let view = &side.views[view as usize];
-            let rows = (0..beside.values.len() as u32).map(|value| view.weight(value)).collect();
-            (rows, side.totals.as_slice())
-        })
-        .collect();
+fn of_combination(beside: &SideBySide<'_>, group: &Group, combination: &Combination, prior: &[f64]) -> Vec<(u32, f64)> {
+    let of = |(&side, &view): (&usize, &u32)| {
+        let side = &beside.sides[side];
+        (side.views[view as usize].values.as_slice(), side.totals.as_slice())
+    };
+    let releases: Vec<(&[(u32, f64)], &[u64])> = group.sides.iter().zip(&combination.views).map(of).collect();
     posterior(prior, &releases)
 }
 
@@ -103,23 +98,24 @@ mod tests {
     /// Tables 2 and 7 of the paper, with table 2(b) rebuilt from table 1: High, Middle, Low.
     #[test]
     fn the_probabilistic_table_of_the_twelve_people() {
-        let (older, younger) = (vec![4.0, 2.0, 2.0], vec![0.0, 2.0, 2.0]);
-        let (north, south) = (vec![2.0, 4.0, 2.0], vec![2.0, 0.0, 2.0]);
+        let class = |rows: [f64; 3]| -> Vec<(u32, f64)> { (0..).zip(rows).filter(|(_, rows)| *rows > 0.0).collect() };
+        let (older, younger) = (class([4.0, 2.0, 2.0]), class([0.0, 2.0, 2.0]));
+        let (north, south) = (class([2.0, 4.0, 2.0]), class([2.0, 0.0, 2.0]));
         let totals = [4u64, 4, 4];
-        let prior = [1.0 / 3.0; 3];
-        let both =
-            |age: &Vec<f64>, zip: &Vec<f64>| posterior(&prior, &[(age.clone(), &totals), (zip.clone(), &totals)]);
-        let close = |found: Vec<f64>, expected: [f64; 3]| {
-            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?} is not {expected:?}");
-        };
-        close(both(&older, &north), [0.4, 0.4, 0.2]);
-        close(both(&older, &south), [2.0 / 3.0, 0.0, 1.0 / 3.0]);
-        close(both(&younger, &north), [0.0, 2.0 / 3.0, 1.0 / 3.0]);
-        close(both(&younger, &south), [0.0, 0.0, 1.0]);
+        for (age, zip, expected) in [
+            (&older, &north, vec![(0, 0.4), (1, 0.4), (2, 0.2)]),
+            (&older, &south, vec![(0, 2.0 / 3.0), (2, 1.0 / 3.0)]),
+            (&younger, &north, vec![(1, 2.0 / 3.0), (2, 1.0 / 3.0)]),
+            (&younger, &south, vec![(2, 1.0)]),
+        ] {
+            let found = posterior(&[1.0 / 3.0; 3], &[(age, &totals), (zip, &totals)]);
+            let close = |((a, p), (b, q)): (&(u32, f64), &(u32, f64))| a == b && (p - q).abs() < 1e-12;
+            assert!(found.len() == expected.len() && found.iter().zip(&expected).all(close), "{found:?}, {expected:?}");
+        }
     }
 
     #[test]
     fn impossible_combinations_have_no_posterior() {
-        assert_eq!(posterior(&[0.5, 0.5], &[(vec![1.0, 0.0], &[1, 1]), (vec![0.0, 1.0], &[1, 1])]), [0.0, 0.0]);
+        assert_eq!(posterior(&[0.5, 0.5], &[(&[(0, 1.0)], &[1, 1]), (&[(1, 1.0)], &[1, 1])]), []);
     }
 }

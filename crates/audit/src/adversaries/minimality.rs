@@ -2,22 +2,27 @@
 //! an algorithm generalises only as far as it must, knows that everything finer breaks the rule, and that rules out some of
 //! what a class could hide.
 //!
-//! Mondrian cuts a class wherever both sides keep the rules. So of a class that was left whole, every cut along a number
-//! that leaves k rows on each side must leave one side with fewer than l sensitive values. Given everybody's quasi values,
-//! the adversary goes through all ways to give the class's values to its people, keeps those in which every cut fails, and
-//! counts. Classes with more ways than can be gone through, and classes whose people are not all known, are left alone.
-//! Full-domain recoding tells less: that a finer node fails somewhere says nothing of one class.
+//! The adversary knows everybody's quasi values, which method was used, and what was asked for. Where k-anonymity alone
+//! explains why nothing finer was published, nothing is learnt; where it does not, too few sensitive values must be the
+//! reason, and the ways to give the values of a class to its people are only those in which that is so.
+//!
+//! - Mondrian leaves a class whole when every cut that it tries fails (`mondrian.rs`).
+//! - An exact full-domain search without suppression passes over a finer node only when some class of it fails (`full_domain.rs`).
+//! - `best-cut` does not say which cuts it tried, and buckets are dealt by chance: there nothing follows.
+//!
+//! Other guarantees could be the reason as well, so the attack is made only where nothing but k-anonymity and distinct
+//! l-diversity of one attribute was asked for.
 
 use hedgerow_table::release::classes::{ReleasedClasses, SensitiveCounts};
-use hedgerow_table::{Column, Table, TableError};
+use hedgerow_table::release::manifest::Claim;
+use hedgerow_table::{Hierarchy, Table, TableError};
 use serde_json::json;
 
-use super::linker::owned;
-use crate::finding::{Exposure, Finding, Worst};
-use crate::side_by_side::SideBySide;
+use crate::finding::Finding;
 
-/// The most ways to give out the values of one class.
-const WAYS_MAX: f64 = 50_000.0;
+mod full_domain;
+mod mondrian;
+mod worlds;
 
 /// What the algorithm was asked to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,61 +31,134 @@ pub(crate) struct Asked {
     pub(crate) l: u64,
 }
 
+/// What else is known of how a release was made: what its policy says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HowMade<'a> {
+    /// Over the people's columns.
+    pub hierarchies: &'a [(String, &'a Hierarchy)],
+    /// Rows could be left out: then a finer node may have been passed over for its loss.
+    pub suppression: bool,
+}
+
+/// A release of which the method is known, beside the people in it.
+pub(crate) struct Known<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) classes: &'a ReleasedClasses,
+    pub(crate) sensitive: &'a SensitiveCounts,
+    pub(crate) people: &'a Table,
+    pub(crate) asked: Asked,
+}
+
 pub(crate) fn run(
     name: &str,
+    method: &str,
+    claims: &[Claim],
     classes: &ReleasedClasses,
     sensitive: &SensitiveCounts,
-    people: &Table,
-    asked: Asked,
+    people: Option<&Table>,
+    made: Option<HowMade<'_>>,
 ) -> Result<Finding, TableError> {
     let mut finding = Finding::new("minimality", vec![name.to_owned()], Some(&sensitive.name));
-    let mut members: Vec<Vec<usize>> = vec![Vec::new(); classes.len()];
-    let mut beside = SideBySide::new(&sensitive.name, &[(name, classes)]);
-    let seen = beside.sides[0].see(people)?;
-    for (row, &view) in seen.iter().enumerate() {
-        if let [class] = beside.sides[0].views[view as usize].classes[..] {
+    let note = |mut finding: Finding, note: &str| {
+        finding.notes.push(note.to_owned());
+        Ok(finding)
+    };
+    let Some(people) = people else {
+        return note(finding, "this adversary knows everybody's quasi values: name the people with --people");
+    };
+    let Some(asked) = asked(claims, classes, &sensitive.name) else {
+        let why = "more was asked for than k-anonymity and distinct l-diversity of this attribute, and any of it may be the reason";
+        return note(finding, why);
+    };
+    finding.details.insert("k".to_owned(), json!(asked.k));
+    finding.details.insert("l".to_owned(), json!(asked.l));
+    let known = Known { name, classes, sensitive, people, asked };
+    match (method, made) {
+        ("mondrian", _) => mondrian::attack(&known, &mut finding)?,
+        ("full-domain", Some(made)) if !made.suppression => full_domain::attack(&known, made, &mut finding)?,
+        ("full-domain", Some(_)) => {
+            return note(finding, "with suppression, a finer node may have been passed over for what it leaves out");
+        }
+        ("full-domain", None) => {
+            return note(finding, "the hierarchies are needed to know what is finer: name the policy with --policy");
+        }
+        _ => return note(finding, "this method is not known to generalise only as far as needed"),
+    }
+    Ok(finding)
+}
+
+/// `None` when something else than k-anonymity and distinct l-diversity of `protect` was asked for, or not of all quasi
+/// attributes.
+fn asked(claims: &[Claim], classes: &ReleasedClasses, protect: &str) -> Option<Asked> {
+    let mut asked = Asked { k: 1, l: 1 };
+    for claim in claims {
+        let number = |key: &str| claim.required.get(key)?.as_u64();
+        let knows_all = classes.quasi.iter().all(|quasi| claim.know.contains(&quasi.name));
+        match claim.model.as_str() {
+            "k-anonymity" if knows_all => asked.k = asked.k.max(number("k")?),
+            "distinct-l-diversity" if knows_all && claim.protect.as_deref() == Some(protect) => {
+                asked.l = asked.l.max(number("l")?);
+            }
+            _ => return None,
+        }
+    }
+    Some(asked)
+}
+
+/// The people of each class, where they can be in no other.
+fn members(known: &Known<'_>) -> Result<Vec<Vec<usize>>, TableError> {
+    let found = crate::people::FoundPeople::new(known.name, known.classes, known.people)?;
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); known.classes.len()];
+    for (row, &place) in found.of_person.iter().enumerate() {
+        if let [class] = found.places[place as usize][..] {
             members[class as usize].push(row);
         }
     }
-    let numbers: Vec<&Column> = classes
-        .quasi
-        .iter()
-        .filter_map(|quasi| people.column(&quasi.name))
-        .filter(|column| column.domain.number(0).is_some())
-        .collect();
-    let (mut worst, mut skipped) = (Worst::new(), 0u64);
-    for (class, members) in members.iter().enumerate() {
-        let values = sensitive.of_bucket(classes.bucket_of[class]);
-        let size = u64::from(classes.sizes[class]);
-        let cuts = cuts(&numbers, members, asked.k);
-        if members.len() as u64 != size || members.len() > 64 || ways(values) > WAYS_MAX {
-            skipped += size;
-            continue;
-        }
-        finding.people += size;
-        let Some(shares) = shares(values, members.len(), &cuts, asked.l) else { continue };
-        for person in shares {
-            let left = person.iter().filter(|share| **share > 0.0).count();
-            let top = person.iter().copied().fold(0.0, f64::max);
-            finding.leave(left as u64, 1);
-            finding.at_risk += u64::from(left == 1);
-            finding.max_confidence = finding.max_confidence.max(top);
-            worst.offer((left, -top, class), || Exposure {
-                cells: vec![(name.to_owned(), owned(classes.describe(class)))],
-                values: told(sensitive, values, &person),
-                people: 1,
-                why: format!("every one of {} cuts of this class must have broken the rule", cuts.len()),
-            });
+    Ok(members)
+}
+
+/// By person, their true value among those of the release, where the people's table tells it.
+fn truths(known: &Known<'_>) -> Option<Vec<Option<u32>>> {
+    let column = known.people.column(&known.sensitive.name)?;
+    let code = |code: u32| {
+        let text = column.domain.text(code);
+        known.sensitive.values.iter().position(|value| *value == text).map(|position| position as u32)
+    };
+    let codes: Vec<Option<u32>> = (0..column.domain.cardinality() as u32).map(code).collect();
+    Some((0..known.people.rows).map(|row| codes[column.codes.get(row) as usize]).collect())
+}
+
+/// What the attack says of people whose true value is known.
+#[derive(Debug, Default)]
+struct Hits {
+    /// One value is left, and it is theirs.
+    right: u64,
+    /// Their value is not among those left.
+    ruled_out: u64,
+}
+
+impl Hits {
+    /// `left` are the positions in `values` that are possible.
+    fn count(&mut self, truth: Option<u32>, values: &[(u32, u32)], left: &[usize]) {
+        let Some(truth) = truth else { return };
+        let is_left = left.iter().any(|&position| values[position].0 == truth);
+        self.right += u64::from(is_left && left.len() == 1);
+        self.ruled_out += u64::from(!is_left);
+    }
+
+    fn tell(&self, finding: &mut Finding) {
+        finding.details.insert("true_hits".to_owned(), json!(self.right));
+        if self.ruled_out > 0 {
+            let people = self.ruled_out;
+            finding
+                .notes
+                .push(format!("the true value of {people} people is ruled out: the release was not made as it says"));
         }
     }
-    finding.details.insert("l".to_owned(), json!(asked.l));
-    if skipped > 0 {
-        finding
-            .notes
-            .push(format!("{skipped} rows are in classes too large to go through, or whose people are not all known"));
-    }
-    finding.worst = worst.into_vec();
-    Ok(finding)
+}
+
+fn possible(shares: &[f64]) -> Vec<usize> {
+    shares.iter().enumerate().filter(|(_, share)| **share > 0.0).map(|(position, _)| position).collect()
 }
 
 fn told(sensitive: &SensitiveCounts, values: &[(u32, u32)], shares: &[f64]) -> Vec<(String, f64)> {
@@ -91,122 +169,5 @@ fn told(sensitive: &SensitiveCounts, values: &[(u32, u32)], shares: &[f64]) -> V
     told
 }
 
-/// The people on the lower side of every cut that leaves k on each, as bits.
-fn cuts(numbers: &[&Column], members: &[usize], k: u64) -> Vec<u64> {
-    let mut cuts = Vec::new();
-    for column in numbers.iter().filter(|_| members.len() <= 64) {
-        let codes: Vec<u32> = members.iter().map(|&row| column.codes.get(row)).collect();
-        let mut different = codes.clone();
-        different.sort_unstable();
-        different.dedup();
-        for at in different.into_iter().skip(1) {
-            let below =
-                codes.iter().enumerate().filter(|(_, code)| **code < at).fold(0u64, |bits, (i, _)| bits | 1 << i);
-            let count = u64::from(below.count_ones());
-            if count >= k && members.len() as u64 - count >= k {
-                cuts.push(below);
-            }
-        }
-    }
-    cuts.sort_unstable();
-    cuts.dedup();
-    cuts
-}
-
-/// In how many ways the values can be given to people.
-fn ways(values: &[(u32, u32)]) -> f64 {
-    let mut ways = 1.0;
-    let mut placed = 0u32;
-    for &(_, count) in values {
-        for step in 1..=count {
-            placed += 1;
-            ways *= f64::from(placed) / f64::from(step);
-        }
-    }
-    ways
-}
-
-/// By person and value, the share of the ways in which no cut keeps the rule; `None` when there is no such way.
-fn shares(values: &[(u32, u32)], people: usize, cuts: &[u64], l: u64) -> Option<Vec<Vec<f64>>> {
-    let mut search = Search { left: values.iter().map(|&(_, count)| count).collect(), given: vec![0; values.len()] };
-    let mut counts = vec![vec![0u64; values.len()]; people];
-    let everybody = if people == 64 { u64::MAX } else { (1 << people) - 1 };
-    let mut total = 0u64;
-    search.go(0, people, &mut |given| {
-        let kinds = |side: u64| given.iter().filter(|holders| *holders & side != 0).count() as u64;
-        if cuts.iter().any(|&below| kinds(below) >= l && kinds(everybody & !below) >= l) {
-            return;
-        }
-        total += 1;
-        for (value, holders) in given.iter().enumerate() {
-            for (person, counts) in counts.iter_mut().enumerate() {
-                counts[value] += holders >> person & 1;
-            }
-        }
-    });
-    let share = |count: u64| count as f64 / total as f64;
-    (total > 0).then(|| counts.into_iter().map(|counts| counts.into_iter().map(share).collect()).collect())
-}
-
-/// Gives values to one person after the other.
-struct Search {
-    left: Vec<u32>,
-    /// By value, who has it, as bits.
-    given: Vec<u64>,
-}
-
-impl Search {
-    fn go(&mut self, person: usize, people: usize, found: &mut dyn FnMut(&[u64])) {
-        if person == people {
-            found(&self.given);
-            return;
-        }
-        for value in 0..self.left.len() {
-            if self.left[value] > 0 {
-                self.left[value] -= 1;
-                self.given[value] |= 1 << person;
-                self.go(person + 1, people, found);
-                self.given[value] &= !(1 << person);
-                self.left[value] += 1;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use hedgerow_table::{Bound, Cover};
-
-    use super::*;
-
-    fn attack(ages: &[&str], values: &[&str], asked: Asked) -> Finding {
-        let rows: Vec<Vec<&str>> = values.iter().map(|value| vec!["20 to 39", *value]).collect();
-        let table = Table::from_texts(&["age", "disease"], &rows);
-        let cover =
-            |_: &str, _: &str| Cover::Interval { low: Some(Bound::Integer(20)), high: Some(Bound::Integer(40)) };
-        let names = ["age".to_owned(), "disease".to_owned()];
-        let classes = ReleasedClasses::of_generalised("data", &table, &names[..1], &names[1..], cover, "t").unwrap();
-        let people: Vec<Vec<&str>> = ages.iter().map(|age| vec![*age]).collect();
-        let people = Table::from_texts(&["age"], &people);
-        run("r", &classes, &classes.sensitive[0], &people, asked).unwrap()
-    }
-
-    /// Two of 20 and three of 30 in one class: between them lies a cut that would have been made, had the two not
-    /// the same value; and only HIV is there twice.
-    #[test]
-    fn a_class_left_whole_for_the_sake_of_two_people_tells_their_value() {
-        let ages = ["20", "20", "30", "30", "30"];
-        let found = attack(&ages, &["HIV", "HIV", "flu", "cold", "ache"], Asked { k: 2, l: 2 });
-        assert_eq!((found.people, found.at_risk, found.effective_l), (5, 2, Some(1)));
-        assert_eq!(found.worst[0].values, [("HIV".to_owned(), 1.0)]);
-    }
-
-    #[test]
-    fn a_class_that_could_not_be_cut_anyway_tells_nothing_more() {
-        let found = attack(&["20", "20", "20", "30"], &["HIV", "HIV", "flu", "cold"], Asked { k: 2, l: 2 });
-        assert_eq!((found.people, found.at_risk, found.effective_l), (4, 0, Some(3)));
-        assert_eq!(found.max_confidence, 0.5, "two of four have HIV");
-        let unknown = attack(&["20", "30"], &["HIV", "HIV", "flu", "cold"], Asked { k: 2, l: 2 });
-        assert_eq!((unknown.people, unknown.notes.len()), (0, 1));
-    }
-}
+mod tests;

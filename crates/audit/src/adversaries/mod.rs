@@ -9,6 +9,8 @@ pub mod independence;
 pub mod intersection;
 pub mod linker;
 pub mod minimality;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use crate::finding::Exposure;
 use crate::side_by_side::{Combination, Group, SideBySide};
@@ -39,24 +41,4 @@ fn exposure(beside: &SideBySide<'_>, group: &Group, combination: &Combination, v
         values.into_iter().map(|(value, confidence)| (beside.text(value).to_owned(), confidence)).collect();
     values.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     Exposure { cells: cells.collect(), values, people: combination.people, why: String::new() }
-}
-
-/// The sensitive values that every view of a combination allows.
-fn left(beside: &SideBySide<'_>, group: &Group, combination: &Combination) -> Vec<u32> {
-    let mut views =
-        group.sides.iter().zip(&combination.views).map(|(&side, &view)| &beside.sides[side].views[view as usize]);
-    let Some(first) = views.next() else { return Vec::new() };
-    let mut left: Vec<u32> = first.values.iter().map(|&(value, _)| value).collect();
-    for view in views {
-        let mut other = view.values.iter().map(|&(value, _)| value).peekable();
-        left.retain(|value| {
-            while other.next_if(|next| next < value).is_some() {}
-            other.peek() == Some(value)
-        });
-    }
-    left
-}
-
-fn names(beside: &SideBySide<'_>, sides: &[usize]) -> Vec<String> {
-    sides.iter().map(|&side| beside.sides[side].name.to_owned()).collect()
 }

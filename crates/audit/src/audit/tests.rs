@@ -2,21 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow_table::{Bound, Cover};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
+use crate::adversaries::testing::cover;
 
 /// A release of rows with the columns `names`, the last of them sensitive. A label `low..high` is an interval.
 fn release(name: &str, names: &[&str], rows: &[Vec<String>]) -> Opened {
     let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
     let table = Table::from_texts(names, &cells);
-    let cover = |_: &str, label: &str| match label.split_once("..") {
-        Some((low, high)) => Cover::Interval { low: Bound::parse(low), high: Bound::parse(high) },
-        None if label == "*" => Cover::Everything,
-        None => Bound::parse(label).map_or_else(|| Cover::Leaves(vec![label.to_owned()]), Cover::Point),
-    };
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let (sensitive, quasi) = names.split_last().unwrap();
     let sensitive = [sensitive.clone()];
@@ -287,51 +282,75 @@ fn random_communities_agree_with_looking_at_every_row() {
     }
 }
 
-/// Without people: every pair of rows whose cells overlap is a combination that somebody could be in.
+/// Without people: rows of different releases are a combination when some person could be all of them.
 #[test]
-fn random_pairs_agree_with_looking_at_every_pair_of_rows() {
-    let meet = |a: &str, b: &str| match (a.split_once(".."), b.split_once("..")) {
-        (Some((from, to)), Some((low, high))) => {
-            let [from, to, low, high] = [from, to, low, high].map(|text| text.parse::<i32>().unwrap());
-            from < high && low < to
-        }
-        (Some(_), None) => fits(a, b),
-        (None, Some(_)) => fits(b, a),
-        (None, None) => a == "*" || b == "*" || a == b,
-    };
-    for seed in 0..200 {
+fn random_cells_agree_with_looking_at_every_combination_of_rows() {
+    for seed in 0..120 {
         let mut rng = StdRng::seed_from_u64(seed);
-        let mut random = random(&mut rng);
-        random.releases.truncate(2);
-        let found = audit(&random.releases, &AuditOptions::default()).unwrap();
-        let class = |release: usize, row: &[String]| -> BTreeSet<String> {
-            let (attributes, rows) = &random.rows[release];
-            let same = |other: &&Vec<String>| other[..attributes.len()] == row[..attributes.len()];
-            rows.iter().filter(same).map(|row| row.last().unwrap().clone()).collect()
-        };
-        let [(ours, first), (theirs, second)] = [&random.rows[0], &random.rows[1]].map(|(names, rows)| (names, rows));
-        let mut least: Option<usize> = None;
-        let (mut exposed, mut others) = (BTreeSet::new(), BTreeSet::new());
-        for (i, one) in first.iter().enumerate() {
-            for (j, two) in second.iter().enumerate() {
-                let overlap = ours.iter().enumerate().all(|(place, attribute)| {
-                    theirs
-                        .iter()
-                        .position(|other| other == attribute)
-                        .is_none_or(|other| meet(&one[place], &two[other]))
-                });
-                let left = class(0, one).intersection(&class(1, two)).count();
-                if overlap && left > 0 {
-                    least = Some(least.map_or(left, |least| least.min(left)));
-                    if left == 1 {
-                        exposed.insert(i);
-                        others.insert(j);
-                    }
-                }
+        let random = random(&mut rng);
+        let found = audit(&random.releases, &AuditOptions { l: Some(3), ..AuditOptions::default() }).unwrap();
+        let everything: Vec<usize> = (0..random.rows.len()).collect();
+        let all = every_combination(&random, &everything);
+        let composition = find(&found, "composition");
+        assert_eq!(composition.effective_l, all.least, "seed {seed}");
+        assert_eq!((composition.at_risk, composition.people_below(3)), (all.exposed, all.below_three), "seed {seed}");
+        assert_eq!(find(&found, "independence").effective_l, all.least, "seed {seed}");
+        let mut fewest = composition.effective_l;
+        match &composition.worst_pair {
+            None => assert_eq!(random.rows.len(), 2, "seed {seed}"),
+            Some(pair) => {
+                let pairs = everything.iter().flat_map(|&a| (a + 1..random.rows.len()).map(move |b| [a, b]));
+                let pairs: Vec<Told> = pairs.map(|pair| every_combination(&random, &pair)).collect();
+                let worst =
+                    pairs.iter().filter(|pair| pair.least.is_some()).map(|pair| (pair.least, u64::MAX - pair.exposed));
+                assert_eq!(Some((pair.effective_l, u64::MAX - pair.at_risk)), worst.min(), "seed {seed}");
+                fewest = [fewest, pair.effective_l].into_iter().flatten().min();
             }
         }
-        let composition = find(&found, "composition");
-        assert_eq!(composition.effective_l, least.map(|l| l as u64), "seed {seed}");
-        assert_eq!(composition.at_risk, (exposed.len() + others.len()) as u64, "seed {seed}");
+        let alone = found.findings.iter().filter(|finding| finding.adversary == "attribute");
+        let fewest = alone.filter_map(|finding| finding.effective_l).chain(fewest).min();
+        assert_eq!(found.breach, fewest < Some(3), "seed {seed}");
     }
+}
+
+struct Told {
+    least: Option<u64>,
+    exposed: u64,
+    below_three: u64,
+}
+
+/// Walks the product of all rows.
+fn every_combination(random: &Random, releases: &[usize]) -> Told {
+    let class = |release: usize, row: &[String]| -> BTreeSet<&String> {
+        let (attributes, rows) = &random.rows[release];
+        let same = |other: &&Vec<String>| other[..attributes.len()] == row[..attributes.len()];
+        rows.iter().filter(same).map(|row| row.last().unwrap()).collect()
+    };
+    let values = [(0..10).map(|a| a.to_string()).collect::<Vec<_>>(), (0..3).map(|b| format!("x{b}")).collect()];
+    let sets = |&release: &usize| random.rows[release].1.iter().map(|row| class(release, row)).collect();
+    let sets: Vec<Vec<BTreeSet<&String>>> = releases.iter().map(sets).collect();
+    let mut fewest: Vec<Vec<usize>> = sets.iter().map(|rows| vec![usize::MAX; rows.len()]).collect();
+    let mut chosen = vec![0; releases.len()];
+    loop {
+        let rows: Vec<&Vec<String>> = releases.iter().zip(&chosen).map(|(&r, &row)| &random.rows[r].1[row]).collect();
+        let possible = (0..2).all(|attribute| {
+            values[attribute].iter().any(|value| {
+                releases.iter().zip(&rows).all(|(&release, row)| {
+                    let place = random.rows[release].0.iter().position(|own| *own == attribute);
+                    place.is_none_or(|place| fits(&row[place], value))
+                })
+            })
+        });
+        let sets: Vec<&BTreeSet<&String>> = sets.iter().zip(&chosen).map(|(sets, &row)| &sets[row]).collect();
+        let left = sets[0].iter().filter(|value| sets.iter().all(|set| set.contains(*value))).count();
+        if possible && left > 0 {
+            fewest.iter_mut().zip(&chosen).for_each(|(fewest, &row)| fewest[row] = fewest[row].min(left));
+        }
+        let Some(next) = (0..chosen.len()).find(|&r| chosen[r] + 1 < fewest[r].len()) else { break };
+        chosen[..next].fill(0);
+        chosen[next] += 1;
+    }
+    let all: Vec<usize> = fewest.into_iter().flatten().filter(|left| *left < usize::MAX).collect();
+    let count = |few: usize| all.iter().filter(|left| **left < few).count() as u64;
+    Told { least: all.iter().min().map(|&left| left as u64), exposed: count(2), below_three: count(3) }
 }

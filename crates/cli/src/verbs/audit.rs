@@ -1,16 +1,21 @@
 //! `hedgerow audit DIR…`: adversaries against releases, alone and together.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use hedgerow_audit::adversaries::correlation;
+use hedgerow_audit::adversaries::minimality::HowMade;
 use hedgerow_audit::{AuditOptions, audit};
-use hedgerow_policy::Policy;
+use hedgerow_policy::{Attribute, Policy};
 use hedgerow_privacy::release_check::check_release;
 use hedgerow_publish::bind::read_any;
-use hedgerow_publish::community::open_any;
+use hedgerow_publish::catalog::Catalog;
+use hedgerow_publish::community::{digest_of, open_any};
 use hedgerow_table::read::{ReadOptions, read_table};
+use hedgerow_table::release::manifest::Manifest;
 use hedgerow_table::release::open::Opened;
-use hedgerow_table::{Progress, TableError};
+use hedgerow_table::release::shape::Shape;
+use hedgerow_table::{Hierarchy, HierarchySpec, Progress, Table, TableError};
 
 use super::{print, print_json};
 use crate::args::{Audit, Talk, Weights};
@@ -21,19 +26,29 @@ pub(crate) fn run(arguments: &Audit, talk: &Talk) -> Result<ExitCode, Failure> {
     let bars = Bars::new(talk);
     let mut releases: Vec<Opened> = Vec::new();
     for path in &arguments.releases {
-        let mut opened = open_any(path, &bars)?;
-        hold_against_claims(path, &mut opened, &bars);
+        let opened = open(path, &bars)?;
         if releases.iter().any(|other| other.name == opened.name) {
             let hint = "name every release once";
             return Err(TableError::input(opened.name, "the release is named twice", hint).into());
         }
         releases.push(opened);
     }
-    let people = match (&arguments.people, &arguments.policy) {
+    let mut own = Vec::new();
+    if let Some(folder) = &arguments.catalog {
+        own = open_catalog(&Catalog::load(folder)?, &mut releases, &bars)?;
+    }
+    let policy = arguments.policy.as_ref().map(|policy| Policy::load(policy)).transpose()?;
+    let people = match (&arguments.people, &policy) {
         (None, _) => None,
-        (Some(path), Some(policy)) => Some(read_any(&Policy::load(policy)?, path, &bars)?),
+        (Some(path), Some(policy)) => Some(read_any(policy, path, &bars)?),
         (Some(path), None) => Some(read_table(path, &ReadOptions { progress: &bars, ..ReadOptions::default() })?),
     };
+    let hierarchies = match (&policy, &people) {
+        (Some(policy), Some(people)) => hierarchies_over(policy, people),
+        _ => Vec::new(),
+    };
+    let hierarchies: Vec<(String, &Hierarchy)> =
+        hierarchies.iter().map(|(name, hierarchy)| (name.clone(), hierarchy)).collect();
     let limit = |wanted: char| arguments.fail_under.iter().rev().find(|(name, _)| *name == wanted).map(|&(_, n)| n);
     let audited = audit(
         &releases,
@@ -47,6 +62,11 @@ pub(crate) fn run(arguments: &Audit, talk: &Talk) -> Result<ExitCode, Failure> {
                 Weights::Uniform => correlation::Weights::Uniform,
             },
             table: arguments.table,
+            own,
+            made: policy.as_ref().map(|policy| HowMade {
+                hierarchies: &hierarchies,
+                suppression: policy.publish.suppression.numerator > 0,
+            }),
         },
     )?;
     drop(bars);
@@ -61,16 +81,66 @@ pub(crate) fn run(arguments: &Audit, talk: &Talk) -> Result<ExitCode, Failure> {
     Ok(if audited.breach { ExitCode::from(BREACH) } else { ExitCode::SUCCESS })
 }
 
+fn open(path: &Path, progress: &dyn Progress) -> Result<Opened, Failure> {
+    let mut opened = open_any(path, progress)?;
+    hold_against_claims(path, &mut opened, progress);
+    Ok(opened)
+}
+
+/// Opens what a catalog holds, and says which of the releases are one custodian's, in the order in which they were added.
+fn open_catalog(catalog: &Catalog, releases: &mut Vec<Opened>, bars: &Bars) -> Result<Vec<Vec<usize>>, Failure> {
+    let mut own: Vec<(&str, Vec<usize>)> = Vec::new();
+    for entry in &catalog.entries {
+        let path = catalog.path(entry);
+        let mut opened = open(&path, bars)?;
+        if digest_of(&path)? != entry.digest {
+            opened.contradictions.push("its files are not those that were added to the catalog".to_owned());
+        }
+        if let Some(custodian) = &entry.custodian {
+            match own.iter_mut().find(|(name, _)| name == custodian) {
+                Some((_, theirs)) => theirs.push(releases.len()),
+                None => own.push((custodian, vec![releases.len()])),
+            }
+        }
+        releases.push(Opened { name: entry.name.clone(), ..opened });
+    }
+    Ok(own.into_iter().map(|(_, theirs)| theirs).filter(|theirs| theirs.len() > 1).collect())
+}
+
+/// The policy's hierarchies over the values of these people, where they cover them.
+fn hierarchies_over(policy: &Policy, people: &Table) -> Vec<(String, Hierarchy)> {
+    let of = |attribute: &Attribute| {
+        let column = people.column(&attribute.name)?;
+        let none = (HierarchySpec::None, attribute.place.clone());
+        let (spec, place) = attribute.hierarchy.as_ref().unwrap_or(&none);
+        let built = Hierarchy::build(spec, &attribute.name, place, &column.domain, &policy.source.nulls);
+        Some((attribute.name.clone(), built.ok()?))
+    };
+    policy.quasi().filter_map(of).collect()
+}
+
 /// What a manifest claims of its own guarantees, recomputed: a claim that does not hold is named, never believed.
-fn hold_against_claims(path: &std::path::Path, opened: &mut Opened, progress: &dyn Progress) {
-    if opened.manifest.is_none() {
+fn hold_against_claims(path: &Path, opened: &mut Opened, progress: &dyn Progress) {
+    // Where nothing is claimed, nothing can be wrong; and a kind of release without a check is still audited by its tables.
+    let claims =
+        |manifest: &Manifest| !manifest.hedgerow.guarantees.is_empty() && Shape::of(&manifest.resources).is_some();
+    if !opened.manifest.as_ref().is_some_and(claims) {
         return;
     }
-    // A kind of release that the check does not know yet is still audited by its tables.
-    let Ok(found) = check_release(path, progress) else { return };
-    let broken = found.checked.claims.iter().filter(|claim| !claim.holds);
-    let broken = broken.map(|claim| format!("the manifest promises {}, which the table does not keep", claim.model));
-    for problem in found.contradictions.into_iter().chain(broken) {
+    let problems = match check_release(path, progress) {
+        Ok(found) => {
+            let broken = found.checked.claims.iter().filter(|claim| !claim.holds);
+            let broken =
+                broken.map(|claim| format!("the manifest promises {}, which the table does not keep", claim.model));
+            found.contradictions.into_iter().chain(broken).collect()
+        }
+        // The tables could be read, so what is wrong is what the manifest says of them.
+        Err(TableError::Input(error)) => {
+            vec![format!("what the manifest promises cannot be recomputed: {}", error.problem)]
+        }
+        Err(error) => vec![format!("what the manifest promises could not be recomputed: {error}")],
+    };
+    for problem in problems {
         if !opened.contradictions.contains(&problem) {
             opened.contradictions.push(problem);
         }

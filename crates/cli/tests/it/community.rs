@@ -4,20 +4,20 @@ use serde_json::Value;
 
 use crate::running::{Folder, Ran};
 
-fn publish(folder: &Folder, policy: &str, release: &str) {
+pub(crate) fn publish(folder: &Folder, policy: &str, release: &str) {
     let ran = folder.run(&["publish", policy, "-o", release, "--seed", "1"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
-fn json(ran: &Ran) -> Value {
+pub(crate) fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
-fn adversary<'a>(audit: &'a Value, name: &str) -> &'a Value {
+pub(crate) fn adversary<'a>(audit: &'a Value, name: &str) -> &'a Value {
     audit["adversaries"].as_array().unwrap().iter().find(|found| found["name"] == name).unwrap()
 }
 
-fn departments() -> Folder {
+pub(crate) fn departments() -> Folder {
     let folder = Folder::of_example("departments");
     publish(&folder, "revenue.toml", "revenue-release");
     publish(&folder, "census.toml", "census-release");

@@ -3,6 +3,7 @@
 //!
 //! No test here may rely on the current directory: `transcripts` changes it.
 
+mod audits;
 mod buckets;
 mod cloning;
 mod closeness;

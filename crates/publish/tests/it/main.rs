@@ -1,10 +1,12 @@
 //! Binding and searching from outside.
 
 mod anatomy;
+mod as_read;
 mod bind;
 mod cloning;
 mod joint;
 mod joint_promises;
+mod community;
 mod local;
 mod oracle;
 mod random_case;

@@ -1,0 +1,192 @@
+//! What an exact full-domain search tells: with one attribute a level lower, less is lost, so if every group of that finer
+//! node had l values, it would have been published. Some group has fewer.
+//!
+//! Groups that could have fewer are those whose size the l − 1 most frequent values of their class can fill. If there is one,
+//! it did; if there are several, one or more of them did. With Π over all classes,
+//! `P(person has s | some fail) = (P(s) − P(s, own class fine) · Π P(other classes fine)) / (1 − Π P(class fine))`.
+//! Each finer node is looked at by itself: all of them together may tell more.
+
+use hashbrown::HashMap;
+use hedgerow_table::{Hierarchy, TableError};
+
+use super::worlds::{PEOPLE_MAX, Worlds, kinds, worlds};
+use super::{Hits, HowMade, Known, members, possible, told, truths};
+use crate::adversaries::linker::owned;
+use crate::finding::{Exposure, Finding, Worst};
+
+/// The groups of one class under a finer node, as bits over its members; only those that can lack values.
+struct Suspect {
+    class: usize,
+    groups: Vec<u128>,
+}
+
+pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding) -> Result<(), TableError> {
+    let members = members(known)?;
+    let sizes = known.classes.sizes.iter().map(|&size| size as usize);
+    finding.people = known.classes.rows;
+    if !members.iter().map(Vec::len).eq(sizes) {
+        finding.notes.push("the people are not all those of the release: nothing follows".to_owned());
+        return Ok(());
+    }
+    let values = |class: usize| known.sensitive.of_bucket(known.classes.bucket_of[class]);
+    let all =
+        |(class, members): (usize, &Vec<usize>)| vec![(0..values(class).len()).collect::<Vec<_>>(); members.len()];
+    let mut blamed = Blamed { least: members.iter().enumerate().map(all).collect(), worst: Worst::new() };
+    for (index, quasi) in known.classes.quasi.iter().enumerate() {
+        let hierarchy = made.hierarchies.iter().find(|(name, _)| *name == quasi.name).map(|(_, hierarchy)| *hierarchy);
+        let (Some(hierarchy), Some(column)) = (hierarchy, known.people.column(&quasi.name)) else { continue };
+        let Some(level) = level_of(known, index, hierarchy, &members).filter(|level| *level > 0) else { continue };
+        let finer = &hierarchy.levels()[level - 1].map;
+        match suspects(known, &members, |row| finer[column.codes.get(row) as usize]) {
+            Node::TooSmall => {
+                let note = format!("`{}` one level lower: groups would be too small, so nothing follows", quasi.name);
+                finding.notes.push(note);
+            }
+            Node::Suspects(suspects) if suspects.is_empty() => {
+                let note = format!("`{}` one level lower would have kept the rule: not the finest release", quasi.name);
+                finding.notes.push(note);
+            }
+            Node::Suspects(suspects) => {
+                let why = format!("some group with `{}` one level lower must have broken the rule", quasi.name);
+                if !blamed.add(known, &members, &suspects, &why, finding) {
+                    let groups: usize = suspects.iter().map(|suspect| suspect.groups.len()).sum();
+                    finding.notes.push(format!(
+                        "`{}` one level lower: any of {groups} groups may have broken the rule, too many to tell more",
+                        quasi.name
+                    ));
+                }
+            }
+            Node::TooLarge => finding.notes.push(format!("`{}` one level lower: classes are too large", quasi.name)),
+        }
+    }
+    let (truths, mut hits) = (truths(known), Hits::default());
+    for (class, least) in blamed.least.iter().enumerate() {
+        for (left, &row) in least.iter().zip(&members[class]) {
+            finding.leave(left.len() as u64, 1);
+            finding.at_risk += u64::from(left.len() == 1);
+            if let Some(truths) = &truths {
+                hits.count(truths[row], values(class), left);
+            }
+        }
+    }
+    if truths.is_some() {
+        hits.tell(finding);
+    }
+    finding.worst = blamed.worst.into_vec();
+    Ok(())
+}
+
+/// The level on which every person's value has the label of their class.
+fn level_of(known: &Known<'_>, index: usize, hierarchy: &Hierarchy, members: &[Vec<usize>]) -> Option<usize> {
+    let quasi = &known.classes.quasi[index];
+    let column = known.people.column(&quasi.name)?;
+    let is = |level: &hedgerow_table::Level| {
+        members.iter().enumerate().all(|(class, members)| {
+            let label = &quasi.labels[known.classes.cells(class)[index] as usize];
+            members.iter().all(|&row| level.labels[level.map[column.codes.get(row) as usize] as usize].text == *label)
+        })
+    };
+    hierarchy.levels().iter().position(is)
+}
+
+enum Node {
+    /// A group is smaller than k: reason enough.
+    TooSmall,
+    TooLarge,
+    Suspects(Vec<Suspect>),
+}
+
+fn suspects(known: &Known<'_>, members: &[Vec<usize>], label: impl Fn(usize) -> u32) -> Node {
+    let mut suspects = Vec::new();
+    for (class, members) in members.iter().enumerate() {
+        let mut groups: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (person, &row) in members.iter().enumerate() {
+            groups.entry(label(row)).or_default().push(person);
+        }
+        if groups.values().any(|group| (group.len() as u64) < known.asked.k) {
+            return Node::TooSmall;
+        }
+        let values = known.sensitive.of_bucket(known.classes.bucket_of[class]);
+        let mut counts: Vec<usize> = values.iter().map(|&(_, count)| count as usize).collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let most: usize = counts.iter().take(known.asked.l.saturating_sub(1) as usize).sum();
+        let can_lack = groups.into_values().filter(|group| group.len() <= most).collect::<Vec<_>>();
+        if can_lack.is_empty() {
+            continue;
+        }
+        if members.len() > PEOPLE_MAX {
+            return Node::TooLarge;
+        }
+        let bits = |group: &Vec<usize>| group.iter().fold(0u128, |bits, person| bits | 1 << person);
+        let mut groups: Vec<u128> = can_lack.iter().map(bits).collect();
+        groups.sort_unstable();
+        suspects.push(Suspect { class, groups });
+    }
+    Node::Suspects(suspects)
+}
+
+/// What was found out so far.
+struct Blamed {
+    /// By class and person, what all finer nodes leave, as positions among the values of the class.
+    least: Vec<Vec<Vec<usize>>>,
+    worst: Worst<(usize, f64, usize), Exposure>,
+}
+
+impl Blamed {
+    /// What follows for the people of the suspect classes; false when that cannot be counted through.
+    fn add(
+        &mut self,
+        known: &Known<'_>,
+        members: &[Vec<usize>],
+        suspects: &[Suspect],
+        why: &str,
+        finding: &mut Finding,
+    ) -> bool {
+        let (classes, sensitive) = (known.classes, known.sensitive);
+        let values = |suspect: &Suspect| sensitive.of_bucket(classes.bucket_of[suspect.class]);
+        let fine = |suspect: &Suspect, given: &[u128]| {
+            suspect.groups.iter().all(|&group| kinds(given, group) >= known.asked.l)
+        };
+        let counted: Option<Vec<(Worlds, Worlds)>> = suspects
+            .iter()
+            .map(|suspect| {
+                let people = members[suspect.class].len();
+                let all = worlds(values(suspect), people, |_| true).filter(|all| all.exact)?;
+                Some((all, worlds(values(suspect), people, |given| fine(suspect, given))?))
+            })
+            .collect();
+        let Some(counted) = counted else { return false };
+        let share_fine: Vec<f64> = counted.iter().map(|(all, fine)| fine.fitting as f64 / all.fitting as f64).collect();
+        let all_fine: f64 = share_fine.iter().product();
+        if all_fine >= 1.0 {
+            return false;
+        }
+        for (number, (suspect, (all, fine))) in suspects.iter().zip(&counted).enumerate() {
+            let others: f64 =
+                share_fine.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, s)| s).product();
+            for (person, least) in self.least[suspect.class].iter_mut().enumerate() {
+                let shares: Vec<f64> = all.having[person]
+                    .iter()
+                    .zip(&fine.having[person])
+                    .map(|(&having, &having_fine)| match suspects.len() {
+                        // In whole numbers, so that what is impossible comes out as nothing.
+                        1 => (having - having_fine) as f64 / (all.fitting - fine.fitting) as f64,
+                        _ => (having as f64 - having_fine as f64 * others) / all.fitting as f64 / (1.0 - all_fine),
+                    })
+                    .collect();
+                let possible = possible(&shares);
+                let left = possible.len();
+                let top = shares.iter().copied().fold(0.0, f64::max);
+                least.retain(|value| possible.contains(value));
+                finding.max_confidence = finding.max_confidence.max(top);
+                self.worst.offer((left, -top, suspect.class), || Exposure {
+                    cells: vec![(known.name.to_owned(), owned(classes.describe(suspect.class)))],
+                    values: told(sensitive, values(suspect), &shares),
+                    people: 1,
+                    why: why.to_owned(),
+                });
+            }
+        }
+        true
+    }
+}

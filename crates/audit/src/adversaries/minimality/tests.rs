@@ -1,0 +1,181 @@
+//! Planted breaches and safe cases for both methods; full-domain against every world.
+
+use hedgerow_table::HierarchySpec;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use serde_json::Map;
+
+use super::super::testing::classes;
+use super::*;
+
+fn claims(k: u64, l: u64) -> Vec<Claim> {
+    let claim = |model: &str, key: &str, value: u64, protect: Option<&str>| Claim {
+        model: model.to_owned(),
+        required: Map::from_iter([(key.to_owned(), json!(value))]),
+        achieved: Map::new(),
+        know: vec!["age".to_owned()],
+        protect: protect.map(str::to_owned),
+        holds: true,
+    };
+    vec![claim("k-anonymity", "k", k, None), claim("distinct-l-diversity", "l", l, Some("disease"))]
+}
+
+fn mondrian(ages: &[&str], values: &[&str], k: u64, l: u64) -> Finding {
+    let rows: Vec<[&str; 2]> = values.iter().map(|value| ["20..40", *value]).collect();
+    let classes = classes(&["age", "disease"], &rows);
+    let people: Vec<Vec<&str>> = ages.iter().zip(values).map(|(age, value)| vec![*age, *value]).collect();
+    let people = Table::from_texts(&["age", "disease"], &people);
+    run("r", "mondrian", &claims(k, l), &classes, &classes.sensitive[0], Some(&people), None).unwrap()
+}
+
+/// Two of 20 and three of 30 in one class: the cut below the median would have been made, had the two not the same value;
+/// and only HIV is there twice.
+#[test]
+fn a_class_left_whole_for_the_sake_of_two_people_tells_their_value() {
+    let found = mondrian(&["20", "20", "30", "30", "30"], &["HIV", "HIV", "flu", "cold", "ache"], 2, 2);
+    assert_eq!((found.people, found.at_risk, found.effective_l), (5, 2, Some(1)));
+    assert_eq!(found.worst[0].values, [("HIV".to_owned(), 1.0)]);
+    assert_eq!(found.details["true_hits"], json!(2));
+}
+
+#[test]
+fn a_class_that_could_not_be_cut_anyway_tells_nothing_more() {
+    let found = mondrian(&["20", "20", "20", "30"], &["HIV", "HIV", "flu", "cold"], 2, 2);
+    assert_eq!((found.people, found.at_risk, found.effective_l), (4, 0, Some(3)));
+    assert_eq!(found.max_confidence, 0.5, "two of four have HIV");
+    // The cut that takes the two of 35 off would keep the rule, and is never tried: it lies away from the median.
+    let ages = ["20", "20", "25", "25", "30", "30", "35", "35"];
+    let found = mondrian(&ages, &["HIV", "HIV", "HIV", "HIV", "flu", "cold", "ache", "gout"], 2, 2);
+    assert_eq!((found.people, found.at_risk, &found.details["true_hits"]), (8, 4, &json!(4)), "{found:?}");
+}
+
+#[test]
+fn large_classes_are_drawn_and_others_asked_for_are_left_alone() {
+    let ages: Vec<String> = (0..30).map(|age| (20 + age % 20).to_string()).collect();
+    let ages: Vec<&str> = ages.iter().map(String::as_str).collect();
+    let values: Vec<&str> = (0..30).map(|row| ["HIV", "flu", "cold", "ache", "gout", "mumps"][row % 6]).collect();
+    // Whatever is drawn, a side of fifteen lacks a value of six now and then, and never has fewer than two.
+    let found = mondrian(&ages, &values, 2, 6);
+    assert_eq!((found.people, found.at_risk, found.effective_l), (30, 0, Some(6)));
+    assert!(found.details["confidence_drawn"].as_f64().unwrap() < 0.3);
+    let found = mondrian(&ages, &values, 2, 2);
+    assert_eq!(found.people, 0, "{found:?}");
+    let classes = classes(&["age", "disease"], &[["20..40", "HIV"], ["20..40", "flu"]]);
+    let people = Table::from_texts(&["age"], &[vec!["20"], vec!["30"]]);
+    let mut more = claims(1, 2);
+    more[1].model = "t-closeness".to_owned();
+    let alone = |claims: &[Claim], method: &str, people: Option<&Table>| {
+        let found = run("r", method, claims, &classes, &classes.sensitive[0], people, None).unwrap();
+        (found.people, found.notes.len())
+    };
+    assert_eq!(alone(&more, "mondrian", Some(&people)), (0, 1));
+    assert_eq!(alone(&claims(1, 2), "best-cut", Some(&people)), (0, 1));
+    assert_eq!(alone(&claims(1, 2), "full-domain", Some(&people)), (0, 1));
+    assert_eq!(alone(&claims(1, 2), "mondrian", None), (0, 1));
+}
+
+fn widths(people: &Table) -> Hierarchy {
+    let column = people.column("age").unwrap();
+    Hierarchy::build(&HierarchySpec::Widths(vec![10.0, 20.0]), "age", "p", &column.domain, &[]).unwrap()
+}
+
+/// Everybody in classes twenty years wide, with their values; decades would have been finer.
+fn full_domain(people: &[(u32, &str)], k: u64, l: u64) -> Finding {
+    let rows: Vec<Vec<String>> = people.iter().map(|(age, value)| vec![age.to_string(), (*value).to_owned()]).collect();
+    let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+    let table = Table::from_texts(&["age", "disease"], &cells);
+    let hierarchy = widths(&table);
+    let (level, column) = (&hierarchy.levels()[2], table.column("age").unwrap());
+    let released: Vec<Vec<&str>> = (0..table.rows)
+        .map(|row| vec![level.labels[level.map[column.codes.get(row) as usize] as usize].text.as_str(), people[row].1])
+        .collect();
+    let released = Table::from_texts(&["age", "disease"], &released);
+    let names = ["age".to_owned(), "disease".to_owned()];
+    let cover = |_: &str, label: &str| level.labels.iter().find(|known| known.text == label).unwrap().cover.clone();
+    let classes = ReleasedClasses::of_generalised("data", &released, &names[..1], &names[1..], cover, "t").unwrap();
+    let hierarchies = [("age".to_owned(), &hierarchy)];
+    let made = HowMade { hierarchies: &hierarchies, suppression: false };
+    run("r", "full-domain", &claims(k, l), &classes, &classes.sensitive[0], Some(&table), Some(made)).unwrap()
+}
+
+/// In decades, only the two of the twenties could have one value between them, and only HIV is there twice.
+#[test]
+fn the_only_group_that_can_have_broken_the_rule_did() {
+    let people = [(20, "HIV"), (25, "HIV"), (30, "flu"), (31, "cold"), (32, "ache"), (45, "flu"), (55, "cold")];
+    let found = full_domain(&people[..5], 2, 2);
+    assert_eq!((found.people, found.at_risk, found.effective_l), (5, 2, Some(1)));
+    assert_eq!(found.worst[0].values, [("HIV".to_owned(), 1.0)]);
+    assert_eq!(found.details["true_hits"], json!(2));
+    // With two people who are alone in their decades, their number is reason enough.
+    let found = full_domain(&people, 2, 2);
+    assert_eq!((found.at_risk, found.notes.len()), (0, 1), "{found:?}");
+}
+
+/// Goes through the worlds of all classes at once.
+#[test]
+fn random_releases_agree_with_every_world() {
+    let names = ["HIV", "flu", "cold"];
+    let mut told = 0;
+    for seed in 0..400 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let people: Vec<(u32, &'static str)> =
+            (0..rng.random_range(4..9)).map(|_| (rng.random_range(0..6) * 10, names[rng.random_range(0..3)])).collect();
+        let found = full_domain(&people, 1, 2);
+        let class = |person: usize| people[person].0 / 20;
+        let mut worlds: Vec<Vec<&'static str>> = Vec::new();
+        permute(&mut people.iter().map(|(_, value)| *value).collect(), 0, &mut worlds);
+        worlds.sort_unstable();
+        worlds.dedup();
+        let counts = |world: &[&'static str], wanted: u32| {
+            let mut values: Vec<&'static str> =
+                (0..world.len()).filter(|&p| class(p) == wanted).map(|p| world[p]).collect();
+            values.sort_unstable();
+            values
+        };
+        let truth: Vec<&'static str> = people.iter().map(|(_, value)| *value).collect();
+        let fails = |world: &[&str]| {
+            (0..6).any(|decade| {
+                let values: Vec<&str> =
+                    (0..world.len()).filter(|&p| people[p].0 / 10 == decade).map(|p| world[p]).collect();
+                !values.is_empty() && values.iter().all(|value| *value == values[0])
+            })
+        };
+        worlds.retain(|world| (0..3).all(|wanted| counts(world, wanted) == counts(&truth, wanted)) && fails(world));
+        let (mut top, mut at_risk) = (0.0f64, 0);
+        // A class can have broken the rule when one of its decades can have one value: others only say what they say anyway.
+        let suspect = |wanted: u32| {
+            let values = counts(&truth, wanted);
+            let most = values.iter().map(|value| values.iter().filter(|other| *other == value).count()).max();
+            let decade = |decade: u32| people.iter().filter(|(age, _)| age / 10 == decade).count();
+            [2 * wanted, 2 * wanted + 1].iter().any(|&d| decade(d) > 0 && Some(decade(d)) <= most)
+        };
+        for person in 0..people.len() {
+            let share =
+                |value: &str| worlds.iter().filter(|world| world[person] == value).count() as f64 / worlds.len() as f64;
+            let shares: Vec<f64> = names.iter().map(|value| share(value)).collect();
+            at_risk += u64::from(shares.iter().filter(|share| **share > 0.0).count() == 1);
+            if suspect(class(person)) {
+                top = shares.into_iter().fold(top, f64::max);
+            }
+        }
+        if worlds.is_empty() {
+            assert!(found.notes.iter().any(|note| note.contains("would have kept the rule")), "seed {seed}: {found:?}");
+            continue;
+        }
+        told += 1;
+        assert_eq!(found.at_risk, at_risk, "seed {seed}: {people:?} {found:?}");
+        assert!((found.max_confidence - top).abs() < 1e-9, "seed {seed}: {top} {people:?} {found:?}");
+    }
+    assert!(told > 100, "{told}");
+}
+
+fn permute<'v>(values: &mut Vec<&'v str>, from: usize, worlds: &mut Vec<Vec<&'v str>>) {
+    if from == values.len() {
+        worlds.push(values.clone());
+    }
+    for swap in from..values.len() {
+        values.swap(from, swap);
+        permute(values, from + 1, worlds);
+        values.swap(from, swap);
+    }
+}

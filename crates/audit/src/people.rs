@@ -1,0 +1,87 @@
+//! Looking for people in a release: the classes whose cells cover all that is known of each.
+
+use hashbrown::HashMap;
+use hedgerow_table::release::classes::ReleasedClasses;
+use hedgerow_table::{Codes, Cover, Table, TableError};
+
+use crate::cell::Cell;
+use crate::matching::{Fits, matching};
+
+/// Where the people of a table can be in a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FoundPeople {
+    /// Sets of classes, each once. The empty one is that of people who are not in the release.
+    pub(crate) places: Vec<Vec<u32>>,
+    /// By row of the people's table, which of `places` it is.
+    pub(crate) of_person: Vec<u32>,
+}
+
+impl FoundPeople {
+    /// Attributes that the people's table lacks are unknown to whoever looks.
+    pub(crate) fn new(name: &str, classes: &ReleasedClasses, people: &Table) -> Result<FoundPeople, TableError> {
+        let quasi = classes.quasi.iter().enumerate();
+        let mut known: Vec<_> =
+            quasi.filter_map(|(index, quasi)| Some((index, quasi, people.column(&quasi.name)?))).collect();
+        if known.is_empty() && !classes.quasi.is_empty() {
+            let names: Vec<&str> = classes.quasi.iter().map(|quasi| quasi.name.as_str()).collect();
+            let problem = format!("has none of the quasi attributes of {name}");
+            return Err(TableError::input("the people's table", problem, format!("it needs: {}", names.join(", "))));
+        }
+        // What rules nobody out need not be looked at, and people who differ in nothing else are looked for once.
+        known.retain(|(_, quasi, _)| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
+        let fits: Vec<Fits> = known
+            .iter()
+            .map(|(index, quasi, column)| {
+                Fits::new(*index, quasi.covers.iter().map(|cover| Cell::new(cover, &column.domain).codes))
+            })
+            .collect();
+        let (probes, of_row) =
+            distinct(&known.iter().map(|(_, _, column)| &column.codes).collect::<Vec<_>>(), people.rows);
+        let found = match fits.is_empty() {
+            // Everybody can be any row.
+            true => vec![(0..classes.len() as u32).collect()],
+            false => matching(classes, &fits, &probes, |_, classes| classes.to_vec()),
+        };
+        let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut of_probe = Vec::with_capacity(found.len());
+        for classes in found {
+            let next = numbers.len() as u32;
+            of_probe.push(*numbers.entry(classes).or_insert(next));
+        }
+        let mut places: Vec<(Vec<u32>, u32)> = numbers.into_iter().collect();
+        places.sort_unstable_by_key(|&(_, number)| number);
+        Ok(FoundPeople {
+            places: places.into_iter().map(|(classes, _)| classes).collect(),
+            of_person: of_row.into_iter().map(|probe| of_probe[probe as usize]).collect(),
+        })
+    }
+
+    /// How many people are in each of the places.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0u64; self.places.len()];
+        self.of_person.iter().for_each(|&place| counts[place as usize] += 1);
+        counts
+    }
+}
+
+/// The different rows of some columns, column by column, and which of them each row is.
+fn distinct(columns: &[&Codes], rows: usize) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
+    let mut probes: Vec<Vec<u32>> = vec![Vec::new(); columns.len()];
+    let mut of_row = Vec::with_capacity(rows);
+    let mut key = vec![0u32; columns.len()];
+    for row in 0..rows {
+        key.iter_mut().zip(columns).for_each(|(cell, codes)| *cell = codes.get(row));
+        let number = match numbers.get(&key) {
+            Some(&number) => number,
+            None => {
+                let next = numbers.len() as u32;
+                numbers.insert(key.clone(), next);
+                probes.iter_mut().zip(&key).for_each(|(values, &value)| values.push(value));
+                next
+            }
+        };
+        of_row.push(number);
+    }
+    (probes, of_row)
+}

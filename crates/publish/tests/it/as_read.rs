@@ -1,0 +1,156 @@
+//! A release as a second reader sees it: files taken apart as text, labels understood by the codebook alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// By sensitive value, the rows that carry it.
+pub(crate) type Weights = BTreeMap<String, f64>;
+
+pub(crate) struct Read {
+    pub(crate) path: PathBuf,
+    quasi: Vec<String>,
+    classes: Vec<Class>,
+    /// By bucket, its rows and its values.
+    buckets: Vec<(f64, Weights)>,
+    /// By attribute and label: low, high and leaf as they are written.
+    codebook: BTreeMap<(String, String), Vec<[String; 3]>>,
+}
+
+struct Class {
+    cells: Vec<String>,
+    rows: f64,
+    bucket: usize,
+}
+
+/// A release of one sensitive attribute, `s`.
+pub(crate) fn read(path: &Path) -> Read {
+    let mut codebook: BTreeMap<(String, String), Vec<[String; 3]>> = BTreeMap::new();
+    for row in csv(&path.join("codebook.csv")).into_iter().skip(1) {
+        let [attribute, label, low, high, leaf] = <[String; 5]>::try_from(row).unwrap();
+        codebook.entry((attribute, label)).or_default().push([low, high, leaf]);
+    }
+    let bucketized = path.join("quasi.csv").exists();
+    let mut rows = csv(&path.join(if bucketized { "quasi.csv" } else { "data.csv" })).into_iter();
+    let header = rows.next().unwrap();
+    let last = if bucketized { "group" } else { "s" };
+    let place = header.iter().position(|name| name == last).unwrap();
+    let quasi: Vec<String> = header.iter().filter(|name| *name != last).cloned().collect();
+    let mut classes: BTreeMap<(Vec<String>, String), f64> = BTreeMap::new();
+    let mut buckets: BTreeMap<String, (f64, Weights)> = BTreeMap::new();
+    for mut row in rows {
+        let last = row.remove(place);
+        // Every class of a generalised table is a bucket of its own.
+        let bucket = if bucketized { last.clone() } else { row.join("|") };
+        let known = buckets.entry(bucket.clone()).or_default();
+        known.0 += 1.0;
+        if !bucketized {
+            *known.1.entry(last).or_default() += 1.0;
+        }
+        *classes.entry((row, bucket)).or_default() += 1.0;
+    }
+    if bucketized {
+        for row in csv(&path.join("sensitive.csv")).into_iter().skip(1) {
+            let values = &mut buckets.get_mut(&row[0]).unwrap().1;
+            *values.entry(row[1].clone()).or_default() += row[2].parse::<f64>().unwrap();
+        }
+    }
+    let names: Vec<&String> = buckets.keys().collect();
+    let number = |bucket: &String| names.iter().position(|name| *name == bucket).unwrap();
+    let classes = classes.iter().map(|((cells, bucket), rows)| Class {
+        cells: cells.clone(),
+        rows: *rows,
+        bucket: number(bucket),
+    });
+    Read {
+        path: path.to_owned(),
+        quasi,
+        classes: classes.collect(),
+        buckets: buckets.into_values().collect(),
+        codebook,
+    }
+}
+
+impl Read {
+    /// The values of each bucket.
+    pub(crate) fn sets(&self) -> Vec<BTreeSet<String>> {
+        self.buckets.iter().map(|(_, values)| values.keys().cloned().collect()).collect()
+    }
+
+    pub(crate) fn rows_out(&self) -> usize {
+        self.buckets.iter().map(|(rows, _)| *rows as usize).sum()
+    }
+
+    /// The classes that cover a person's values of `a`, `b` and `c`.
+    pub(crate) fn classes_of(&self, person: &[String; 4]) -> Vec<usize> {
+        let covers = |class: &Class| {
+            self.quasi.iter().zip(&class.cells).all(|(name, label)| {
+                let value = &person[["a", "b", "c"].iter().position(|own| own == name).unwrap()];
+                self.covers(name, label, value)
+            })
+        };
+        (0..self.classes.len()).filter(|&class| covers(&self.classes[class])).collect()
+    }
+
+    fn covers(&self, name: &str, label: &str, value: &str) -> bool {
+        let Some(rows) = self.codebook.get(&(name.to_owned(), label.to_owned())) else {
+            panic!("{}: no entry for {name} {label}", self.path.display());
+        };
+        rows.iter().any(|[low, high, leaf]| {
+            let number = |text: &String| text.parse::<f64>().ok();
+            let Some(value_number) = number(&value.to_owned()) else {
+                return leaf == value || (low.is_empty() && high.is_empty() && leaf.is_empty());
+            };
+            if !leaf.is_empty() {
+                return leaf == value;
+            }
+            let point = low == high && !low.is_empty();
+            let above = number(low).is_none_or(|low| low <= value_number);
+            let below = number(high).is_none_or(|high| value_number < high || (point && value_number == high));
+            above && below
+        })
+    }
+
+    pub(crate) fn rows(&self, person: &[String; 4]) -> f64 {
+        self.classes_of(person).iter().map(|&class| self.classes[class].rows).sum()
+    }
+
+    /// How many rows with each value the person could be: a class has its share of its bucket's.
+    pub(crate) fn see(&self, person: &[String; 4]) -> Weights {
+        let mut seen = Weights::new();
+        for class in self.classes_of(person).into_iter().map(|class| &self.classes[class]) {
+            let (rows, values) = &self.buckets[class.bucket];
+            for (value, count) in values {
+                *seen.entry(value.clone()).or_default() += count * class.rows / rows;
+            }
+        }
+        seen
+    }
+
+    /// The values of a place that is one whole bucket.
+    pub(crate) fn whole_bucket(&self, place: &[usize]) -> Option<Weights> {
+        let [class] = place else { return None };
+        let (rows, values) = &self.buckets[self.classes[*class].bucket];
+        (self.classes[*class].rows == *rows).then(|| values.clone())
+    }
+}
+
+/// Cells in quotes may hold commas, quotes and line ends.
+fn csv(path: &Path) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.next_if_eq(&'"').is_some() => cell.push('"'),
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(std::mem::take(&mut cell)),
+            '\r' if !quoted => {}
+            '\n' if !quoted => {
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            _ => cell.push(letter),
+        }
+    }
+    rows
+}

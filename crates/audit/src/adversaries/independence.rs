@@ -14,17 +14,27 @@ use crate::side_by_side::{Combination, Group, SideBySide};
 /// How many rows of the probabilistic table are told.
 const TABLE_MAX: usize = 10_000;
 
-/// Equation 5. `prior` is P(s); for each release, the rows of each value in the class, ascending by value, and in the whole
-/// table. Values that some class lacks are impossible and left out.
-pub fn posterior(prior: &[f64], releases: &[(&[(u32, f64)], &[u64])]) -> Vec<(u32, f64)> {
-    let Some(((first, _), _)) = releases.split_first() else { return Vec::new() };
-    let weight = |value: u32| {
-        releases.iter().fold(prior[value as usize], |weight, (class, totals)| {
-            let rows = class.binary_search_by_key(&value, |&(value, _)| value).map_or(0.0, |place| class[place].1);
-            weight * if rows > 0.0 { rows / totals[value as usize] as f64 } else { 0.0 }
-        })
-    };
-    let weights = first.iter().map(|&(value, _)| (value, weight(value)));
+/// What one release tells: the rows of each value in a class, ascending by value, and in the whole table.
+#[derive(Debug, Clone, Copy)]
+pub struct ClassRows<'a> {
+    pub class: &'a [(u32, f64)],
+    pub totals: &'a [u64],
+}
+
+impl ClassRows<'_> {
+    /// P(class | value).
+    fn share(&self, value: u32) -> f64 {
+        let place = self.class.binary_search_by_key(&value, |&(value, _)| value);
+        place.map_or(0.0, |place| self.class[place].1 / self.totals[value as usize] as f64)
+    }
+}
+
+/// Equation 5. `prior` is P(s). Values that some class lacks are impossible and left out.
+pub fn posterior(prior: &[f64], releases: &[ClassRows<'_>]) -> Vec<(u32, f64)> {
+    let Some(first) = releases.first() else { return Vec::new() };
+    let weight =
+        |value: u32| releases.iter().fold(prior[value as usize], |weight, release| weight * release.share(value));
+    let weights = first.class.iter().map(|&(value, _)| (value, weight(value)));
     let mut weights: Vec<(u32, f64)> = weights.filter(|(_, weight)| *weight > 0.0).collect();
     let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
     weights.iter_mut().for_each(|(_, weight)| *weight /= sum);
@@ -85,9 +95,9 @@ fn prior(beside: &SideBySide<'_>, group: &Group) -> Vec<f64> {
 fn of_combination(beside: &SideBySide<'_>, group: &Group, combination: &Combination, prior: &[f64]) -> Vec<(u32, f64)> {
     let of = |(&side, &view): (&usize, &u32)| {
         let side = &beside.sides[side];
-        (side.views[view as usize].values.as_slice(), side.totals.as_slice())
+        ClassRows { class: &side.views[view as usize].values, totals: &side.totals }
     };
-    let releases: Vec<(&[(u32, f64)], &[u64])> = group.sides.iter().zip(&combination.views).map(of).collect();
+    let releases: Vec<ClassRows<'_>> = group.sides.iter().zip(&combination.views).map(of).collect();
     posterior(prior, &releases)
 }
 
@@ -108,7 +118,8 @@ mod tests {
             (&younger, &north, vec![(1, 2.0 / 3.0), (2, 1.0 / 3.0)]),
             (&younger, &south, vec![(2, 1.0)]),
         ] {
-            let found = posterior(&[1.0 / 3.0; 3], &[(age, &totals), (zip, &totals)]);
+            let releases = [age, zip].map(|class| ClassRows { class, totals: &totals });
+            let found = posterior(&[1.0 / 3.0; 3], &releases);
             let close = |((a, p), (b, q)): (&(u32, f64), &(u32, f64))| a == b && (p - q).abs() < 1e-12;
             assert!(found.len() == expected.len() && found.iter().zip(&expected).all(close), "{found:?}, {expected:?}");
         }
@@ -116,6 +127,7 @@ mod tests {
 
     #[test]
     fn impossible_combinations_have_no_posterior() {
-        assert_eq!(posterior(&[0.5, 0.5], &[(&[(0, 1.0)], &[1, 1]), (&[(1, 1.0)], &[1, 1])]), []);
+        let releases = [&[(0, 1.0)], &[(1, 1.0)]].map(|class| ClassRows { class, totals: &[1, 1] });
+        assert_eq!(posterior(&[0.5, 0.5], &releases), []);
     }
 }

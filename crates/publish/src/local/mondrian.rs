@@ -8,6 +8,8 @@
 //! With a guarantee that does not survive merging, a part could be cut although one of its children fails, if theirs did
 //! not; such cuts are given up, and so is everything when the whole table fails. Every class that is made was judged.
 
+use std::cmp::Ordering;
+
 use hedgerow_table::frequency::Field;
 
 use super::axis::{Axis, Shape, Stretch};
@@ -133,10 +135,12 @@ impl Mondrian<'_> {
                 // Those at the median come next; as many of them as are needed stay on the left. Who stays is settled by all their
                 // values and not by where they stood, so that custodians who never see each other's rows settle it alike.
                 let at = move_left(&mut keys[below..], |key| field.get(key) == rank);
-                let values = |key: &Key<W>| self.fields.judged.iter().map(|field| field.get(key)).collect::<Vec<_>>();
                 let need = left as usize - below;
                 if need < at {
-                    let by_values = |a: &Key<W>, b: &Key<W>| values(a).cmp(&values(b)).then_with(|| a.cmp(b));
+                    let by_values = |a: &Key<W>, b: &Key<W>| {
+                        let orders = self.fields.judged.iter().map(|field| field.get(a).cmp(&field.get(b)));
+                        orders.fold(Ordering::Equal, Ordering::then).then_with(|| a.cmp(b))
+                    };
                     keys[below..below + at].select_nth_unstable_by(need, by_values);
                 }
                 (rank, rank, left as usize)

@@ -466,6 +466,10 @@ fn a_changed_release_is_no_clone() {
     let moved = change("sensitive.csv", "1,G,1\n1,J,2", "1,G,2\n1,J,1").unwrap();
     assert_eq!(moved.contradictions.len(), 1, "the manifest claims another ε: {:?}", moved.contradictions);
     assert!(check_release(&release, &NoProgress).unwrap().holds(), "unchanged again");
+    // Who opens it without its claims sees it as well.
+    let text = std::fs::read_to_string(release.join("sensitive.csv")).unwrap();
+    std::fs::write(release.join("sensitive.csv"), text.replacen(",B,2", ",B,3", 1)).unwrap();
+    assert_eq!(open_release(&release, &NoProgress).unwrap().contradictions.len(), 1);
 }
 
 /// Count queries from the statistics, by the words of the estimator and nothing else.

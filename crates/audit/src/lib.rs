@@ -14,6 +14,7 @@ mod classes;
 mod cloned;
 mod estimate;
 pub mod finding;
+pub mod joint;
 mod joint_cells;
 pub mod linker;
 pub mod loss;

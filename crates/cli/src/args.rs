@@ -60,6 +60,8 @@ pub(crate) enum Verb {
     Audit(Audit),
     /// Custodians who compute together: what they would learn of each other
     Federation(Federation),
+    /// Tell what a policy's rules come to, which cannot be kept, and which tables would keep them
+    Rules(Rules),
     /// Make synthetic data to try things on
     Synth(Synth),
     /// Print a completion script for your shell
@@ -149,6 +151,16 @@ pub(crate) struct Measure {
     /// Where the random queries come from: the same number gives the same queries
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// For a release of several tables: how many attributes each query asks about
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
+    pub(crate) query_dimension: usize,
+    /// For a release of several tables: which share of an attribute's values each query asks for
+    #[arg(long, value_name = "SHARE", default_value_t = 0.4, value_parser = share)]
+    pub(crate) value_share: f64,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "expected a whole number from 1".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -292,6 +304,15 @@ pub(crate) struct Lop {
     /// The same seed gives the same trials
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rules {
+    /// The policy, a TOML file
+    pub(crate) policy: PathBuf,
+    /// Print a picture instead, as SVG: attributes, rules as arrows, tables as hulls
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) svg: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use hedgerow_publish::PublishError;
 use hedgerow_table::{InputError, TableError};
 
 pub(crate) const BREACH: u8 = 4;
-const UNSATISFIABLE: u8 = 3;
+pub(crate) const UNSATISFIABLE: u8 = 3;
 const USAGE: u8 = 2;
 const FAILED: u8 = 1;
 

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Verb::Catalog(catalog) => verbs::catalog::run(&catalog.what, &arguments.talk),
         Verb::Audit(audit) => verbs::audit::run(audit, &arguments.talk),
         Verb::Federation(federation) => verbs::federation::run(federation, &arguments.talk),
+        Verb::Rules(rules) => verbs::rules::run(rules, &arguments.talk),
         Verb::Synth(synth) => verbs::synth::run(synth, &arguments.talk),
         Verb::Completions(completions) => verbs::completions::run(completions),
     };

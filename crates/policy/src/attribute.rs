@@ -74,7 +74,9 @@ impl Draft {
 }
 
 /// `None` when there is nothing that rules could be checked against.
-pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Vec<Draft>> {
+///
+/// `decomposed`: the rules alone say what is known and what is protected, so that no role need be quasi.
+pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path, decomposed: bool) -> Option<Vec<Draft>> {
     let Data::Table(entries) = &node.data else {
         let problem = format!("expected a table, found {}", node.type_name());
         reader.refuse(&node.at, problem, "for example `[attributes]` with `age = { role = \"quasi\" }` below it");
@@ -91,7 +93,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Optio
         return None;
     }
     let drafts: Vec<Draft> = entries.iter().map(|(name, node)| read_one(reader, name, node, folder)).collect();
-    if drafts.iter().all(|draft| draft.role.is_some_and(|role| role != Role::Quasi)) {
+    if !decomposed && drafts.iter().all(|draft| draft.role.is_some_and(|role| role != Role::Quasi)) {
         let problem = "no attribute has the role `quasi`: an attacker would know nothing to look people up by";
         let hint = "give the role `quasi` to what others may know of a person, such as age, sex and place";
         reader.refuse_key(&node.at, problem, hint);

@@ -135,5 +135,5 @@ pub(crate) fn imply(rules: &mut Vec<Rule>, drafts: &[Draft], publish: &mut Publi
     };
     let (protect, place) = (Some(protect.clone()), publish.place.clone());
     let require = vec![Model::EpsilonClone { epsilon }];
-    rules.push(Rule { know, protect, require, require_places: vec![place.clone()], place });
+    rules.push(Rule { know, protect, also_protect: Vec::new(), require, require_places: vec![place.clone()], place });
 }

@@ -21,6 +21,7 @@
 mod attribute;
 mod cloning;
 mod community;
+mod dependency;
 mod error;
 mod hierarchy;
 mod model;
@@ -46,15 +47,17 @@ use hedgerow_table::InputError;
 pub use attribute::{Attribute, Role};
 pub use cloning::{Assignment, Cloning, RareValues};
 pub use community::Community;
+pub use dependency::Dependency;
 pub use error::{PolicyError, PolicyErrors};
 pub use position::{Excerpt, Position};
-pub use publish::{Loss, Method, Publish, SECONDS_MAX, Summary};
+pub use publish::{Algorithm, Anonymizer, Loss, Method, Publish, SECONDS_MAX, Summary};
 pub use rule::Rule;
 pub use sidecar::Sidecar;
 pub use source::{Format, Source};
 
 use attribute::Draft;
 use reader::Reader;
+use rule::Context;
 use tree::{At, Node};
 
 /// A policy is written by hand; anything larger is the wrong file.
@@ -64,10 +67,12 @@ const BYTES_MAX: u64 = 1 << 20;
 pub struct Policy {
     pub path: PathBuf,
     pub source: Source,
-    /// In the order of the policy; at least one is quasi.
+    /// In the order of the policy; at least one is quasi, unless the method is [`Method::Decompose`].
     pub attributes: Vec<Attribute>,
     /// Never empty.
     pub rules: Vec<Rule>,
+    /// What attackers know of how attributes determine one another.
+    pub dependencies: Vec<Dependency>,
     pub publish: Publish,
     pub community: Community,
     /// What is allowed but probably not meant.
@@ -146,13 +151,19 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy
     let folder = path.parent().unwrap_or(Path::new(""));
     let sections = reader.table(root, words::SECTIONS, "[source]")?;
     let source = sections.get("source").and_then(|field| source::read(reader, field.node, folder));
-    let drafts = sections.get("attributes").and_then(|field| attribute::read(reader, field.node, folder));
     let mut publish = match sections.get("publish") {
         Some(field) => publish::read(reader, field.node),
         None => Some(Publish::by_default(path.display().to_string())),
     };
+    let decomposed = publish.as_ref().is_some_and(|publish| publish.method == Method::Decompose);
+    let drafts = sections.get("attributes").and_then(|field| attribute::read(reader, field.node, folder, decomposed));
+    let context = Context { drafts: drafts.as_deref(), decomposed };
     let mut rules = match sections.get("rule") {
-        Some(field) => rule::read_all(reader, field.node, drafts.as_deref()),
+        Some(field) => rule::read_all(reader, field.node, context),
+        None => Vec::new(),
+    };
+    let dependencies = match sections.get("dependency") {
+        Some(field) => dependency::read_all(reader, field.node, context),
         None => Vec::new(),
     };
     if let (Some(publish), Some(drafts)) = (publish.as_mut(), &drafts)
@@ -180,6 +191,7 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy
         source: source?,
         attributes,
         rules,
+        dependencies,
         publish: publish?,
         community: community?,
         warnings,
@@ -188,7 +200,7 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy
 
 /// Attributes whose role promises something that no rule asks for.
 fn warn_of_gaps(reader: &mut Reader<'_>, drafts: &[Draft], rules: &[Rule]) {
-    let protected: HashSet<&str> = rules.iter().filter_map(|rule| rule.protect.as_deref()).collect();
+    let protected: HashSet<&str> = rules.iter().flat_map(Rule::protected).map(String::as_str).collect();
     let known: HashSet<&str> = rules.iter().flat_map(|rule| &rule.know).map(String::as_str).collect();
     for draft in drafts {
         let name = draft.name.as_str();
@@ -196,7 +208,7 @@ fn warn_of_gaps(reader: &mut Reader<'_>, drafts: &[Draft], rules: &[Rule]) {
             let hint = format!("add a `[[rule]]` with `protect = {name:?}`, or give it the role `plain`");
             reader.warn(&draft.at, "sensitive, but no rule protects it: it is released as it is", hint);
         }
-        if draft.role == Some(Role::Quasi) && !known.contains(name) {
+        if draft.role == Some(Role::Quasi) && !known.contains(name) && !protected.contains(name) {
             let hint = "add it to the `know` of a rule, or leave `know` out for every quasi attribute";
             reader.warn(&draft.at, "quasi, but no rule takes it as known: nothing protects people against it", hint);
         }

@@ -6,7 +6,7 @@ use crate::cloning::{self, Cloning};
 use crate::number::{ABOVE_ZERO, SHARE};
 use crate::reader::{Field, Fields, Reader};
 use crate::tree::Node;
-use crate::words::{LOSSES, METHODS, PUBLISH, SUMMARIES};
+use crate::words::{ALGORITHMS, ANONYMIZERS, LOSSES, METHODS, PUBLISH, SUMMARIES};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Publish {
@@ -18,6 +18,9 @@ pub struct Publish {
     pub strict: bool,
     pub summarise: Summary,
     pub cloning: Cloning,
+    /// For [`Method::Decompose`].
+    pub algorithm: Algorithm,
+    pub anonymizer: Anonymizer,
     /// At least 1.
     pub max_nodes: Option<u64>,
     /// Above 0 and at most [`SECONDS_MAX`].
@@ -37,11 +40,12 @@ pub enum Method {
     BestCut,
     Anatomy,
     Clone,
+    Decompose,
 }
 
 impl Method {
-    pub const ALL: [Method; 5] =
-        [Method::FullDomain, Method::Mondrian, Method::BestCut, Method::Anatomy, Method::Clone];
+    pub const ALL: [Method; 6] =
+        [Method::FullDomain, Method::Mondrian, Method::BestCut, Method::Anatomy, Method::Clone, Method::Decompose];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -50,6 +54,52 @@ impl Method {
             Method::BestCut => "best-cut",
             Method::Anatomy => "anatomy",
             Method::Clone => "clone",
+            Method::Decompose => "decompose",
+        }
+    }
+}
+
+/// How a decomposition chooses its tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Algorithm {
+    #[default]
+    Best,
+    Gd,
+    Uad,
+    MultiSensitive,
+    SingleAttribute,
+}
+
+impl Algorithm {
+    pub const ALL: [Algorithm; 5] =
+        [Algorithm::Best, Algorithm::Gd, Algorithm::Uad, Algorithm::MultiSensitive, Algorithm::SingleAttribute];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::Best => "best",
+            Algorithm::Gd => "gd",
+            Algorithm::Uad => "uad",
+            Algorithm::MultiSensitive => "multi-sensitive",
+            Algorithm::SingleAttribute => "single-attribute",
+        }
+    }
+}
+
+/// How a decomposition hides the protected attribute of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Anonymizer {
+    #[default]
+    Anatomy,
+    Mondrian,
+}
+
+impl Anonymizer {
+    pub const ALL: [Anonymizer; 2] = [Anonymizer::Anatomy, Anonymizer::Mondrian];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Anonymizer::Anatomy => "anatomy",
+            Anonymizer::Mondrian => "mondrian",
         }
     }
 }
@@ -104,6 +154,8 @@ impl Publish {
             strict: true,
             summarise: Summary::default(),
             cloning: Cloning::default(),
+            algorithm: Algorithm::default(),
+            anonymizer: Anonymizer::default(),
             max_nodes: None,
             max_seconds: None,
             place,
@@ -136,7 +188,31 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
     }
     read_local(reader, &fields, &mut publish);
     cloning::read(reader, &fields, &mut publish);
+    read_decompose(reader, &fields, &mut publish);
     Some(publish)
+}
+
+/// What only a decomposition understands.
+fn read_decompose(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+    if let Some(field) = fields.get("algorithm") {
+        let name = reader.choice(field, ALGORITHMS.iter(), "algorithm");
+        let algorithm = Algorithm::ALL.into_iter().find(|algorithm| Some(algorithm.name()) == name);
+        publish.algorithm = algorithm.unwrap_or_default();
+    }
+    if let Some(field) = fields.get("anonymizer") {
+        let name = reader.choice(field, ANONYMIZERS.iter(), "anonymizer");
+        let anonymizer = Anonymizer::ALL.into_iter().find(|anonymizer| Some(anonymizer.name()) == name);
+        publish.anonymizer = anonymizer.unwrap_or_default();
+        if publish.anonymizer == Anonymizer::Mondrian && publish.algorithm == Algorithm::MultiSensitive {
+            let hint = "leave `anonymizer` out, or choose another `algorithm`";
+            reader.refuse_key(&field.node.at, "one table with several sensitive attributes has buckets", hint);
+        }
+    }
+    for key in ["algorithm", "anonymizer"].into_iter().filter(|_| publish.method != Method::Decompose) {
+        if let Some(field) = fields.get(key) {
+            refuse_for(reader, field, publish.method, "it is for `method = \"decompose\"`");
+        }
+    }
 }
 
 /// What only methods that divide people into classes understand, and what they do not.
@@ -187,5 +263,8 @@ mod tests {
         assert!(LOSSES.iter().map(|word| word.name).eq(Loss::ALL.map(Loss::name)));
         let available = METHODS.iter().filter(|word| word.available).map(|word| word.name);
         assert!(available.eq(Method::ALL.map(Method::name)));
+        let available = ALGORITHMS.iter().filter(|word| word.available).map(|word| word.name);
+        assert!(available.eq(Algorithm::ALL.map(Algorithm::name)));
+        assert!(ANONYMIZERS.iter().map(|word| word.name).eq(Anonymizer::ALL.map(Anonymizer::name)));
     }
 }

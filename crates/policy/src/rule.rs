@@ -16,6 +16,8 @@ pub struct Rule {
     /// What the attacker knows, never empty; every quasi attribute when the policy does not say.
     pub know: Vec<String>,
     pub protect: Option<String>,
+    /// Further attributes on the right, for a decomposition alone: what is protected is the combination.
+    pub also_protect: Vec<String>,
     /// Never empty.
     pub require: Vec<Model>,
     /// The place of each requirement.
@@ -23,11 +25,26 @@ pub struct Rule {
     pub place: String,
 }
 
+impl Rule {
+    /// All attributes on the right.
+    pub fn protected(&self) -> impl Iterator<Item = &String> {
+        self.protect.iter().chain(&self.also_protect)
+    }
+}
+
+/// What rules are read against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context<'d> {
+    /// `None` when the attributes could not be read, so that names cannot be checked.
+    pub(crate) drafts: Option<&'d [Draft]>,
+    /// Whether several tables are published, so that any attribute but an identifier may stand on either side.
+    pub(crate) decomposed: bool,
+}
+
 /// With the limit on attributes, a bound on what the rules' `know` can grow to.
 const RULES_MAX: usize = 256;
 
-/// `drafts` is `None` when the attributes could not be read, so that names cannot be checked.
-pub(crate) fn read_all(reader: &mut Reader<'_>, node: &Node, drafts: Option<&[Draft]>) -> Vec<Rule> {
+pub(crate) fn read_all(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Vec<Rule> {
     let Data::List(nodes) = &node.data else {
         let problem = format!("expected a list of rules, found {}", node.type_name());
         reader.refuse(&node.at, problem, "rules begin with two brackets: `[[rule]]`");
@@ -41,29 +58,49 @@ pub(crate) fn read_all(reader: &mut Reader<'_>, node: &Node, drafts: Option<&[Dr
         reader.refuse_key(&node.at, problem, "one rule may require several models: join rules with the same `know`");
         return Vec::new();
     }
-    nodes.iter().filter_map(|node| read(reader, node, drafts)).collect()
+    nodes.iter().filter_map(|node| read(reader, node, context)).collect()
 }
 
 pub(crate) const NO_RULE_HINT: &str =
     "say what must hold; for example `[[rule]]` with `require = { model = \"k-anonymity\", k = 5 }` below it";
 
-fn read(reader: &mut Reader<'_>, node: &Node, drafts: Option<&[Draft]>) -> Option<Rule> {
+fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<Rule> {
+    let drafts = context.drafts;
     let fields = reader.table(node, RULE, "[[rule]]")?;
     let require = fields.get("require").and_then(|field| read_require(reader, field));
-    let protect = fields.get("protect").map(|field| read_protect(reader, field, drafts));
+    let protect = fields.get("protect").map(|field| read_protect(reader, field, context));
     let know = match fields.get("know") {
         Some(field) => read_know(reader, field, drafts),
         None => drafts.map(|drafts| {
-            drafts.iter().filter(|draft| draft.role == Some(Role::Quasi)).map(|draft| draft.name.clone()).collect()
+            let quasi = drafts.iter().filter(|draft| draft.role == Some(Role::Quasi));
+            let named = quasi.map(|draft| draft.name.clone());
+            // What a rule protects is not known to its attacker, whatever role it has.
+            named.filter(|name| !protect.iter().flatten().flatten().any(|protected| protected == name)).collect()
         }),
     };
     if let Some(require) = &require {
         check_protect(reader, &fields, require, drafts);
     }
+    if context.decomposed {
+        check_sides(reader, &fields, know.as_deref());
+    }
     let (require, require_places) = require?.into_iter().unzip();
     // A `protect` that was refused leaves no rule.
-    let protect = protect.map_or(Some(None), |name| name.map(Some))?;
-    Some(Rule { know: know?, protect, require, require_places, place: reader.place(&node.at) })
+    let mut protect = protect.map_or(Some(Vec::new()), |names| names)?.into_iter();
+    let (protect, also_protect) = (protect.next(), protect.collect());
+    Some(Rule { know: know?, protect, also_protect, require, require_places, place: reader.place(&node.at) })
+}
+
+/// A decomposition needs something on both sides of every rule.
+fn check_sides(reader: &mut Reader<'_>, fields: &Fields<'_>, know: Option<&[String]>) {
+    if fields.get("protect").is_none() {
+        let hint = "say what must not be learnt: `protect = \"disease\"`";
+        reader.refuse_key(fields.at, "under `decompose` a rule must protect something", hint);
+    }
+    if fields.get("know").is_none() && know.is_some_and(<[String]>::is_empty) {
+        let hint = "list what the attacker knows, `know = [\"age\"]`, or give what they know the role `quasi`";
+        reader.refuse_key(fields.at, "nothing on the left: no attribute is quasi, and `know` is absent", hint);
+    }
 }
 
 fn read_require(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Vec<(Model, String)>> {
@@ -80,27 +117,47 @@ fn read_require(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Vec<(Model,
     models.into_iter().collect()
 }
 
-fn read_protect(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[Draft]>) -> Option<String> {
-    if let Data::List(_) = field.node.data {
-        let hint = "a rule protects one attribute; write one `[[rule]]` for each";
-        reader.refuse(&field.node.at, "expected a text in quotes, found a list", hint);
+fn read_protect(reader: &mut Reader<'_>, field: Field<'_>, context: Context<'_>) -> Option<Vec<String>> {
+    let elements = match field.node.data {
+        Data::List(_) if context.decomposed => reader.list(field)?,
+        Data::List(_) => {
+            let hint = "a rule protects one attribute; write one `[[rule]]` for each";
+            reader.refuse(&field.node.at, "expected a text in quotes, found a list", hint);
+            return None;
+        }
+        _ => vec![field],
+    };
+    if elements.is_empty() {
+        reader.refuse(&field.node.at, "the list is empty: nothing would be protected", field.hint());
         return None;
     }
-    let name = reader.text(field)?;
-    let draft = find(reader, field, name, drafts?)?;
+    let mut names: Vec<String> = Vec::new();
+    for element in elements {
+        let name = reader.text(element)?;
+        if names.iter().any(|known| known == name) {
+            reader.refuse(&element.node.at, format!("{} is listed twice", quoted(name)), "list every attribute once");
+        }
+        let draft = find(reader, element, name, context.drafts?)?;
+        check_role(reader, element, draft, context.decomposed);
+        names.push(name.to_owned());
+    }
+    Some(names)
+}
+
+fn check_role(reader: &mut Reader<'_>, field: Field<'_>, draft: &Draft, decomposed: bool) {
+    let name = &draft.name;
     match draft.role {
         Some(Role::Identifier) => {
             let problem = format!("{} is an identifier: it is never released", quoted(name));
             reader.refuse(&field.node.at, problem, "protect an attribute with the role `sensitive` or `plain`");
         }
         // The model counts the released values, so they must be those of the source.
-        Some(Role::Quasi) => {
+        Some(Role::Quasi) if !decomposed => {
             let problem = format!("{} has the role `quasi`: generalised, it cannot be protected as well", quoted(name));
             reader.refuse(&field.node.at, problem, format!("give {} the role `sensitive`", quoted(name)));
         }
-        Some(Role::Sensitive | Role::Plain) | None => {}
+        Some(Role::Quasi | Role::Sensitive | Role::Plain) | None => {}
     }
-    Some(name.to_owned())
 }
 
 fn read_know(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[Draft]>) -> Option<Vec<String>> {
@@ -140,13 +197,19 @@ fn check_protect(reader: &mut Reader<'_>, fields: &Fields<'_>, require: &[(Model
         }
         return;
     };
-    let Data::Text(name) = &field.node.data else { return };
-    if let Some(Data::List(known)) = fields.get("know").map(|field| &field.node.data)
-        && let Some(node) = known.iter().find(|node| matches!(&node.data, Data::Text(text) if text == name))
-    {
-        let problem = format!("{} is known and protected in the same rule", quoted(name));
+    let protected: Vec<&str> = match &field.node.data {
+        Data::List(nodes) => nodes.iter().filter_map(text).collect(),
+        _ => text(field.node).into_iter().collect(),
+    };
+    let known = match fields.get("know").map(|field| &field.node.data) {
+        Some(Data::List(nodes)) => nodes.as_slice(),
+        _ => &[],
+    };
+    for node in known.iter().filter(|node| text(node).is_some_and(|name| protected.contains(&name))) {
+        let problem = format!("{} is known and protected in the same rule", quoted(text(node).unwrap_or_default()));
         reader.refuse(&node.at, problem, "what the attacker knows cannot be kept from them: remove it from `know`");
     }
+    let Data::Text(name) = &field.node.data else { return };
     let draft = drafts.into_iter().flatten().find(|draft| draft.name == *name);
     let by_hierarchy = |model: &Model| matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
     if draft.is_some_and(|draft| !draft.hierarchy_given) && require.iter().any(|(model, _)| by_hierarchy(model)) {
@@ -159,7 +222,19 @@ fn check_protect(reader: &mut Reader<'_>, fields: &Fields<'_>, require: &[(Model
     }
 }
 
-fn find<'d>(reader: &mut Reader<'_>, field: Field<'_>, name: &str, drafts: &'d [Draft]) -> Option<&'d Draft> {
+fn text(node: &Node) -> Option<&str> {
+    match &node.data {
+        Data::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+pub(crate) fn find<'d>(
+    reader: &mut Reader<'_>,
+    field: Field<'_>,
+    name: &str,
+    drafts: &'d [Draft],
+) -> Option<&'d Draft> {
     let found = drafts.iter().find(|draft| draft.name == name);
     if found.is_none() {
         let names = || drafts.iter().map(|draft| draft.name.as_str());

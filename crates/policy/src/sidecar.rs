@@ -48,7 +48,7 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Sideca
     let folder = path.parent().unwrap_or(Path::new(""));
     let sections = reader.table(root, SIDECAR, "[source]")?;
     let source = sections.get("source").and_then(|field| source::read(reader, field.node, folder));
-    let drafts = sections.get("attributes").and_then(|field| attribute::read(reader, field.node, folder))?;
+    let drafts = sections.get("attributes").and_then(|field| attribute::read(reader, field.node, folder, false))?;
     for draft in drafts.iter().filter(|draft| draft.hierarchy_given) {
         if !draft.hierarchy_is_file() {
             let hint = "name the file that the labels come from, or leave the hierarchy out";

@@ -44,6 +44,8 @@ pub const SECTIONS: &[Word] = &[
     Word::key("source", "[source]", "where the data is").also(&["data", "input"]).required(),
     Word::key("attributes", "[attributes]", "what each column is").also(&["columns", "attribute"]).required(),
     Word::key("rule", "[[rule]]", "what must hold, and against whom").also(&["rules"]),
+    Word::key("dependency", "[[dependency]]", "which attributes determine which, as attackers know too")
+        .also(&["dependencies", "fd"]),
     Word::key("publish", "[publish]", "how to publish").also(&["output", "release"]),
     Word::key("community", "[community]", "what is already published elsewhere"),
 ];
@@ -114,10 +116,20 @@ pub const DATE_UNITS: &[Word] = &[
 pub const RULE: &[Word] = &[
     Word::key("know", "know = [\"age\", \"zip\"]", "what the attacker knows, every quasi attribute if absent")
         .also(&["knows", "known", "quasi"]),
-    Word::key("protect", "protect = \"disease\"", "what the attacker must not learn").also(&["sensitive", "protects"]),
+    Word::key(
+        "protect",
+        "protect = \"disease\"",
+        "what the attacker must not learn; several in a list: their combination",
+    )
+    .also(&["sensitive", "protects"]),
     Word::key("require", "require = { model = \"k-anonymity\", k = 5 }", "what must hold, one model or a list of them")
         .also(&["requires", "model", "models"])
         .required(),
+];
+
+pub const DEPENDENCY: &[Word] = &[
+    Word::key("from", "from = [\"zip\"]", "the attributes that determine another").also(&["determinant"]).required(),
+    Word::key("to", "to = \"county\"", "the attribute that they determine").also(&["determines"]).required(),
 ];
 
 /// A privacy model and its parameters.
@@ -239,7 +251,8 @@ pub const PUBLISH: &[Word] = &[
         "for clone with `assignment = \"scan\"`: the share of tuples that every class looks at",
     ),
     Word::key("rare", "rare = \"keep\"", "for clone: what becomes of values so rare that classes become few and large"),
-    Word::key("algorithm", "algorithm = \"uad\"", "for decompose").later(),
+    Word::key("algorithm", "algorithm = \"best\"", "for decompose: how the tables are chosen"),
+    Word::key("anonymizer", "anonymizer = \"anatomy\"", "for decompose: how a table hides its protected attribute"),
 ];
 
 pub const METHODS: &[Word] = &[
@@ -248,7 +261,24 @@ pub const METHODS: &[Word] = &[
     Word::value("best-cut", "classes by the cuts that win the most, for less loss than mondrian").also(&["bestcut"]),
     Word::value("anatomy", "quasi attributes and protected values in separate tables").also(&["bucketization"]),
     Word::value("clone", "classes alike in their protected values, told by statistics").also(&["cloning"]),
-    Word::value("decompose", "several tables, each for its own rule").later(),
+    Word::value("decompose", "several tables, each for its own rule"),
+];
+
+pub const ALGORITHMS: &[Word] = &[
+    Word::value("best", "the one of the others that keeps the most, by KL divergence"),
+    Word::value(
+        "gd",
+        "guardian decomposition: many overlapping tables, attributes added back where the rules allow it",
+    ),
+    Word::value("uad", "utility-aware decomposition: few tables without overlap, by colouring the rules' graph"),
+    Word::value("multi-sensitive", "one table in which every protected attribute is sensitive, by integer programs")
+        .also(&["multi-sa"]),
+    Word::value("single-attribute", "every attribute in a table of its own").also(&["single"]),
+];
+
+pub const ANONYMIZERS: &[Word] = &[
+    Word::value("anatomy", "protected values by bucket, everything else as it is").also(&["buckets"]),
+    Word::value("mondrian", "classes of rows whose other attributes are generalised"),
 ];
 
 pub const ASSIGNMENTS: &[Word] = &[
@@ -348,7 +378,18 @@ mod tests {
     fn no_two_words_of_a_table_share_a_name() {
         let mut tables =
             vec![SECTIONS, SOURCE, FORMATS, ATTRIBUTE, ROLES, TYPES, HIERARCHY, DATE_UNITS, RULE, DISTANCES, PUBLISH];
-        tables.extend([READINGS, METHODS, ASSIGNMENTS, RARE, SUMMARIES, LOSSES, COMMUNITY]);
+        tables.extend([
+            READINGS,
+            METHODS,
+            ASSIGNMENTS,
+            RARE,
+            SUMMARIES,
+            ALGORITHMS,
+            ANONYMIZERS,
+            LOSSES,
+            COMMUNITY,
+            DEPENDENCY,
+        ]);
         tables.extend(MODELS.iter().map(|model| model.keys));
         for table in tables {
             let mut names: Vec<String> =

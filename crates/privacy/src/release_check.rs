@@ -209,11 +209,15 @@ fn same_classes(claimed: &ClassSizes, found: &ClassSizes) -> bool {
 }
 
 fn same_numbers(claimed: &Map<String, Value>, found: &Map<String, Value>) -> bool {
-    claimed.len() == found.len()
-        && found.iter().all(|(name, found)| match (claimed.get(name).and_then(Value::as_f64), found.as_f64()) {
-            (Some(claimed), Some(found)) => (claimed - found).abs() <= 1e-9,
-            _ => false,
-        })
+    let same = |(name, found): (&String, &Value)| match (claimed.get(name), found) {
+        (Some(Value::String(claimed)), Value::String(found)) => claimed == found,
+        (Some(claimed), found) => {
+            let numbers = claimed.as_f64().zip(found.as_f64());
+            numbers.is_some_and(|(claimed, found)| (claimed - found).abs() <= 1e-9)
+        }
+        (None, _) => false,
+    };
+    claimed.len() == found.len() && found.iter().all(same)
 }
 
 fn told(claim: &Claim) -> String {

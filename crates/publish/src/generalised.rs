@@ -128,18 +128,32 @@ pub(crate) fn released_columns<'a>(bound: &'a Bound<'_>, made: &Generalised<'a>)
         .collect()
 }
 
-/// Only labels that are released: a label that only left-out rows carry would betray them.
 pub(crate) fn write_codebook(bound: &Bound<'_>, made: &Generalised<'_>, path: &Path) -> Result<(), TableError> {
     let mut codebook = Codebook::new();
     for (quasi, recoded) in bound.quasi.iter().zip(&made.recoded) {
-        let mut released = vec![false; recoded.labels.len()];
-        for (row, code) in recoded.codes.iter().enumerate() {
-            released[recoded.map[code as usize] as usize] |= made.kept_rows.is_none_or(|kept| kept[row]);
-        }
-        for (label, _) in recoded.labels.iter().zip(&released).filter(|(_, released)| **released) {
-            codebook.add(&quasi.attribute.name, label)?;
-        }
+        add_labels(&mut codebook, quasi, recoded, made.kept_rows)?;
     }
+    write_whole(&codebook, path)
+}
+
+/// Only labels that are released: a label that only left-out rows carry would betray them.
+pub(crate) fn add_labels(
+    codebook: &mut Codebook,
+    quasi: &Quasi<'_>,
+    recoded: &Recoded<'_>,
+    kept_rows: Option<&[bool]>,
+) -> Result<(), TableError> {
+    let mut released = vec![false; recoded.labels.len()];
+    for (row, code) in recoded.codes.iter().enumerate() {
+        released[recoded.map[code as usize] as usize] |= kept_rows.is_none_or(|kept| kept[row]);
+    }
+    for (label, _) in recoded.labels.iter().zip(&released).filter(|(_, released)| **released) {
+        codebook.add(&quasi.attribute.name, label)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn write_whole(codebook: &Codebook, path: &Path) -> Result<(), TableError> {
     let failed = |error| TableError::io(path, error);
     let mut out = std::io::BufWriter::new(std::fs::File::create_new(path).map_err(failed)?);
     codebook.write(&mut out).map_err(failed)?;

@@ -6,6 +6,7 @@ pub mod bucketized;
 pub mod catalog;
 pub mod cloning;
 pub mod community;
+pub mod decompose;
 pub mod error;
 pub mod full_domain;
 pub mod generalised;

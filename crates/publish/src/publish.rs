@@ -15,6 +15,7 @@ use crate::bind::{Bound, read_source};
 use crate::catalog::Beside;
 use crate::cloning::{self, CloneReport};
 use crate::community;
+use crate::decompose;
 use crate::error::PublishError;
 use crate::full_domain;
 use crate::local;
@@ -104,5 +105,6 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
         Method::Mondrian | Method::BestCut => local::publish(job),
         Method::Anatomy => anatomy::publish(job),
         Method::Clone => cloning::publish(job),
+        Method::Decompose => decompose::publish(job),
     }
 }

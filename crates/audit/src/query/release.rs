@@ -56,6 +56,11 @@ impl Release {
                 let rows = read_released(directory, quasi, progress)?;
                 (Tables::Bucketized(rows, read_released(directory, sensitive, progress)?), Codebook::new())
             }
+            Shape::Decomposed { .. } => {
+                let problem = "this release is several tables, and SQL asks one";
+                let hint = "`hedgerow measure` tells how well counts over all of them come out";
+                return Err(TableError::input(directory.display().to_string(), problem, hint));
+            }
         };
         Ok(Release { tables, codebook, kinds, told })
     }

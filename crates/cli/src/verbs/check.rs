@@ -9,6 +9,7 @@ use hedgerow_privacy::release_check::{ReleaseCheck, check_release_beside};
 use hedgerow_publish::bind::{read_any, rules_for};
 use hedgerow_publish::community::{digest_of, open_any};
 use hedgerow_table::release::manifest::{FILE_NAME, Manifest};
+use hedgerow_table::release::shape::Shape;
 use serde_json::json;
 
 use super::{claims_json, claims_text, print, print_json, warn};
@@ -29,7 +30,14 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             let resources = Manifest::read(&arguments.target)?.resources;
             let fields = resources.iter().flat_map(|resource| &resource.schema.fields);
             let quasi = fields.filter(|field| field.role.as_deref() == Some("quasi"));
-            let quasi: Vec<String> = quasi.map(|field| field.name.clone()).collect();
+            let mut quasi: Vec<String> = quasi.map(|field| field.name.clone()).collect();
+            if matches!(Shape::of(&resources), Some(Shape::Decomposed { .. })) {
+                // Roles say nothing there: what a rule protects is known in others or in none.
+                let claims = &found.checked.claims;
+                quasi.retain(|name| claims.iter().all(|claim| claim.protect.as_ref() != Some(name)));
+                quasi.sort();
+                quasi.dedup();
+            }
             let mut cautions = about_claims(&place, &found.checked.claims, &quasi);
             cautions.extend(about_identifiers(&place, identifiers_of(&resources)));
             (found, cautions)

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use hedgerow_audit::joint::{CountQueries, measure_tables};
 use hedgerow_audit::{
     Measured, MeasuredBuckets, MeasuredClones, Measures, QuasiSource, QueryOptions, Recoding, measure, measure_buckets,
     measure_clones,
@@ -31,12 +32,32 @@ pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure>
             bucketized(directory, &manifest, [quasi, sensitive], &policy, &queries, &bars)?
         }
         Shape::Cloned { .. } => cloned(directory, &manifest, &policy, &queries, &bars)?,
+        Shape::Decomposed { .. } => return several(arguments, &policy, bars, talk),
     };
     drop(bars);
     if talk.json {
         print_json(&measures.to_json())?;
     } else {
         print(&measures.to_string())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Several tables about the same people: what they tell together.
+fn several(arguments: &Measure, policy: &Policy, bars: Bars, talk: &Talk) -> Result<ExitCode, Failure> {
+    let source = read_source(policy, &bars)?;
+    let queries = CountQueries {
+        count: arguments.queries,
+        seed: arguments.seed,
+        dimension: arguments.query_dimension,
+        share: arguments.value_share,
+    };
+    let measured = measure_tables(&arguments.release, &source, queries, &bars)?;
+    drop(bars);
+    if talk.json {
+        print_json(&measured.to_json())?;
+    } else {
+        print(&measured.to_string())?;
     }
     Ok(ExitCode::SUCCESS)
 }

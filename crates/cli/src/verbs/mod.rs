@@ -10,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod measure;
 pub(crate) mod publish;
 pub(crate) mod query;
+pub(crate) mod rules;
 pub(crate) mod synth;
 
 use std::io::Write;

@@ -8,6 +8,7 @@ mod buckets;
 mod cloning;
 mod closeness;
 mod community;
+mod decompose;
 mod destination;
 mod examples;
 mod interrupted;

@@ -90,28 +90,6 @@ hint: put texts in double quotes, as in `role = "quasi"`
 }
 
 #[test]
-fn what_is_not_available_yet() {
-    prints(
-        &format!(
-            "{HEAD}[[rule]]\nrequire = {{ model = \"k-anonymity\", k = 5 }}\n[publish]\nmethod = \"decompose\"\nalgorithm = \"uad\"\n"
-        ),
-        r#"
-error: policy.toml:9:10: publish.method: the method `decompose` is not available in this version
-   |
- 9 | method = "decompose"
-   |          ^^^^^^^^^^^
-hint: available now: `full-domain`, `mondrian`, `best-cut`, `anatomy` and `clone`
-
-error: policy.toml:10:1: publish.algorithm: not available in this version (for decompose)
-   |
-10 | algorithm = "uad"
-   | ^^^^^^^^^
-hint: remove it; available here: `method`, `suppression`, `loss`, `max-nodes`, `max-seconds`, `strict`, `summarise`, `k`, `lambda`, `max-epsilon`, `assignment`, `rho` and 1 more
-"#,
-    );
-}
-
-#[test]
 fn nothing_in_the_file_can_steer_the_terminal() {
     let text = format!("{HEAD}[[rule]]\nprotect = \"\\u001b[31mred\"\nrequire = {{ \u{1b} }}");
     let errors = Policy::parse(&text, Path::new("policy.toml")).unwrap_err().to_string();

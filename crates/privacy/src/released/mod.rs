@@ -5,6 +5,7 @@
 
 mod bucketized;
 mod cloned;
+mod decomposed;
 mod generalised;
 
 use std::fmt::Debug;
@@ -42,5 +43,6 @@ pub fn read(directory: &Path, manifest: &Manifest, progress: &dyn Progress) -> R
             Ok(Box::new(bucketized::Buckets::read(directory, quasi, sensitive, progress)?))
         }
         Shape::Cloned { .. } => Ok(Box::new(cloned::Clones::read(directory, manifest, progress)?)),
+        Shape::Decomposed { tables } => Ok(Box::new(decomposed::Decomposed::read(directory, tables, progress)?)),
     }
 }

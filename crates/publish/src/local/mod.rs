@@ -91,7 +91,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
 }
 
 /// Where every label is a value, the column is released as it was read, with its own type.
-fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &Cells, codes: &'a Codes, map: &'a [u32]) -> Recoded<'a> {
+pub(crate) fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &Cells, codes: &'a Codes, map: &'a [u32]) -> Recoded<'a> {
     if cells.values_only {
         let level = &quasi.hierarchy.levels()[0];
         let (labels, kind) = (level.labels.clone(), quasi.column.domain.kind());

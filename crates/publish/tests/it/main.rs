@@ -5,6 +5,7 @@ mod as_read;
 mod bind;
 mod cloning;
 mod community;
+mod decompose;
 mod joint;
 mod joint_promises;
 mod local;

@@ -5,6 +5,7 @@ pub mod classes;
 mod clone_classes;
 pub mod cloned;
 pub mod codebook;
+pub mod combined;
 pub mod digest;
 mod labels;
 pub mod manifest;

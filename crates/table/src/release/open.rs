@@ -7,6 +7,7 @@ use super::bucketized::{Bucketized, GROUP};
 use super::classes::{ReleasedClasses, SensitiveCounts};
 use super::cloned::Cloned;
 use super::codebook::Codebook;
+use super::combined::Combined;
 use super::labels::Labels;
 use super::manifest::{FILE_NAME, Manifest, Resource};
 use super::read::{quasi_of, read_codebook, read_released};
@@ -165,6 +166,15 @@ fn open_tables(
         }
         TableSet::Bucketized { quasi: rows, sensitive } => {
             let sensitive = sensitive.ok_or_else(|| without_sensitive(&place, "bucketized"))?;
+            if Combined::is(sensitive) {
+                let (read, problems) = Combined::examine(directory, rows, sensitive, progress)?;
+                contradictions.extend(problems);
+                let counts = combined_counts(&read);
+                let (rows, told) = (read.quasi.rows as u64, told_rows(read));
+                let mut classes = ReleasedClasses::of_bucketized(&name, &told, &quasi, counts, covers, &place)?;
+                classes.rows = rows;
+                return Ok(classes);
+            }
             let (read, problems) = Bucketized::examine(directory, rows, sensitive, progress)?;
             contradictions.extend(problems);
             let counts = vec![counts_of(&read)];
@@ -193,6 +203,35 @@ fn counts_of(read: &Bucketized) -> SensitiveCounts {
     let of_bucket = |bucket: u32| read.values(bucket as usize).iter().map(move |&(code, count)| (bucket, code, count));
     let cells = (0..read.len() as u32).flat_map(of_bucket).collect();
     SensitiveCounts::new(read.sensitive.clone(), values, read.len(), cells)
+}
+
+/// Each sensitive attribute of a combination by itself.
+fn combined_counts(read: &Combined) -> Vec<SensitiveCounts> {
+    let of = |name: &String| {
+        let column = read.values.column(name)?;
+        let values = (0..column.domain.cardinality() as u32).map(|code| column.domain.text(code)).collect();
+        let entries = read.bucket_of_value.iter().zip(column.codes.iter()).zip(&read.counts);
+        let cells = entries.map(|((&bucket, code), &count)| (bucket, code, count)).collect();
+        Some(SensitiveCounts::new(name.clone(), values, read.sizes.len(), cells))
+    };
+    read.sensitive.iter().filter_map(of).collect()
+}
+
+/// The rows whose sensitive values are told, each with its bucket.
+fn told_rows(read: Combined) -> Table {
+    let told: Vec<usize> = (0..read.quasi.rows).filter(|&row| read.bucket_of_row[row].is_some()).collect();
+    let mut table = read.quasi;
+    table.rows = told.len();
+    table.columns.retain(|column| column.name != GROUP);
+    for column in &mut table.columns {
+        let codes = told.iter().map(|&row| column.codes.get(row));
+        column.codes = Codes::from_iter(column.domain.cardinality(), codes);
+    }
+    let buckets = read.bucket_of_row.into_iter().flatten();
+    let codes = Codes::from_iter(read.sizes.len(), buckets);
+    let domain = Domain::new(Values::Integer((0..read.sizes.len() as i64).collect()), false);
+    table.columns.push(Column { name: GROUP.to_owned(), domain, codes });
+    table
 }
 
 /// The rows, each with its bucket among all that either table tells of.

@@ -1,0 +1,290 @@
+//! Decomposed releases as users meet them: published, checked, tampered with, refused; and what `rules` says.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::running::{Folder, Ran, example};
+
+/// The six patients with some of the policy's text replaced.
+fn six_patients(changes: &[(&str, &str)]) -> Folder {
+    let folder = Folder::new();
+    folder.write("patients.csv", std::fs::read(example("six-patients/patients.csv")).unwrap());
+    let mut policy = std::fs::read_to_string(example("six-patients/decompose.toml")).unwrap();
+    for (from, to) in changes {
+        assert!(policy.contains(from), "no {from}");
+        policy = policy.replace(from, to);
+    }
+    folder.write("policy.toml", policy);
+    folder
+}
+
+fn publish(folder: &Folder) -> Ran {
+    folder.run(&["publish", "policy.toml", "-o", "release", "--json"])
+}
+
+#[test]
+fn the_six_patients_are_published_in_tables_that_check() {
+    for algorithm in ["best", "gd", "uad", "single-attribute"] {
+        let folder = six_patients(&[("\"best\"", &format!("\"{algorithm}\""))]);
+        let ran = publish(&folder);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(told["rows"]["out"], 6);
+        let guarantees = told["guarantees"].as_array().unwrap();
+        assert_eq!(guarantees.len(), 3);
+        assert!(guarantees.iter().all(|claim| claim["holds"] == true), "{told}");
+        let manifest: Value = serde_json::from_str(&folder.read("release/datapackage.json")).unwrap();
+        let mut published = BTreeSet::new();
+        for resource in
+            manifest["resources"].as_array().unwrap().iter().filter(|resource| resource["name"] != "codebook")
+        {
+            let path = resource["path"].as_str().unwrap();
+            assert!(path.starts_with("table-"), "{path}");
+            let header = folder.read(&format!("release/{path}")).lines().next().unwrap().to_owned();
+            published.extend(header.split(',').map(str::to_owned));
+        }
+        for name in ["hospital", "age", "gender", "zipcode", "race", "icd"] {
+            assert!(published.contains(name), "{algorithm} published {published:?}");
+        }
+        let checked = folder.run(&["check", "release"]);
+        assert_eq!(checked.code, Some(0), "{algorithm}: {checked:?}");
+    }
+}
+
+#[test]
+fn parquet_tables_check_too() {
+    let folder = six_patients(&[]);
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--format", "parquet"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(folder.run(&["check", "release"]).code, Some(0));
+}
+
+#[test]
+fn tables_that_were_joined_or_changed_are_found_out() {
+    // Race, gender and age beside the ZIP code: the second rule is broken.
+    let folder = six_patients(&[("\"best\"", "\"single-attribute\"")]);
+    assert_eq!(publish(&folder).code, Some(0));
+    let manifest = folder.read("release/datapackage.json");
+    let parsed: Value = serde_json::from_str(&manifest).unwrap();
+    let of = |name: &str| {
+        let resources = parsed["resources"].as_array().unwrap();
+        let holds = |resource: &&Value| resource["schema"]["fields"][0]["name"] == name;
+        resources.iter().position(|resource| holds(&resource)).unwrap()
+    };
+    let (gender, zipcode) = (of("gender"), of("zipcode"));
+    let path = |index: usize| parsed["resources"][index]["path"].as_str().unwrap().to_owned();
+    let joined = "gender,zipcode\nF,71000\nM,72000\nF,73000\nF,74000\nM,71000\nM,72000\n";
+    folder.write(&format!("release/{}", path(gender)), joined);
+    let mut changed = parsed.clone();
+    let field = changed["resources"][zipcode]["schema"]["fields"][0].clone();
+    changed["resources"][gender]["schema"]["fields"].as_array_mut().unwrap().push(field);
+    folder.write("release/datapackage.json", changed.to_string());
+    let ran = folder.run(&["check", "release"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stdout.contains("BROKEN") && ran.stdout.contains("broken: from gender by"), "{ran:?}");
+
+    let folder = six_patients(&[("\"best\"", "\"single-attribute\"")]);
+    assert_eq!(publish(&folder).code, Some(0));
+    let parsed: Value = serde_json::from_str(&folder.read("release/datapackage.json")).unwrap();
+    let path = format!("release/{}", parsed["resources"][0]["path"].as_str().unwrap());
+    let shorter: Vec<String> = folder.read(&path).lines().take(6).map(str::to_owned).collect();
+    folder.write(&path, shorter.join("\n") + "\n");
+    let ran = folder.run(&["check", "release"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stdout.contains("different numbers of rows"), "{ran:?}");
+    folder.write("release/table-1/more.csv", "a\n1\n");
+    let ran = folder.run(&["check", "release"]);
+    assert!(ran.stdout.contains("table-1/more.csv"), "{ran:?}");
+}
+
+#[test]
+fn what_no_publication_can_keep_is_refused_with_the_numbers() {
+    // Three of six people are white.
+    let folder = six_patients(&[(
+        "protect = \"race\"\nrequire = { model = \"frequency-l-diversity\", l = 2 }",
+        "protect = \"race\"\nrequire = { model = \"frequency-l-diversity\", l = 3 }",
+    )]);
+    let ran = publish(&folder);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("3 of 6 rows (50.0 %)"), "{ran:?}");
+    assert_eq!(folder.names(), ["patients.csv", "policy.toml"]);
+    let ran = folder.run(&["rules", "policy.toml"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stdout.contains("cannot be kept") && ran.stdout.contains("3 of 6 rows"), "{ran:?}");
+
+    let dependency = "[[dependency]]\nfrom = [\"gender\", \"icd\"]\nto = \"zipcode\"\n[publish]";
+    let folder = six_patients(&[("[publish]", dependency)]);
+    let ran = publish(&folder);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("knows `zipcode` by a dependency"), "{ran:?}");
+
+    let folder = six_patients(&[(
+        "protect = \"race\"\nrequire = { model = \"frequency-l-diversity\", l = 2 }",
+        "protect = \"race\"\nrequire = { model = \"k-anonymity\", k = 2 }",
+    )]);
+    let ran = publish(&folder);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("decompose cannot keep k-anonymity"), "{ran:?}");
+}
+
+#[test]
+fn rules_are_reduced_told_and_drawn() {
+    let weaker = "[[rule]]\nknow = [\"icd\"]\nprotect = [\"zipcode\", \"age\"]\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n[publish]";
+    let folder = six_patients(&[("[publish]", weaker)]);
+    let ran = folder.run(&["rules", "policy.toml"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("4  follows from rule 2"), "{}", ran.stdout);
+    let ran = folder.run(&["rules", "policy.toml", "--json"]);
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(told["rules"][3]["implied_by"], 2);
+    assert_eq!(told["rules"][0]["most_frequent"], 3);
+    let standings = told["standings"].as_array().unwrap();
+    assert!(standings.len() == 3 && standings.iter().all(|one| one["standing"] != "broken"), "{told}");
+    let ran = folder.run(&["rules", "policy.toml", "--svg"]);
+    assert!(ran.stdout.starts_with("<svg") && ran.stdout.ends_with("</svg>\n"), "{}", ran.stdout);
+}
+
+/// Sixty made-up people and three rules about five attributes, under other publishing settings than `best`.
+fn sixty_people(publish: &str) -> Folder {
+    let folder = Folder::new();
+    let mut state = 12345u64;
+    let mut draw = |values: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % values
+    };
+    let mut table = "age,town,job,pay,illness\n".to_owned();
+    for _ in 0..60 {
+        let age = 20 + draw(40);
+        let town = draw(4);
+        let job = if draw(3) > 0 { town % 3 } else { draw(3) };
+        table += &format!("{age},town {town},job {job},pay {},illness {}\n", (age / 20 + draw(3)) % 4, draw(4));
+    }
+    folder.write("people.csv", table);
+    let rule = |know: &str, protect: &str, model: &str| {
+        format!("[[rule]]\nknow = [{know}]\nprotect = \"{protect}\"\nrequire = {{ {model} }}\n")
+    };
+    let policy = format!(
+        "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\" }}\ntown = {{ role = \"quasi\" }}\n\
+         job = {{ role = \"plain\" }}\npay = {{ role = \"sensitive\" }}\nillness = {{ role = \"sensitive\" }}\n{}{}{}\
+         [publish]\nmethod = \"decompose\"\n{publish}\n",
+        rule("\"age\", \"town\"", "illness", "model = \"frequency-l-diversity\", l = 2"),
+        rule("\"age\", \"job\"", "pay", "model = \"distinct-l-diversity\", l = 2"),
+        rule("\"pay\"", "illness", "model = \"entropy-l-diversity\", l = 2"),
+    );
+    folder.write("policy.toml", policy);
+    folder
+}
+
+/// The audit reads the release and works the divergence out by itself.
+#[test]
+fn what_was_lost_is_the_same_from_the_release() {
+    for algorithm in ["gd", "uad", "multi-sensitive", "single-attribute", "best"] {
+        let folder = sixty_people(&format!("algorithm = \"{algorithm}\""));
+        let ran = publish(&folder);
+        assert_eq!(ran.code, Some(0), "{algorithm}: {ran:?}");
+        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let checked = folder.run(&["check", "release"]);
+        assert_eq!(checked.code, Some(0), "{algorithm}: {checked:?}");
+        let audited = folder.run(&["audit", "release", "--adversary", "intersection"]);
+        assert_eq!(audited.code, Some(0), "{algorithm}: {audited:?}");
+        let measure = ["measure", "release", "--policy", "policy.toml", "--json", "--query-dimension", "2"];
+        let ran = folder.run(&measure);
+        assert_eq!(ran.code, Some(0), "{algorithm}: {ran:?}");
+        let measured: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let kl = |value: &Value| value["loss"]["kl"].as_f64().unwrap();
+        assert!((kl(&told) - kl(&measured)).abs() < 1e-9, "{algorithm}: {told} and {measured}");
+        assert_eq!(measured["queries"]["count"], 1000, "{measured}");
+        assert!(measured["queries"]["relative-error"]["mean"].as_f64().unwrap() > 0.0, "{measured}");
+    }
+}
+
+#[test]
+fn guardians_can_be_generalised_instead() {
+    for algorithm in ["uad", "gd"] {
+        let folder = sixty_people(&format!("algorithm = \"{algorithm}\"\nanonymizer = \"mondrian\""));
+        let ran = publish(&folder);
+        assert_eq!(ran.code, Some(0), "{algorithm}: {ran:?}");
+        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let guarantees = told["guarantees"].as_array().unwrap();
+        assert!(guarantees.iter().all(|claim| claim["holds"] == true), "{told}");
+        let guarded = |claim: &&Value| claim["achieved"]["standing"].as_str().unwrap().starts_with("guarded");
+        assert!(guarantees.iter().any(|claim| guarded(&claim)), "{told}");
+        let manifest = folder.read("release/datapackage.json");
+        assert!(!manifest.contains("group"), "there are no buckets: {manifest}");
+        let checked = folder.run(&["check", "release"]);
+        assert_eq!(checked.code, Some(0), "{algorithm}: {checked:?}");
+    }
+    let folder = sixty_people("algorithm = \"multi-sensitive\"\nanonymizer = \"mondrian\"");
+    let ran = publish(&folder);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("has buckets"), "{ran:?}");
+}
+
+/// A class in which one value becomes too frequent is no guardian any more.
+#[test]
+fn a_generalised_guardian_that_was_changed_is_found_out() {
+    let folder = sixty_people("algorithm = \"uad\"\nanonymizer = \"mondrian\"");
+    assert_eq!(publish(&folder).code, Some(0));
+    let manifest: Value = serde_json::from_str(&folder.read("release/datapackage.json")).unwrap();
+    let resources = manifest["resources"].as_array().unwrap();
+    let fields = |resource: &Value| -> Vec<String> {
+        let fields = resource["schema"]["fields"].as_array().unwrap();
+        fields.iter().map(|field| field["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let protected = |name: &String| name == "pay" || name == "illness";
+    let is_guardian = |resource: &&Value| fields(resource).len() > 1 && fields(resource).iter().any(protected);
+    let guardian = resources.iter().find(is_guardian).expect("a protected attribute beside others");
+    let path = format!("release/{}", guardian["path"].as_str().unwrap());
+    let at = fields(guardian).iter().position(protected).unwrap();
+    // Everybody swaps with everybody until one value fills the first class: the counts of the whole stay.
+    let text = folder.read(&path);
+    let mut lines: Vec<Vec<String>> = text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+    let mut values: Vec<String> = lines[1..].iter().map(|cells| cells[at].clone()).collect();
+    values.sort();
+    let mut order: Vec<usize> = (1..lines.len()).collect();
+    order.sort_by_key(|&line| {
+        let mut cells = lines[line].clone();
+        cells.remove(at);
+        cells
+    });
+    for (line, value) in order.into_iter().zip(values) {
+        lines[line][at] = value;
+    }
+    let text: Vec<String> = lines.iter().map(|cells| cells.join(",")).collect();
+    folder.write(&path, text.join("\n") + "\n");
+    let ran = folder.run(&["check", "release"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stdout.contains("broken: from"), "{ran:?}");
+}
+
+#[test]
+fn one_table_that_can_have_no_buckets_is_refused() {
+    let folder = six_patients(&[("\"best\"", "\"multi-sensitive\"")]);
+    let ran = publish(&folder);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("no rows can share a bucket"), "{ran:?}");
+    assert_eq!(folder.names(), ["patients.csv", "policy.toml"]);
+}
+
+#[test]
+fn dependencies_in_the_data_are_told() {
+    let folder = Folder::new();
+    let table = "zip,county,age,illness\n1,a,30,flu\n1,a,40,flu\n2,a,30,cold\n2,a,40,cold\n3,b,30,flu\n3,b,40,cold\n";
+    folder.write("people.csv", table);
+    let policy = "[source]\npath = \"people.csv\"\n[attributes]\nzip = { role = \"quasi\" }\ncounty = { role = \"quasi\" }\n\
+        age = { role = \"quasi\" }\nillness = { role = \"quasi\" }\n[[rule]]\nknow = [\"age\"]\nprotect = \"county\"\n\
+        require = { model = \"distinct-l-diversity\", l = 2 }\n[publish]\nmethod = \"decompose\"\n";
+    folder.write("policy.toml", policy);
+    let ran = folder.run(&["rules", "policy.toml"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("zip → county"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("age → county"), "{}", ran.stdout);
+    folder.write(
+        "policy.toml",
+        policy.replace("[publish]", "[[dependency]]\nfrom = [\"zip\"]\nto = \"county\"\n[publish]"),
+    );
+    let ran = folder.run(&["rules", "policy.toml"]);
+    assert!(ran.stdout.contains("age ⇸ zip"), "theorem 3.2 adds a rule: {}", ran.stdout);
+    assert!(!ran.stdout.contains("in the data"), "{}", ran.stdout);
+}

@@ -1,0 +1,219 @@
+//! `method = "decompose"`: several tables instead of one, so that rules over any attributes hold at once (Jin, Zhang, Zhang,
+//! Das: *Versatile publishing for privacy preservation*, 2010).
+//!
+//! A table with a protected attribute and something that its rules know is bucketized ([`groups`]): one file tells the
+//! bucket of every row, another the protected values of every bucket; or its other attributes are generalised ([`regions`]).
+//! Which attributes go together is chosen by [`gd`], [`uad`], [`multi_sensitive`], or by giving each attribute a table of its
+//! own; what a choice keeps of the data is its [`divergence`].
+
+pub mod attack;
+pub mod choice;
+pub mod colouring;
+pub mod divergence;
+pub mod gd;
+pub mod groups;
+pub mod junction;
+pub mod multi_sensitive;
+pub mod partition;
+pub mod picture;
+pub mod problem;
+pub mod program;
+pub mod regions;
+mod release;
+pub mod rules;
+pub mod uad;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hedgerow_audit::joint::{PublishedBuckets, PublishedTable};
+use hedgerow_policy::{Anonymizer, Policy, Role};
+use hedgerow_privacy::rules::AttributeSet;
+use hedgerow_table::InputError;
+use hedgerow_table::release::bucketized::{COUNT, GROUP};
+use hedgerow_table::release::manifest::Rows;
+use rand::rngs::StdRng;
+use serde_json::{Map, Value, json};
+
+pub use groups::Groups;
+pub use problem::Problem;
+pub use regions::Regions;
+pub use rules::Rules;
+
+use crate::bind::Bound;
+use crate::catalog;
+use crate::error::{Ineligible, PublishError};
+use crate::generalised;
+use crate::publish::{Job, Published};
+use attack::{Attacked, attack};
+use choice::{Chosen, Unchosen, choose};
+use problem::Hopeless;
+
+/// One table of a decomposition.
+#[derive(Debug, Clone)]
+pub struct Subtable {
+    pub attributes: AttributeSet,
+    /// Some of the attributes: those told by bucket instead of by row. Empty for a table that is published as it is.
+    pub sensitive: AttributeSet,
+    /// The buckets, where there is something sensitive.
+    pub groups: Option<Arc<Groups>>,
+    /// What is told of each bucket's rows instead of what they are, where the table is generalised.
+    pub regions: Option<Arc<Regions>>,
+}
+
+impl Subtable {
+    /// A table that is published as it is.
+    pub fn plain(attributes: AttributeSet) -> Subtable {
+        Subtable { attributes, sensitive: AttributeSet::EMPTY, groups: None, regions: None }
+    }
+
+    /// As readers see it, to be asked and measured together with others; `None` for one that is generalised.
+    pub fn published(&self, problem: &Problem<'_>) -> Option<PublishedTable> {
+        let column = |attribute: usize| (attribute, problem.columns[attribute].iter().collect::<Vec<u32>>());
+        let open = self.open().iter().map(column).collect();
+        let Some(groups) = &self.groups else { return Some(PublishedTable { open, buckets: None }) };
+        if self.regions.is_some() {
+            return None;
+        }
+        // One entry for every row that is told: readers see them added up.
+        let told: Vec<usize> = (0..problem.rows).filter(|&row| groups.of_row[row] != Groups::NONE).collect();
+        let value = |attribute: usize| {
+            (attribute, told.iter().map(|&row| problem.columns[attribute].get(row)).collect::<Vec<u32>>())
+        };
+        let buckets = PublishedBuckets {
+            of_row: groups.of_row.clone(),
+            sensitive: self.sensitive.iter().map(value).collect(),
+            of_entry: told.iter().map(|&row| groups.of_row[row]).collect(),
+            counts: vec![1; told.len()],
+        };
+        Some(PublishedTable { open, buckets: Some(buckets) })
+    }
+
+    /// What is told row by row.
+    pub fn open(&self) -> AttributeSet {
+        self.attributes - self.sensitive
+    }
+}
+
+/// Every attribute in a table of its own: nothing can be reached from anything, and no correlation is left.
+pub fn single_attribute(problem: &Problem<'_>) -> Vec<Subtable> {
+    (0..problem.columns.len()).map(|attribute| Subtable::plain(AttributeSet::of(attribute))).collect()
+}
+
+pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
+    let Job { bound, staged, options, read_time } = job;
+    let searching = Instant::now();
+    refuse(bound.policy)?;
+    let rules = Rules::new(bound.policy, bound.table)?;
+    let reasons = rules.impossible();
+    if !reasons.is_empty() {
+        let hint = "ask for less in these rules, or give frequent values finer names; `hedgerow rules` tells more";
+        return Err(PublishError::Ineligible(Box::new(Ineligible {
+            made_of: "several tables",
+            reasons,
+            hint: hint.to_owned(),
+        })));
+    }
+    options.progress.stage("decomposing", None);
+    let problem = rules.problem();
+    let chosen = chosen(&bound, &rules, &problem, &mut generalised::rng(options)?);
+    let chosen = chosen.map_err(|unchosen| why_not(&rules, unchosen))?;
+    options.progress.stage("attacking the tables laid side by side", None);
+    let mut warnings = bound.warnings.clone();
+    warnings.extend(rules.warnings.iter().cloned());
+    match attack(&problem, &rules.columns, &chosen.tables) {
+        Attacked::Withstood => {}
+        Attacked::TooLarge => {
+            let problem =
+                "the tables are too large for all of the intersection attack: they were not joined person by person";
+            let hint = "guardian normal form rules out what it looks for, and was judged";
+            warnings.push(InputError::new(bound.policy.publish.place.clone(), problem, hint));
+        }
+        Attacked::Breached(told) => {
+            let hint = "ask for less in that rule, or try another `algorithm`; nothing was written";
+            return Err(PublishError::Breach(format!("{told}\nhint: {hint}")));
+        }
+    }
+    let losses = losses(&chosen);
+    let search_time = searching.elapsed();
+
+    let writing = Instant::now();
+    let rows = bound.table.rows as u64;
+    options.progress.stage("writing", Some(rows * chosen.tables.len() as u64));
+    let (verified, checked) = release::write(&bound, &rules, &chosen.tables, &losses, staged, options)?;
+    let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
+    Ok(Published {
+        release,
+        rows: Rows { source: rows, out: rows, suppressed: 0 },
+        checked,
+        losses,
+        searched: None,
+        cloned: None,
+        read_time,
+        search_time,
+        write_time: writing.elapsed(),
+        warnings,
+    })
+}
+
+/// Refuses what no tables could keep, before any are chosen.
+fn refuse(policy: &Policy) -> Result<(), InputError> {
+    for rule in &policy.rules {
+        for (model, place) in rule.require.iter().zip(&rule.require_places) {
+            if !problem::can_be_kept(model) {
+                let problem = format!("decompose cannot keep {}", model.name());
+                let hint = "ask for `frequency-l-diversity`, `distinct-l-diversity` or `entropy-l-diversity` instead";
+                return Err(InputError::new(place.clone(), problem, hint));
+            }
+        }
+    }
+    let mut released = policy.attributes.iter().filter(|attribute| attribute.role != Role::Identifier);
+    if let Some(attribute) = released.find(|attribute| [GROUP, COUNT].contains(&attribute.name.as_str())) {
+        let problem = format!("decompose adds a column `{}` of its own", attribute.name);
+        return Err(InputError::new(attribute.place.clone(), problem, "rename the attribute in the source"));
+    }
+    Ok(())
+}
+
+/// The tables that a policy asks for: chosen by its algorithm, anonymized as it says.
+pub fn chosen(
+    bound: &Bound<'_>,
+    rules: &Rules<'_>,
+    problem: &Problem<'_>,
+    rng: &mut StdRng,
+) -> Result<Chosen, Unchosen> {
+    let publish = &bound.policy.publish;
+    choose(problem, publish.algorithm, rng, |tables| match publish.anonymizer {
+        Anonymizer::Anatomy => Ok(tables),
+        Anonymizer::Mondrian => regions::generalised(bound, rules, problem, tables),
+    })
+}
+
+/// The divergence, and of how many rows the protected values are not told at all.
+fn losses(chosen: &Chosen) -> Map<String, Value> {
+    let mut losses = Map::new();
+    losses.extend(chosen.kl.map(|kl| ("kl".to_owned(), json!(kl))));
+    let untold = |groups: &Arc<Groups>| groups.of_row.iter().filter(|&&group| group == Groups::NONE).count();
+    let untold: usize = chosen.tables.iter().filter_map(|table| table.groups.as_ref()).map(untold).sum();
+    if untold > 0 {
+        losses.insert("untold-rows".to_owned(), json!(untold));
+    }
+    losses
+}
+
+fn why_not(rules: &Rules<'_>, unchosen: Unchosen) -> PublishError {
+    let (reasons, hint) = match unchosen {
+        Unchosen::Failed(error) => return *error,
+        Unchosen::Hopeless(Hopeless(rule)) => {
+            let rule = rules.told(rules.reduced.kept[rule]);
+            let hint = "remove the rule, or a dependency that attackers do not know";
+            (vec![format!("{rule}: dependencies alone lead from one side to the other")], hint)
+        }
+        Unchosen::NoBuckets => {
+            let reason = "no rows can share a bucket in which every protected attribute is uncertain beside the others, or \
+                          nothing is left to tell by row, or a rule asks for more than distinct, frequency or entropy l-diversity";
+            (vec![reason.to_owned()], "use `algorithm = \"best\"`, which takes what is possible")
+        }
+    };
+    PublishError::Ineligible(Box::new(Ineligible { made_of: "several tables", reasons, hint: hint.to_owned() }))
+}

@@ -1,0 +1,380 @@
+//! A picture of rules and tables as SVG: attributes as dots on a circle, every table as a hull around its attributes, every rule
+//! as an arrow from what is known to what is protected, numbered and in the colour of the table that guards it. A solid outline and
+//! a ring around the attribute that it hides mark a guardian; other tables are dashed. No fonts or styles from elsewhere.
+
+use std::f64::consts::TAU;
+use std::fmt::Write;
+
+use hedgerow_privacy::rules::{AttributeSet, Rule, Standing};
+
+use super::Subtable;
+
+const COLOURS: [&str; 8] = ["#3b6fd4", "#d98e04", "#2f9e58", "#d1495b", "#8a5cd0", "#12a1a1", "#94653f", "#5f6f86"];
+const INK: &str = "#26313f";
+const FAINT: &str = "#68768a";
+const ALARM: &str = "#c1121f";
+/// Room for names beside the circle.
+const MARGIN: f64 = 120.0;
+const LINE: f64 = 22.0;
+
+/// What is drawn: attributes by name, rules with how they stand, tables.
+#[derive(Debug, Clone, Copy)]
+pub struct Picture<'a> {
+    pub names: &'a [&'a str],
+    pub rules: &'a [Rule],
+    pub standings: &'a [Standing],
+    pub tables: &'a [Subtable],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+/// One line below the picture: a sign, its colour, and a text.
+struct Line {
+    sign: Sign,
+    colour: &'static str,
+    text: String,
+}
+
+enum Sign {
+    Title,
+    Hull { solid: bool },
+    Number(usize),
+}
+
+impl Picture<'_> {
+    pub fn to_svg(&self) -> String {
+        let places = self.places();
+        let legend = self.legend();
+        let longest = legend.iter().map(|line| line.text.chars().count()).max().unwrap_or(0);
+        let width = (2.0 * self.middle().x).max(70.0 + 7.2 * longest as f64);
+        let below = 2.0 * self.middle().y;
+        let height = below + LINE * (legend.len() as f64 + 0.5);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
+             font-family=\"system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif\" font-size=\"13\" fill=\"{INK}\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+        );
+        // The broadest first, so that a table within another shows.
+        let mut order: Vec<usize> = (0..self.tables.len()).collect();
+        order.sort_by_key(|&index| std::cmp::Reverse(self.tables[index].attributes.len()));
+        for (rank, &index) in order.iter().enumerate() {
+            let corners = hull(self.tables[index].attributes.iter().map(|attribute| places[attribute]).collect());
+            let pad = 28.0 - 4.0 * rank.min(3) as f64;
+            let dashes = if self.tables[index].sensitive.is_empty() { " stroke-dasharray=\"6 5\"" } else { "" };
+            let colour = colour(index);
+            let _ = writeln!(
+                svg,
+                "<path d=\"{}\" fill=\"{colour}\" fill-opacity=\"0.10\" stroke=\"{colour}\" stroke-width=\"1.8\"{dashes}/>",
+                padded(&corners, pad)
+            );
+        }
+        for (index, rule) in self.rules.iter().enumerate() {
+            self.draw_rule(&mut svg, index, rule, &places);
+        }
+        self.draw_attributes(&mut svg, &places);
+        for (number, line) in legend.iter().enumerate() {
+            draw_line(&mut svg, line, below + LINE * number as f64);
+        }
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    fn radius(&self) -> f64 {
+        (60.0 + 15.0 * self.names.len() as f64).max(150.0)
+    }
+
+    fn middle(&self) -> Point {
+        Point { x: self.radius() + MARGIN, y: self.radius() + 70.0 }
+    }
+
+    /// Attributes of the same tables stand side by side.
+    fn places(&self) -> Vec<Point> {
+        let mut order: Vec<usize> = (0..self.names.len()).collect();
+        let memberships = |attribute: usize| -> Vec<bool> {
+            self.tables.iter().map(|table| !table.attributes.contains(attribute)).collect()
+        };
+        order.sort_by_key(|&attribute| memberships(attribute));
+        let (middle, radius) = (self.middle(), self.radius());
+        let mut places = vec![middle; order.len()];
+        for (place, &attribute) in order.iter().enumerate() {
+            let angle = TAU * (place as f64 / order.len() as f64 - 0.25);
+            places[attribute] = Point { x: middle.x + radius * angle.cos(), y: middle.y + radius * angle.sin() };
+        }
+        places
+    }
+
+    /// The colour of the table that guards a rule; alarm where it is broken.
+    fn colour_of(&self, rule: usize) -> &'static str {
+        match self.standings.get(rule) {
+            Some(Standing::Guarded(table)) => colour(*table),
+            Some(Standing::Broken(_)) => ALARM,
+            Some(Standing::NotReachable) | None => FAINT,
+        }
+    }
+
+    fn draw_rule(&self, svg: &mut String, index: usize, rule: &Rule, places: &[Point]) {
+        let colour = self.colour_of(index);
+        let broken = matches!(self.standings.get(index), Some(Standing::Broken(_)));
+        let dashes = if broken { " stroke-dasharray=\"5 3\"" } else { "" };
+        let points = |set: AttributeSet| -> Vec<Point> { set.iter().map(|attribute| places[attribute]).collect() };
+        let (starts, ends) = (points(rule.know), points(rule.protect));
+        // What is known meets in one point, off the middle of the circle so that arrows do not all cross there.
+        let meeting = between(middle_of(&starts), middle_of(&ends), 0.32);
+        for &start in &starts {
+            let from = towards(start, meeting, 9.0);
+            let _ = writeln!(
+                svg,
+                "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"1.2\" \
+                 opacity=\"0.85\"{dashes}/>",
+                from.x, from.y, meeting.x, meeting.y
+            );
+        }
+        for &end in &ends {
+            let tip = towards(end, meeting, 13.0);
+            let _ = writeln!(
+                svg,
+                "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"2\"{dashes}/>{}",
+                meeting.x,
+                meeting.y,
+                tip.x,
+                tip.y,
+                arrow_head(meeting, tip, colour)
+            );
+        }
+        draw_number(svg, meeting, index + 1, colour);
+    }
+
+    fn draw_attributes(&self, svg: &mut String, places: &[Point]) {
+        let (middle, radius) = (self.middle(), self.radius());
+        for (attribute, (name, place)) in self.names.iter().zip(places).enumerate() {
+            let hidden = (0..self.tables.len()).filter(|&index| self.tables[index].sensitive.contains(attribute));
+            for (ring, index) in hidden.enumerate() {
+                let _ = writeln!(
+                    svg,
+                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2.4\"/>",
+                    place.x,
+                    place.y,
+                    9 + 4 * ring,
+                    colour(index)
+                );
+            }
+            let _ = writeln!(
+                svg,
+                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"5\" fill=\"{INK}\" stroke=\"#ffffff\" stroke-width=\"1.2\"/>",
+                place.x, place.y
+            );
+            let (side, rise) = ((place.x - middle.x) / radius, (place.y - middle.y) / radius);
+            let anchor = if side.abs() < 0.2 { "middle" } else { ["end", "start"][usize::from(side > 0.0)] };
+            let (x, y) = (place.x + side * 36.0, place.y + rise * 42.0 + 4.5);
+            let _ = writeln!(
+                svg,
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" font-weight=\"600\">{}</text>",
+                escaped(name)
+            );
+        }
+    }
+
+    fn legend(&self) -> Vec<Line> {
+        let list = |set: AttributeSet| set.iter().map(|attribute| self.names[attribute]).collect::<Vec<_>>().join(", ");
+        let title = |text: &str| Line { sign: Sign::Title, colour: FAINT, text: text.to_owned() };
+        let mut lines = Vec::new();
+        lines.extend((!self.tables.is_empty()).then(|| title("tables")));
+        for (index, table) in self.tables.iter().enumerate() {
+            let guarded: Vec<String> = (self.standings.iter().enumerate())
+                .filter(|(_, standing)| **standing == Standing::Guarded(index))
+                .map(|(rule, _)| (rule + 1).to_string())
+                .collect();
+            let mut text = format!("table {}: {}", index + 1, list(table.open()));
+            if !table.sensitive.is_empty() {
+                let how = if table.regions.is_some() { "generalised, with" } else { "by bucket" };
+                let _ = write!(text, "; {how} {}", list(table.sensitive));
+            }
+            if !guarded.is_empty() {
+                let _ = write!(text, "  (guards rule {})", guarded.join(", "));
+            }
+            let solid = !table.sensitive.is_empty();
+            lines.push(Line { sign: Sign::Hull { solid }, colour: colour(index), text });
+        }
+        lines.extend((!self.rules.is_empty()).then(|| title("rules")));
+        for (index, rule) in self.rules.iter().enumerate() {
+            let standing = match self.standings.get(index) {
+                Some(Standing::NotReachable) => "  (not reachable)".to_owned(),
+                Some(Standing::Guarded(table)) => format!("  (guarded by table {})", table + 1),
+                Some(Standing::Broken(_)) => "  (BROKEN)".to_owned(),
+                None => String::new(),
+            };
+            let text = format!("{} ⇸ {}{standing}", list(rule.know), list(rule.protect));
+            lines.push(Line { sign: Sign::Number(index + 1), colour: self.colour_of(index), text });
+        }
+        lines
+    }
+}
+
+fn draw_line(svg: &mut String, line: &Line, y: f64) {
+    let Line { sign, colour, text } = line;
+    match sign {
+        Sign::Title => {
+            let _ =
+                writeln!(svg, "<text x=\"24\" y=\"{:.1}\" fill=\"{colour}\" font-size=\"12\">{text}</text>", y + 4.0);
+            return;
+        }
+        Sign::Hull { solid } => {
+            let dashes = if *solid { "" } else { " stroke-dasharray=\"4 3\"" };
+            let _ = writeln!(
+                svg,
+                "<rect x=\"26\" y=\"{:.1}\" width=\"20\" height=\"13\" rx=\"5\" fill=\"{colour}\" fill-opacity=\"0.18\" \
+                 stroke=\"{colour}\" stroke-width=\"1.6\"{dashes}/>",
+                y - 6.5
+            );
+        }
+        Sign::Number(number) => draw_number(svg, Point { x: 36.0, y }, *number, colour),
+    }
+    let _ = writeln!(svg, "<text x=\"58\" y=\"{:.1}\">{}</text>", y + 4.5, escaped(text));
+}
+
+fn draw_number(svg: &mut String, at: Point, number: usize, colour: &str) {
+    let _ = writeln!(
+        svg,
+        "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"9\" fill=\"#ffffff\" stroke=\"{colour}\" stroke-width=\"1.6\"/><text x=\"{:.1}\" \
+         y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\" font-weight=\"600\" fill=\"{colour}\">{number}</text>",
+        at.x,
+        at.y,
+        at.x,
+        at.y + 4.0
+    );
+}
+
+/// A triangle with its tip where the line ends; markers take the colour of their line in few viewers.
+fn arrow_head(from: Point, tip: Point, colour: &str) -> String {
+    let length = distance(from, tip).max(1.0);
+    let (x, y) = ((tip.x - from.x) / length, (tip.y - from.y) / length);
+    let corner = |side: f64| format!("{:.1},{:.1}", tip.x - 9.0 * x + side * 4.5 * y, tip.y - 9.0 * y - side * 4.5 * x);
+    format!(
+        "<polygon points=\"{:.1},{:.1} {} {}\" fill=\"{colour}\"/>",
+        tip.x + 2.0 * x,
+        tip.y + 2.0 * y,
+        corner(1.0),
+        corner(-1.0)
+    )
+}
+
+fn colour(table: usize) -> &'static str {
+    COLOURS[table % COLOURS.len()]
+}
+
+/// The outline at a distance around a convex polygon, a line or a point: edges moved outwards, joined by arcs.
+fn padded(corners: &[Point], pad: f64) -> String {
+    let count = corners.len();
+    if count < 2 {
+        let Point { x, y } = corners.first().copied().unwrap_or(Point { x: 0.0, y: 0.0 });
+        let (left, right) = (x - pad, x + pad);
+        return format!("M{left:.1} {y:.1}A{pad} {pad} 0 1 1 {right:.1} {y:.1}A{pad} {pad} 0 1 1 {left:.1} {y:.1}Z");
+    }
+    let mut path = String::new();
+    for index in 0..count {
+        let (a, b) = (corners[index], corners[(index + 1) % count]);
+        let length = distance(a, b).max(f64::MIN_POSITIVE);
+        let out = Point { x: pad * (b.y - a.y) / length, y: -pad * (b.x - a.x) / length };
+        let (start, end) = ((a.x + out.x, a.y + out.y), (b.x + out.x, b.y + out.y));
+        if index == 0 {
+            let _ = write!(path, "M{:.1} {:.1}", start.0, start.1);
+        } else {
+            let _ = write!(path, "A{pad} {pad} 0 0 1 {:.1} {:.1}", start.0, start.1);
+        }
+        let _ = write!(path, "L{:.1} {:.1}", end.0, end.1);
+        if index + 1 == count {
+            let c = corners[1 % count];
+            let length = distance(b, c).max(f64::MIN_POSITIVE);
+            let (x, y) = (b.x + pad * (c.y - b.y) / length, b.y - pad * (c.x - b.x) / length);
+            let _ = write!(path, "A{pad} {pad} 0 0 1 {x:.1} {y:.1}Z");
+        }
+    }
+    path
+}
+
+/// The convex hull, by Andrew's chains.
+fn hull(mut points: Vec<Point>) -> Vec<Point> {
+    points.sort_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
+    if points.len() < 3 {
+        return points;
+    }
+    let turn = |a: Point, b: Point, c: Point| (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+    let chain = |points: &mut dyn Iterator<Item = Point>| {
+        let mut chain: Vec<Point> = Vec::new();
+        for point in points {
+            while chain.len() > 1 && turn(chain[chain.len() - 2], chain[chain.len() - 1], point) <= 0.0 {
+                chain.pop();
+            }
+            chain.push(point);
+        }
+        chain.pop();
+        chain
+    };
+    let mut all = chain(&mut points.iter().copied());
+    all.extend(chain(&mut points.iter().rev().copied()));
+    all
+}
+
+fn distance(a: Point, b: Point) -> f64 {
+    ((b.x - a.x).powi(2) + (b.y - a.y).powi(2)).sqrt()
+}
+
+fn between(a: Point, b: Point, share: f64) -> Point {
+    Point { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share }
+}
+
+/// A step from one point towards another.
+fn towards(from: Point, to: Point, step: f64) -> Point {
+    between(from, to, step / distance(from, to).max(step))
+}
+
+fn middle_of(points: &[Point]) -> Point {
+    let count = points.len().max(1) as f64;
+    let sum =
+        points.iter().fold(Point { x: 0.0, y: 0.0 }, |sum, point| Point { x: sum.x + point.x, y: sum.y + point.y });
+    Point { x: sum.x / count, y: sum.y / count }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_escaped_and_every_table_and_rule_is_told() {
+        let set = |attributes: &[usize]| attributes.iter().copied().collect::<AttributeSet>();
+        let rules = [Rule { know: set(&[0]), protect: set(&[1]), require: Vec::new() }];
+        let tables = [Subtable { sensitive: set(&[1]), ..Subtable::plain(set(&[0, 1])) }, Subtable::plain(set(&[2]))];
+        let names = ["a<b", "c&d", "e"];
+        let svg =
+            Picture { names: &names, rules: &rules, standings: &[Standing::Guarded(0)], tables: &tables }.to_svg();
+        assert!(svg.contains("a&lt;b") && svg.contains("c&amp;d") && !svg.contains("a<b"));
+        assert_eq!(svg.matches("<path").count(), 2, "one hull for each table");
+        assert!(svg.contains("guards rule 1") && svg.contains("guarded by table 1"));
+        assert_eq!(svg.matches("http").count(), 1, "only the namespace");
+        assert!(!svg.contains("NaN"));
+        let empty = Picture { names: &[], rules: &[], standings: &[], tables: &[] }.to_svg();
+        assert!(empty.ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn the_hull_of_a_square_leaves_its_middle_out() {
+        let square = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0), (1.0, 1.0)].map(|(x, y)| Point { x, y });
+        assert_eq!(hull(square.to_vec()).len(), 4);
+    }
+
+    #[test]
+    fn an_outline_lies_outside() {
+        let square = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)].map(|(x, y)| Point { x, y });
+        let path = padded(&hull(square.to_vec()), 1.0);
+        assert!(path.contains("-1.0") && path.contains("3.0"), "{path}");
+        assert_eq!(path.matches('A').count(), 4, "{path}");
+    }
+}

@@ -1,0 +1,205 @@
+//! What a decomposition has to solve: coded columns and rules over them, one protected attribute each.
+
+use std::sync::Arc;
+
+use hedgerow_privacy::rules::{AttributeSet, Dependency, Guard, Rule, Schema, Standing, standings};
+use hedgerow_privacy::{Distance, Model, Whole, models};
+use hedgerow_table::{Codes, Ratio};
+use rand::rngs::StdRng;
+
+use super::{Groups, Subtable};
+use crate::anatomy::Allowed;
+
+#[derive(Debug)]
+pub struct Problem<'a> {
+    pub columns: Vec<&'a Codes>,
+    pub cardinalities: Vec<usize>,
+    pub rows: usize,
+    /// Each protects one attribute, which alone is harmless.
+    pub rules: Vec<Rule>,
+    /// What attackers know besides, each as a table that is already out.
+    known: Vec<Schema>,
+    /// For every attribute all that some rule asks of it.
+    require: Vec<Vec<Model>>,
+    /// For every attribute which buckets keep all of that; `None` where none do, or nothing is asked.
+    allowed: Vec<Option<Allowed>>,
+}
+
+/// A rule that attackers break by what they know without any release: its position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hopeless(pub usize);
+
+impl<'a> Problem<'a> {
+    pub fn new(
+        columns: Vec<&'a Codes>,
+        cardinalities: Vec<usize>,
+        rows: usize,
+        rules: Vec<Rule>,
+        dependencies: &[Dependency],
+    ) -> Problem<'a> {
+        let known = dependencies
+            .iter()
+            .map(|dependency| Schema { attributes: dependency.from.with(dependency.to), guards: Vec::new() });
+        let known = known.collect();
+        let mut require: Vec<Vec<Model>> = vec![Vec::new(); columns.len()];
+        for rule in &rules {
+            for attribute in rule.protect.iter() {
+                let missing: Vec<Model> =
+                    rule.require.iter().filter(|model| !require[attribute].contains(model)).cloned().collect();
+                require[attribute].extend(missing);
+            }
+        }
+        let allowed = (0..columns.len()).map(|attribute| {
+            let counts = columns[attribute].counts(cardinalities[attribute]);
+            allowed(counts, &require[attribute])
+        });
+        let allowed = allowed.collect();
+        Problem { columns, cardinalities, rows, rules, known, require, allowed }
+    }
+
+    pub fn everything(&self) -> AttributeSet {
+        AttributeSet::first(self.columns.len())
+    }
+
+    /// All that some rule asks of an attribute.
+    pub fn require(&self, attribute: usize) -> &[Model] {
+        &self.require[attribute]
+    }
+
+    /// The l for which buckets without a value over 1/l keep all that is asked of an attribute; `None` where something is asked
+    /// that shares alone do not decide, or that not even all rows together keep.
+    pub fn l(&self, attribute: usize) -> Option<Ratio> {
+        self.allowed[attribute].as_ref()?;
+        self.require[attribute].iter().try_fold(Ratio::integer(1), |most, model| {
+            let l = match model {
+                Model::DistinctLDiversity { l } => Ratio::integer(*l),
+                Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => *l,
+                _ => return None,
+            };
+            let (one, other) = (u128::from(l.numerator) * u128::from(most.denominator), u128::from(most.numerator));
+            Some(if one > other * u128::from(l.denominator) { l } else { most })
+        })
+    }
+
+    /// How many values the attacker must at least be left with.
+    pub fn values_left(&self, attribute: usize) -> u64 {
+        let guarantees = self.require[attribute].iter().filter_map(|model| models::guarantee(model, None, None).ok());
+        guarantees.map(|guarantee| guarantee.core().distinct).max().unwrap_or(1)
+    }
+
+    pub fn can_be_bucketized(&self, attribute: usize) -> bool {
+        self.allowed[attribute].is_some()
+    }
+
+    /// A table in which one attribute is told by bucket; as it is when no bucket can be made, or nothing is told beside it.
+    pub fn bucketized(&self, attributes: AttributeSet, sensitive: usize, rng: &mut StdRng) -> Subtable {
+        let allowed = self.allowed[sensitive].as_ref().filter(|_| attributes.len() > 1);
+        let (column, cardinality) = (self.columns[sensitive], self.cardinalities[sensitive]);
+        match allowed.and_then(|allowed| Groups::dealt(column, cardinality, allowed, rng)) {
+            Some(groups) => {
+                let sensitive = AttributeSet::of(sensitive);
+                Subtable { sensitive, groups: Some(Arc::new(groups)), ..Subtable::plain(attributes | sensitive) }
+            }
+            None => Subtable::plain(attributes.with(sensitive)),
+        }
+    }
+
+    /// What the tables look like to the judge of normal forms, attackers' own tables last.
+    pub fn schemas(&self, tables: &[Subtable]) -> Vec<Schema> {
+        let own = tables.iter().map(|table| {
+            let guards = table.sensitive.iter().map(|attribute| Guard {
+                know: table.attributes.without(attribute),
+                protect: AttributeSet::of(attribute),
+                require: self.require[attribute].clone(),
+            });
+            Schema { attributes: table.attributes, guards: guards.collect() }
+        });
+        own.chain(self.known.iter().cloned()).collect()
+    }
+
+    pub fn standings(&self, tables: &[Subtable]) -> Vec<Standing> {
+        standings(&self.rules, &self.schemas(tables))
+    }
+
+    pub fn is_kept(&self, tables: &[Subtable]) -> bool {
+        self.standings(tables).iter().all(Standing::is_kept)
+    }
+
+    /// Takes attributes out of tables until a rule is kept. Less is reachable after every step, so that no other rule breaks.
+    /// The attributes taken out stand alone afterwards.
+    pub(super) fn keep(&self, rule: usize, tables: &mut Vec<Subtable>) -> Result<(), Hopeless> {
+        loop {
+            let standing = &standings(&self.rules[rule..=rule], &self.schemas(tables))[0];
+            let Standing::Broken(way) = standing else { return Ok(()) };
+            // What attackers know cannot be taken from them: the last step that is ours.
+            let ours = way.iter().rev().find(|hop| hop.table < tables.len()).ok_or(Hopeless(rule))?;
+            isolate(ours.to, tables);
+        }
+    }
+
+    /// Publishes as it is what no rule needs bucketized, and drops what other tables tell anyway.
+    pub(super) fn tidy(&self, tables: &mut Vec<Subtable>) {
+        for index in 0..tables.len() {
+            if !tables[index].sensitive.is_empty() {
+                let open = Subtable::plain(tables[index].attributes);
+                let guarded = std::mem::replace(&mut tables[index], open);
+                if !self.is_kept(tables) {
+                    tables[index] = guarded;
+                }
+            }
+        }
+        let mut index = 0;
+        while index < tables.len() {
+            let table = &tables[index];
+            let told = |other: &Subtable| {
+                table.attributes.is_subset(other.open()) || table.attributes.is_subset(other.sensitive)
+            };
+            let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
+            let superfluous = table.sensitive.is_empty() && others.map(|(_, other)| other).any(told);
+            if superfluous || table.attributes.is_empty() {
+                tables.remove(index);
+            } else {
+                index += 1;
+            }
+        }
+    }
+}
+
+/// Takes an attribute out of all tables into one of its own.
+pub(super) fn isolate(attribute: usize, tables: &mut Vec<Subtable>) {
+    for table in tables.iter_mut() {
+        table.attributes = table.attributes.without(attribute);
+        table.sensitive = table.sensitive.without(attribute);
+        if table.sensitive.is_empty() {
+            table.groups = None;
+        }
+    }
+    tables.retain(|table| !table.attributes.is_empty());
+    tables.push(Subtable::plain(AttributeSet::of(attribute)));
+}
+
+/// Which buckets of an attribute are allowed; `None` when not even one of all rows is, or nothing is asked.
+fn allowed(counts: Vec<u64>, require: &[Model]) -> Option<Allowed> {
+    if require.is_empty() || !require.iter().all(can_be_kept) {
+        return None;
+    }
+    let guarantees =
+        require.iter().map(|model| models::guarantee(model, None, None).ok()).collect::<Option<Vec<_>>>()?;
+    let occurring = (0..).zip(&counts).filter(|(_, count)| **count > 0);
+    let values: Vec<(u32, u32)> = occurring.map(|(code, &count)| (code, count as u32)).collect();
+    let allowed = Allowed::new(guarantees, Whole::new(counts, None));
+    (!values.is_empty() && allowed.holds(&values)).then_some(allowed)
+}
+
+/// Whether buckets can keep a model, and mixtures of them too, by the codes of the protected values alone. Not so numbers of rows
+/// that look alike, distances between the values themselves, and shares of values by name.
+pub fn can_be_kept(model: &Model) -> bool {
+    match model {
+        Model::DistinctLDiversity { .. }
+        | Model::FrequencyLDiversity { .. }
+        | Model::EntropyLDiversity { .. }
+        | Model::RecursiveLDiversity { .. } => true,
+        Model::TCloseness { distance, .. } => *distance != Distance::Hierarchical,
+        _ => false,
+    }
+}

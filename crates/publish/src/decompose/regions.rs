@@ -1,0 +1,97 @@
+//! `anonymizer = "mondrian"`: a guardian's other attributes are generalised instead of its sensitive values put into buckets.
+//! Its rows are divided into classes that keep what is asked of the sensitive attribute; each class is told by its region.
+//!
+//! To a rule a class is a bucket: within it every arrangement of the sensitive values agrees with all that is published. So
+//! guardian normal form judges both alike.
+
+use std::sync::Arc;
+
+use hedgerow_policy::{Method, Policy, Role, Rule};
+
+use super::{Groups, Problem, Rules, Subtable};
+use crate::bind::Bound;
+use crate::error::PublishError;
+use crate::generalised::Recoded;
+use crate::local::{Local, LocalRecoding, recode, recoded_as};
+
+/// The classes of one table and what is told of them.
+#[derive(Debug)]
+pub struct Regions {
+    /// About the attributes of this table alone, the sensitive one protected from the others.
+    policy: Policy,
+    pub found: LocalRecoding,
+}
+
+impl Regions {
+    /// ln of how many combinations of values each class covers.
+    pub fn volumes(&self) -> Vec<f64> {
+        let of = |class: usize| -> f64 {
+            let ranks = self.found.cells.iter().map(|cells| cells.regions[cells.of_class[class] as usize].ranks());
+            ranks.map(|ranks| (ranks as f64).ln()).sum()
+        };
+        (0..self.found.sizes.len()).map(of).collect()
+    }
+
+    /// Calls `each` with the table's own binding and what became of its generalised attributes.
+    pub(super) fn with_recoded<T>(
+        &self,
+        table: &hedgerow_table::Table,
+        each: impl FnOnce(&Bound<'_>, Vec<Recoded<'_>>) -> Result<T, PublishError>,
+    ) -> Result<T, PublishError> {
+        let bound = Bound::new(&self.policy, table)?;
+        let columns = self.found.columns();
+        let maps: Vec<Vec<u32>> =
+            self.found.cells.iter().map(|cells| (0..cells.labels.len() as u32).collect()).collect();
+        let recoded = bound.quasi.iter().zip(&self.found.cells).zip(columns.iter().zip(&maps));
+        let recoded = recoded.map(|((quasi, cells), (codes, map))| recoded_as(quasi, cells, codes, map)).collect();
+        each(&bound, recoded)
+    }
+}
+
+/// The same tables, every guardian generalised.
+pub(super) fn generalised(
+    bound: &Bound<'_>,
+    rules: &Rules<'_>,
+    problem: &Problem<'_>,
+    mut tables: Vec<Subtable>,
+) -> Result<Vec<Subtable>, PublishError> {
+    for table in tables.iter_mut().filter(|table| table.groups.is_some()) {
+        let Some(sensitive) = table.sensitive.iter().next() else { continue };
+        let policy = policy_of(bound.policy, rules, problem, table, sensitive);
+        let found = {
+            let own = Bound::new(&policy, bound.table)?;
+            let judge = own.judge()?;
+            recode(&own, &judge, Local { method: Method::Mondrian, strict: true, tight: false })?
+        };
+        let mut members: Vec<Vec<(u32, u32)>> = vec![Vec::new(); found.sizes.len()];
+        let mut pairs: Vec<(u32, u32)> = found.of_row.iter().copied().zip(problem.columns[sensitive].iter()).collect();
+        pairs.sort_unstable();
+        for run in pairs.chunk_by(|one, other| one == other) {
+            members[run[0].0 as usize].push((run[0].1, run.len() as u32));
+        }
+        table.groups = Some(Arc::new(Groups::of(found.of_row.clone(), members.into_iter())));
+        table.regions = Some(Arc::new(Regions { policy, found }));
+    }
+    Ok(tables)
+}
+
+fn policy_of(policy: &Policy, rules: &Rules<'_>, problem: &Problem<'_>, table: &Subtable, sensitive: usize) -> Policy {
+    let name = |attribute: usize| rules.columns[attribute].name.clone();
+    let held: Vec<String> = table.attributes.iter().map(name).collect();
+    let mut own = policy.clone();
+    own.attributes.retain(|attribute| held.contains(&attribute.name));
+    for attribute in &mut own.attributes {
+        attribute.role = if attribute.name == name(sensitive) { Role::Sensitive } else { Role::Quasi };
+    }
+    let require = problem.require(sensitive).to_vec();
+    own.rules = vec![Rule {
+        know: table.open().iter().map(name).collect(),
+        protect: Some(name(sensitive)),
+        also_protect: Vec::new(),
+        require_places: vec![policy.publish.place.clone(); require.len()],
+        require,
+        place: policy.publish.place.clone(),
+    }];
+    own.publish.method = Method::Mondrian;
+    own
+}

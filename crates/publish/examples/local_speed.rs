@@ -1,4 +1,5 @@
-//! How fast Mondrian divides, beside the time that sorting the rows by one 64-bit key takes in the same run.
+//! How fast Mondrian divides, beside the time that sorting the rows by one 64-bit key takes in the same run, and how much memory it
+//! takes beside the coded columns: by how much the process grew at its peak, where the system tells (Linux).
 //!
 //! `cargo run --release -p hedgerow-publish --example local_speed [census rows]`, from the root of the project.
 
@@ -45,12 +46,13 @@ fn run(title: &str, policy: &Policy) {
         ("mondrian, relaxed", Method::Mondrian, false),
         ("best-cut", Method::BestCut, true),
     ] {
-        let (time, classes, bytes) = divided(&bound, &table, Local { method, strict, tight: false });
+        let (time, classes, grown) = divided(&bound, &table, Local { method, strict, tight: false });
+        let grown =
+            grown.map_or("not told".to_owned(), |bytes| format!("{:.2} times the codes", bytes as f64 / coded as f64));
         println!(
-            "  {name:<25} {time:>10.1} ms = {:.2} sorts of keys, {:.2} of pairs; {classes} classes; {:.2} times the codes",
+            "  {name:<25} {time:>10.1} ms = {:.2} sorts of keys, {:.2} of pairs; {classes} classes; memory {grown}",
             time / sorted_keys,
             time / sorted_pairs,
-            bytes as f64 / coded as f64
         );
     }
 }
@@ -84,26 +86,35 @@ fn sorts(bound: &Bound<'_>, table: &Table) -> (f64, f64) {
     (alone, pairs)
 }
 
-/// From coded columns to the class of every row: milliseconds, classes, and the bytes that were held at once.
-fn divided(bound: &Bound<'_>, table: &Table, local: Local) -> (f64, usize, usize) {
+/// From coded columns to the class of every row: milliseconds, classes, and the bytes that the process grew by at most.
+fn divided(bound: &Bound<'_>, table: &Table, local: Local) -> (f64, usize, Option<usize>) {
     let judge = bound.judge().unwrap_or_else(|error| panic!("{error}"));
-    let (mut classes, mut bytes) = (0, 0);
+    let (mut classes, mut grown) = (0, None);
     let time = best(|| {
+        // From here on the peak is counted anew.
+        let before = std::fs::write("/proc/self/clear_refs", "5").ok().and_then(|()| resident("VmRSS:"));
         let started = Instant::now();
         let axes: Vec<Axis> = bound.quasi.iter().map(Axis::new).collect();
         let cardinalities = bound.judged_cardinalities();
         let fields = Fields::new(&cardinalities, table.rows).expect("few attributes");
         let rules = Rules::new(&judge, &fields, &cardinalities, axes.len());
         with_words!(fields.words, W => {
-            let (of_row, found) = divide::<W>(bound, &axes, &fields, &rules, local).expect("the whole holds");
+            let (_, found) = divide::<W>(bound, &axes, &fields, &rules, local).expect("the whole holds");
             classes = found.len();
-            // The keys, the class of each row, and the classes while lists of them are joined.
-            let class = std::mem::size_of_val(&found[0]);
-            bytes = table.rows * std::mem::size_of::<Key<W>>() + of_row.len() * 4 + 2 * found.len() * class;
         });
-        started.elapsed().as_secs_f64() * 1e3
+        let time = started.elapsed().as_secs_f64() * 1e3;
+        let peak = before.zip(resident("VmHWM:")).map(|(before, peak)| peak.saturating_sub(before));
+        grown = grown.max(peak);
+        time
     });
-    (time, classes, bytes)
+    (time, classes, grown)
+}
+
+/// What the system tells of this process's memory, in bytes.
+fn resident(name: &str) -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix(" kB")?.trim().parse::<usize>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
 /// The policy with one attribute released as it is, and so without a hierarchy.

@@ -110,7 +110,9 @@ fn known_values(table: &ReleasedClasses, protect: &str) -> Option<Result<Classes
     for class in 0..table.len() {
         let cells = table.cells(class);
         let others = cells.iter().enumerate().filter(|(index, _)| *index != own).map(|(_, &cell)| cell).collect();
-        let values = beside.entry((others, table.bucket_of[class])).or_insert((BTreeSet::new(), class));
+        // In a generalised table every class is a bucket of its own, and says nothing beyond its cells.
+        let bucket = if table.len() == table.buckets() { 0 } else { table.bucket_of[class] };
+        let values = beside.entry((others, bucket)).or_insert((BTreeSet::new(), class));
         let label = cells[own] as usize;
         match &table.quasi[own].covers[label] {
             Cover::Point(_) => drop(values.0.insert(table.quasi[own].labels[label].clone())),

@@ -1,7 +1,8 @@
 //! How fast Mondrian divides, beside the time that sorting the rows by one 64-bit key takes in the same run, and how much memory it
 //! takes beside the coded columns: by how much the process grew at its peak, where the system tells (Linux).
 //!
-//! `cargo run --release -p hedgerow-publish --example local_speed [census rows]`, from the root of the project.
+//! `cargo run --release -p hedgerow-publish --example local_speed [census rows]`, from the root of the project. glibc keeps freed
+//! memory for later; with `MALLOC_MMAP_THRESHOLD_=65536` it gives it back, so that no growth is hidden.
 
 use std::path::Path;
 use std::time::Instant;

@@ -4,8 +4,9 @@
 //! to the rows (LeFevre, DeWitt, Ramakrishnan: *Incognito*, 2005, section 3). A row is packed into `W` 64-bit words,
 //! one bit field per attribute, wide enough for the finest level, so that a key keeps its layout on every level.
 //!
-//! Cost: one hash probe per entry. Large inputs are tallied in chunks that fit the cache, and merged in
-//! partitions by key that fit it too; both steps use all cores and neither depends on their number. A large set is kept
+//! Cost: one hash probe per entry. Large inputs are tallied in chunks that fit the cache, unless hardly any keys in them are equal,
+//! and merged in partitions by key that fit it too, by sorting: the order is wanted anyway, and adding up what lies side by
+//! side then costs nothing. Both steps use all cores and neither depends on their number. A large set is kept
 //! in the order of its keys: a roll-up that leaves the high bits alone then merges only what lies side by side, and
 //! the second step falls away.
 

@@ -5,10 +5,10 @@ use hedgerow_table::Ratio;
 
 use crate::attribute::{Draft, Role};
 use crate::number::{SHARE, SHARE_ABOVE_ZERO};
-use crate::publish::{Method, Publish, refuse_for};
+use crate::publish::{Assignment, Method, Publish, refuse_for};
 use crate::reader::{Fields, Reader};
 use crate::rule::Rule;
-use crate::words::{ASSIGNMENTS, RARE};
+use crate::words::RARE;
 
 /// How a table is cloned.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +20,6 @@ pub struct Cloning {
     pub lambda: Option<u64>,
     /// How far a value's share in a class may be from its share in the source.
     pub max_epsilon: Option<Ratio>,
-    pub assignment: Assignment,
     /// For `scan`: the share of the table's tuples that every class looks at.
     pub rho: Ratio,
     pub rare: RareValues,
@@ -32,7 +31,7 @@ impl Cloning {
     /// The fewest tuples of a sub-class when nobody says.
     pub const K: u64 = 5;
     /// The keys, in the order of the words.
-    pub(crate) const KEYS: [&'static str; 6] = ["k", "lambda", "max-epsilon", "assignment", "rho", "rare"];
+    pub(crate) const KEYS: [&'static str; 5] = ["k", "lambda", "max-epsilon", "rho", "rare"];
 }
 
 impl Default for Cloning {
@@ -41,22 +40,11 @@ impl Default for Cloning {
             k: None,
             lambda: None,
             max_epsilon: None,
-            assignment: Assignment::default(),
             rho: Ratio { numerator: 1, denominator: 5 },
             rare: RareValues::default(),
             rare_rows: Ratio { numerator: 1, denominator: 100 },
         }
     }
-}
-
-/// Which tuples share a class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Assignment {
-    /// By halving along the widest axis.
-    #[default]
-    Order,
-    /// The paper's: the closest of those looked at, class after class.
-    Scan,
 }
 
 /// What becomes of values so rare that they hold the number of classes down.
@@ -87,14 +75,9 @@ pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut P
         }
     }
     cloning.max_epsilon = fields.get("max-epsilon").and_then(|field| reader.ratio(field, SHARE));
-    if let Some(field) = fields.get("assignment")
-        && reader.choice(field, ASSIGNMENTS.iter(), "assignment") == Some("scan")
-    {
-        cloning.assignment = Assignment::Scan;
-    }
     if let Some(field) = fields.get("rho") {
         cloning.rho = reader.ratio(field, SHARE_ABOVE_ZERO).unwrap_or(cloning.rho);
-        if cloning.assignment != Assignment::Scan {
+        if publish.assignment != Assignment::Scan {
             let problem = "has no meaning unless `assignment = \"scan\"`: nothing is scanned";
             reader.warn(&field.node.at, problem, "leave it out");
         }

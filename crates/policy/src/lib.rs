@@ -45,12 +45,12 @@ use std::path::{Path, PathBuf};
 use hedgerow_table::InputError;
 
 pub use attribute::{Attribute, Role};
-pub use cloning::{Assignment, Cloning, RareValues};
+pub use cloning::{Cloning, RareValues};
 pub use community::Community;
 pub use dependency::Dependency;
 pub use error::{PolicyError, PolicyErrors};
 pub use position::{Excerpt, Position};
-pub use publish::{Algorithm, Anonymizer, Loss, Method, Publish, SECONDS_MAX, Summary};
+pub use publish::{Algorithm, Anonymizer, Assignment, Loss, Method, Publish, SECONDS_MAX, Summary};
 pub use rule::Rule;
 pub use sidecar::Sidecar;
 pub use source::{Format, Source};

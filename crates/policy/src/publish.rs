@@ -6,7 +6,9 @@ use crate::cloning::{self, Cloning};
 use crate::number::{ABOVE_ZERO, SHARE};
 use crate::reader::{Field, Fields, Reader};
 use crate::tree::Node;
-use crate::words::{ALGORITHMS, ANONYMIZERS, LOSSES, METHODS, PUBLISH, SUMMARIES};
+use crate::words::{
+    ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, CLONE_ASSIGNMENTS, LOSSES, METHODS, PUBLISH, SUMMARIES,
+};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Publish {
@@ -17,6 +19,8 @@ pub struct Publish {
     /// Mondrian: people with equal values are never divided.
     pub strict: bool,
     pub summarise: Summary,
+    /// For [`Method::Clone`] and [`Method::Anatomy`].
+    pub assignment: Assignment,
     pub cloning: Cloning,
     /// For [`Method::Decompose`].
     pub algorithm: Algorithm,
@@ -57,6 +61,18 @@ impl Method {
             Method::Decompose => "decompose",
         }
     }
+}
+
+/// Which rows share a class or a bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Assignment {
+    /// Rows that are alike: clone halves along the widest axis, anatomy cuts a line on which neighbours are alike.
+    #[default]
+    Order,
+    /// Clone, as in its paper: the closest of those looked at, class after class.
+    Scan,
+    /// Anatomy, as in its paper: whichever the deal puts together.
+    Random,
 }
 
 /// How a decomposition chooses its tables.
@@ -153,6 +169,7 @@ impl Publish {
             loss: Loss::default(),
             strict: true,
             summarise: Summary::default(),
+            assignment: Assignment::default(),
             cloning: Cloning::default(),
             algorithm: Algorithm::default(),
             anonymizer: Anonymizer::default(),
@@ -187,9 +204,26 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
         publish.max_seconds = seconds;
     }
     read_local(reader, &fields, &mut publish);
+    read_assignment(reader, &fields, &mut publish);
     cloning::read(reader, &fields, &mut publish);
     read_decompose(reader, &fields, &mut publish);
     Some(publish)
+}
+
+fn read_assignment(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+    let Some(field) = fields.get("assignment") else { return };
+    let words = match publish.method {
+        Method::Clone => CLONE_ASSIGNMENTS,
+        Method::Anatomy => ANATOMY_ASSIGNMENTS,
+        method => {
+            return refuse_for(reader, field, method, "it is for `method = \"clone\"` and `method = \"anatomy\"`");
+        }
+    };
+    publish.assignment = match reader.choice(field, words.iter(), "assignment") {
+        Some("scan") => Assignment::Scan,
+        Some("random") => Assignment::Random,
+        _ => Assignment::Order,
+    };
 }
 
 /// What only a decomposition understands.

@@ -244,7 +244,7 @@ pub const PUBLISH: &[Word] = &[
         "for clone: how far a value's share in a class may be from its share in the table",
     )
     .also(&["epsilon"]),
-    Word::key("assignment", "assignment = \"order\"", "for clone: how tuples find their class"),
+    Word::key("assignment", "assignment = \"order\"", "for clone and anatomy: which rows share a class or a bucket"),
     Word::key(
         "rho",
         "rho = 0.2",
@@ -281,7 +281,12 @@ pub const ANONYMIZERS: &[Word] = &[
     Word::value("mondrian", "classes of rows whose other attributes are generalised"),
 ];
 
-pub const ASSIGNMENTS: &[Word] = &[
+pub const ANATOMY_ASSIGNMENTS: &[Word] = &[
+    Word::value("order", "people who are alike share a bucket, which keeps the most"),
+    Word::value("random", "any people share a bucket: as in the paper, and nothing can be learnt from who does"),
+];
+
+pub const CLONE_ASSIGNMENTS: &[Word] = &[
     Word::value("order", "all classes at once, by halving along the widest attribute"),
     Word::value("scan", "class after class, the closest of a share of the table: as in the paper, and slow"),
 ];
@@ -381,7 +386,8 @@ mod tests {
         tables.extend([
             READINGS,
             METHODS,
-            ASSIGNMENTS,
+            ANATOMY_ASSIGNMENTS,
+            CLONE_ASSIGNMENTS,
             RARE,
             SUMMARIES,
             ALGORITHMS,

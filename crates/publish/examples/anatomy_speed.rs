@@ -1,8 +1,8 @@
 //! How fast rows become buckets, beside one sort of as many keys, and what closeness is worth:
 //! `cargo run --release -p hedgerow-publish --example anatomy_speed [ROWS [L]]`.
 //!
-//! A synthetic census, its income as the sensitive attribute, the others as quasi attributes. The plain deal and the sort run on
-//! one core; the line and the blocks on one and on all. Then random count queries (two quasi attributes and the
+//! A synthetic census, its income as the sensitive attribute, the others as quasi attributes. Rows at random, as in the paper, and the sort run on
+//! one core; alike rows together, by the line and its blocks, on one and on all. Then random count queries (two quasi attributes and the
 //! income, a third of the values of each) are answered from the buckets, independently within each.
 
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use hedgerow_policy::Policy;
 use hedgerow_privacy::{Model, Whole, models};
-use hedgerow_publish::anatomy::{Allowed, Buckets, Chance, deal, in_blocks, line};
+use hedgerow_publish::anatomy::{Allowed, Buckets, Chance, at_random, in_blocks, line};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_table::{Column, NoProgress, Ratio, Table};
 use rand::rngs::StdRng;
@@ -35,7 +35,14 @@ fn main() {
     println!("{rows} rows, {} incomes, the commonest in {most} rows; l = {l}", counts.len());
 
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    let plain = fastest("plain deal, one core", rows, || deal(&income.codes, &income.counts(), (rows / l) as u32));
+    let cardinality = income.domain.cardinality();
+    let model = Model::FrequencyLDiversity { l: Ratio::integer(l) };
+    let allowed =
+        Allowed::new(vec![models::guarantee(&model, None, None).expect("no distances are measured")], Whole::default());
+    let random = fastest("assignment = \"random\", one core", rows, || {
+        let mut rng = StdRng::seed_from_u64(2);
+        one.install(|| at_random(&income.codes, cardinality, &allowed, &mut rng)).expect("an eligible table")
+    });
     let mut rng = StdRng::seed_from_u64(1);
     let keys: Vec<u64> = (0..rows).map(|_| rng.random()).collect();
     fastest("sort of 64-bit keys, one core", rows, || {
@@ -50,18 +57,15 @@ fn main() {
     });
 
     let chance = Chance::new(&mut rng);
-    let model = Model::FrequencyLDiversity { l: Ratio::integer(l) };
-    let allowed =
-        Allowed::new(vec![models::guarantee(&model, None, None).expect("no distances are measured")], Whole::default());
     let close = || {
         let line = line(&bound.quasi, table.rows, &chance);
-        in_blocks(&line, &income.codes, income.domain.cardinality(), &allowed, &chance).expect("an eligible table")
+        in_blocks(&line, &income.codes, cardinality, &allowed, &chance).expect("an eligible table")
     };
-    fastest("line and blocks, one core", rows, || one.install(close));
-    let close = fastest("line and blocks, all cores", rows, close);
+    fastest("the line alone, one core", rows, || one.install(|| line(&bound.quasi, table.rows, &chance)));
+    fastest("assignment = \"order\", one core", rows, || one.install(close));
+    let close = fastest("assignment = \"order\", all cores", rows, close);
 
-    let plain = Buckets { of_row: plain, count: (rows / l) as u32 };
-    for (name, buckets) in [("plain deal", &plain), ("line and blocks", &close)] {
+    for (name, buckets) in [("random", &random), ("order", &close)] {
         let mut errors = query_errors(&table, income, buckets);
         errors.sort_by(f64::total_cmp);
         let [median, high] = [errors.len() / 2, errors.len() * 95 / 100].map(|place| errors[place] * 100.0);

@@ -26,7 +26,7 @@ fn without_keys_k_is_that_of_the_rules_and_every_class_is_a_clone() {
     assert_eq!(policy.publish.method, Method::Clone);
     let cloning = &policy.publish.cloning;
     assert_eq!((cloning.k, cloning.lambda, cloning.max_epsilon), (Some(5), None, None));
-    assert_eq!((cloning.assignment, cloning.rare), (Assignment::Order, RareValues::Keep));
+    assert_eq!((policy.publish.assignment, cloning.rare), (Assignment::Order, RareValues::Keep));
     assert_eq!(models(&policy)[2..], [&Model::EpsilonClone { epsilon: Ratio::integer(1) }]);
     assert_eq!(
         (policy.rules[2].know.as_slice(), policy.rules[2].protect.as_deref()),
@@ -52,12 +52,29 @@ fn keys_are_read_and_a_rule_of_ones_own_is_not_doubled() {
     );
     let cloning = &policy.publish.cloning;
     assert_eq!(cloning.k, Some(5), "a rule asks for five");
-    assert_eq!((cloning.lambda, cloning.assignment, cloning.rare), (Some(3), Assignment::Scan, RareValues::Suppress));
+    assert_eq!((cloning.lambda, cloning.rare), (Some(3), RareValues::Suppress));
+    assert_eq!(policy.publish.assignment, Assignment::Scan);
     assert_eq!(
         (cloning.rho, cloning.rare_rows),
         (Ratio::from_decimal(0.1).unwrap(), Ratio::from_decimal(0.3).unwrap())
     );
     assert_eq!(models(&policy).len(), 2);
+}
+
+#[test]
+fn each_method_has_its_own_assignments() {
+    let anatomy = |line: &str| cloned(line).replace("method = \"clone\"", "method = \"anatomy\"");
+    for (line, expected) in [
+        ("", Assignment::Order),
+        ("assignment = \"order\"", Assignment::Order),
+        ("assignment = \"random\"", Assignment::Random),
+    ] {
+        assert_eq!(accepted(&anatomy(line)).publish.assignment, expected, "{line}");
+    }
+    let refused = crate::good::refused;
+    let place = "16:14: publish.assignment";
+    refused(&anatomy("assignment = \"scan\""), place, "unknown assignment", "`order` and `random`");
+    refused(&cloned("assignment = \"random\""), place, "unknown assignment", "`order` and `scan`");
 }
 
 #[test]

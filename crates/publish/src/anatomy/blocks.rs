@@ -9,24 +9,26 @@
 //! sums of published ones. Where it was not, someone who knows the method learns that no place tried would do, a
 //! trace that every method leaves which lets the data decide how far it goes (Wong et al.: *Minimality attack*, 2007).
 //!
-//! Cost: one pass over the rows for every halving, O(n log(n/l)); halves are cut in parallel.
+//! Cost: one pass over the rows for every halving, O(n log(n/l)); long halves are cut in parallel, and short stretches cut and dealt.
 
 use std::ops::Range;
 
 use hedgerow_table::{Codes, parallel, with_codes};
+use rand::rngs::StdRng;
 
 use super::allowed::Allowed;
 use super::chance::Chance;
 use super::deal::{most_buckets, run_lengths};
 use super::exchange::exchanged;
+use crate::rows::shuffle;
 
 /// Rows whose sensitive values are fetched together.
 const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// Where a block may be cut, in sixteenths, the middle first.
 const CUTS: [usize; 15] = [8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
-/// Blocks of fewer rows are cut by one core.
-const PARALLEL_ROWS: usize = 1 << 12;
+/// Stretches of fewer rows are cut and dealt by one core.
+const PIECE_ROWS: usize = 1 << 13;
 
 /// Which bucket every row is in, and how many there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,45 +46,94 @@ pub fn in_blocks(
     allowed: &Allowed,
     chance: &Chance,
 ) -> Option<Buckets> {
-    let pieces = parallel::map_ranges(
+    let fetched = parallel::map_ranges(
         line.len(),
         ROWS_AT_ONCE,
         |range| with_codes!(sensitive, codes => line[range].iter().map(|&row| codes[row as usize] as u32).collect::<Vec<u32>>()),
     );
-    let codes = pieces.concat();
-    let cutting = Cutting { codes: &codes, cardinality, allowed };
-    if line.is_empty() || !cutting.holds(0..line.len()) {
+    let codes = fetched.concat();
+    if line.is_empty() || !Cutting::new(&codes, cardinality, allowed).holds(0..line.len()) {
         return None;
     }
-    let mut blocks = Vec::new();
-    cutting.cut(0..line.len(), &mut blocks);
-    let dealt: Vec<(usize, Vec<u32>)> =
-        parallel::map(blocks.len(), |index| deal_block(blocks[index].clone(), &codes, allowed, chance));
+    let mut pieces = Vec::new();
+    cut_into_pieces(&codes, cardinality, allowed, 0..line.len(), &mut pieces);
+    let dealt = parallel::map(pieces.len(), |index| {
+        let piece = pieces[index].clone();
+        let mut blocks = Vec::new();
+        Cutting::new(&codes, cardinality, allowed).cut(piece.clone(), &mut blocks);
+        let mut dealing = Dealing { allowed, rng: chance.of("deal", piece.start), count: 0, of_place: Vec::new() };
+        dealing.of_place.reserve_exact(piece.len());
+        blocks.into_iter().for_each(|block| dealing.deal(&codes[block]));
+        (dealing.count, dealing.of_place)
+    });
     let mut buckets = Buckets { of_row: vec![0; line.len()], count: 0 };
-    for (block, (count, of_offset)) in blocks.into_iter().zip(dealt) {
-        for (&row, bucket) in line[block].iter().zip(of_offset) {
+    for (piece, (count, of_place)) in pieces.into_iter().zip(dealt) {
+        for (&row, bucket) in line[piece].iter().zip(of_place) {
             buckets.of_row[row as usize] = buckets.count + bucket;
         }
-        buckets.count += count as u32;
+        buckets.count += count;
     }
     Some(buckets)
 }
 
-/// Into how many buckets a block goes, and the bucket of each of its rows. Rows are dealt by value, and at random within one; where
-/// windows of close values are all that matters, they are exchanged then.
-fn deal_block(block: Range<usize>, codes: &[u32], allowed: &Allowed, chance: &Chance) -> (usize, Vec<u32>) {
-    let own = &codes[block.clone()];
-    let mut offsets: Vec<u32> = (0..own.len() as u32).collect();
-    crate::rows::shuffle(&mut offsets, &mut chance.of("deal", block.start));
-    offsets.sort_by_key(|&offset| own[offset as usize]);
-    let sorted: Vec<u32> = offsets.iter().map(|&offset| own[offset as usize]).collect();
-    let count = most_buckets(&sorted, allowed).expect("a block is allowed as one bucket");
-    let exchanged = allowed.windows().and_then(|reach| exchanged(&offsets, own, count, reach));
-    let dealt = || (0..sorted.len()).map(|place| (place % count) as u32).collect();
-    let of_place = exchanged.filter(|of_place| all_allowed(&sorted, of_place, count, allowed)).unwrap_or_else(dealt);
-    let mut of_offset = vec![0u32; own.len()];
-    offsets.iter().zip(of_place).for_each(|(&offset, bucket)| of_offset[offset as usize] = bucket);
-    (count, of_offset)
+/// Adds stretches that one core goes on with, in order.
+fn cut_into_pieces(
+    codes: &[u32],
+    cardinality: usize,
+    allowed: &Allowed,
+    stretch: Range<usize>,
+    pieces: &mut Vec<Range<usize>>,
+) {
+    let long = stretch.len() >= PIECE_ROWS;
+    let Some(at) = long.then(|| Cutting::new(codes, cardinality, allowed).place(&stretch)).flatten() else {
+        pieces.push(stretch);
+        return;
+    };
+    let mut right = Vec::new();
+    rayon::join(
+        || cut_into_pieces(codes, cardinality, allowed, stretch.start..at, pieces),
+        || cut_into_pieces(codes, cardinality, allowed, at..stretch.end, &mut right),
+    );
+    pieces.append(&mut right);
+}
+
+/// Blocks dealt one after the other.
+struct Dealing<'a> {
+    allowed: &'a Allowed,
+    rng: StdRng,
+    /// Buckets so far, and the bucket of every row so far.
+    count: u32,
+    of_place: Vec<u32>,
+}
+
+impl Dealing<'_> {
+    /// Rows are dealt by value, and at random within one; where windows of close values are all that matters, they are exchanged
+    /// then.
+    fn deal(&mut self, codes: &[u32]) {
+        let mut shuffled: Vec<u32> = (0..codes.len() as u32).collect();
+        shuffle(&mut shuffled, &mut self.rng);
+        let by_value = shuffled.iter().zip(0u64..).map(|(&row, place)| u64::from(codes[row as usize]) << 32 | place);
+        let mut by_value: Vec<u64> = by_value.collect();
+        by_value.sort_unstable();
+        let sorted: Vec<u32> = by_value.iter().map(|entry| (entry >> 32) as u32).collect();
+        let rows: Vec<u32> = by_value.iter().map(|entry| shuffled[*entry as u32 as usize]).collect();
+        let mut values = Vec::new();
+        run_lengths(sorted.iter(), &mut values);
+        let count = most_buckets(&values, self.allowed).expect("a block is allowed as one bucket");
+        let exchanged = self.allowed.windows().and_then(|reach| exchanged(&rows, codes, count, reach));
+        let start = self.of_place.len();
+        self.of_place.resize(start + codes.len(), 0);
+        let own = &mut self.of_place[start..];
+        match exchanged.filter(|of_place| all_allowed(&sorted, of_place, count, self.allowed)) {
+            Some(of_place) => {
+                rows.iter().zip(of_place).for_each(|(&row, bucket)| own[row as usize] = self.count + bucket);
+            }
+            None => rows.chunks(count).for_each(|round| {
+                round.iter().zip(self.count..).for_each(|(&row, bucket)| own[row as usize] = bucket);
+            }),
+        }
+        self.count += count as u32;
+    }
 }
 
 /// Whether every bucket is allowed, given the bucket of each place among the sorted values.
@@ -96,31 +147,34 @@ fn all_allowed(sorted: &[u32], of_place: &[u32], count: usize, allowed: &Allowed
     })
 }
 
+/// Looks for the places where stretches of the line can be cut. What it counts in is kept from one stretch to the next.
 struct Cutting<'a> {
     /// The sensitive codes along the line.
     codes: &'a [u32],
-    cardinality: usize,
     allowed: &'a Allowed,
+    /// Of every code; zero between two counts.
+    counts: Vec<u32>,
+    sorted: Vec<u32>,
+    values: Vec<(u32, u32)>,
 }
 
-impl Cutting<'_> {
+impl<'a> Cutting<'a> {
+    fn new(codes: &'a [u32], cardinality: usize, allowed: &'a Allowed) -> Cutting<'a> {
+        Cutting { codes, allowed, counts: vec![0; cardinality], sorted: Vec::new(), values: Vec::new() }
+    }
+
     /// Adds the blocks of a stretch of the line, in order.
-    fn cut(&self, stretch: Range<usize>, blocks: &mut Vec<Range<usize>>) {
-        let Some(at) = self.place(&stretch) else {
-            blocks.push(stretch);
-            return;
-        };
-        if stretch.len() < PARALLEL_ROWS {
-            self.cut(stretch.start..at, blocks);
-            self.cut(at..stretch.end, blocks);
-        } else {
-            let mut right = Vec::new();
-            rayon::join(|| self.cut(stretch.start..at, blocks), || self.cut(at..stretch.end, &mut right));
-            blocks.append(&mut right);
+    fn cut(&mut self, stretch: Range<usize>, blocks: &mut Vec<Range<usize>>) {
+        match self.place(&stretch) {
+            None => blocks.push(stretch),
+            Some(at) => {
+                self.cut(stretch.start..at, blocks);
+                self.cut(at..stretch.end, blocks);
+            }
         }
     }
 
-    fn place(&self, stretch: &Range<usize>) -> Option<usize> {
+    fn place(&mut self, stretch: &Range<usize>) -> Option<usize> {
         let buckets = stretch.len() / self.allowed.least;
         let mut tried = 0;
         CUTS.iter().find_map(|sixteenths| {
@@ -136,20 +190,20 @@ impl Cutting<'_> {
     }
 
     /// Whether a stretch is allowed as one bucket.
-    fn holds(&self, stretch: Range<usize>) -> bool {
+    fn holds(&mut self, stretch: Range<usize>) -> bool {
         let codes = &self.codes[stretch];
-        let mut values: Vec<(u32, u32)> = Vec::new();
-        if codes.len() < self.cardinality {
-            let mut sorted = codes.to_vec();
-            sorted.sort_unstable();
-            run_lengths(sorted.iter(), &mut values);
+        // A short stretch has few of many values: sorting it costs less than looking at every count.
+        if codes.len() < self.counts.len() / 4 {
+            self.sorted.clear();
+            self.sorted.extend_from_slice(codes);
+            self.sorted.sort_unstable();
+            run_lengths(self.sorted.iter(), &mut self.values);
         } else {
-            let mut counts = vec![0u32; self.cardinality];
-            for &code in codes {
-                counts[code as usize] += 1;
-            }
-            values.extend((0..).zip(counts).filter(|&(_, count)| count > 0));
+            codes.iter().for_each(|&code| self.counts[code as usize] += 1);
+            self.values.clear();
+            let counted = (0..).zip(&mut self.counts).map(|(code, count)| (code, std::mem::take(count)));
+            self.values.extend(counted.filter(|&(_, count)| count > 0));
         }
-        self.allowed.holds(&values)
+        self.allowed.holds(&self.values)
     }
 }

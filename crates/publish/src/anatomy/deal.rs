@@ -21,52 +21,110 @@
 //! The order of values matters to no guarantee above, but to others: among sorted numbers, neighbours in a bucket are g places
 //! apart, which is what keeps close numbers out of one bucket, and every bucket is a systematic sample of the table.
 //!
-//! Cost: one pass to count, one to deal.
+//! Cost: one pass to count, one to shuffle, one to deal.
 
 use hedgerow_table::{Codes, with_codes};
+use rand::Rng;
 
 use super::allowed::Allowed;
+use super::blocks::Buckets;
+use crate::rows::shuffle;
 
-/// The bucket of every row, from 0; rows of one value are dealt in the order they stand in.
-pub fn deal(codes: &Codes, counts: &[u64], buckets: u32) -> Vec<u32> {
-    assert!(buckets > 0, "rows need a bucket");
-    let mut place = 0u64;
-    let mut next: Vec<u32> = Vec::with_capacity(counts.len());
+/// All rows dealt at once, whoever is alike. `None` when not even one bucket of all rows is allowed.
+pub fn at_random(codes: &Codes, cardinality: usize, allowed: &Allowed, rng: &mut impl Rng) -> Option<Buckets> {
+    let counts = codes.counts(cardinality);
+    let values: Vec<(u32, u32)> =
+        (0..).zip(&counts).filter(|(_, count)| **count > 0).map(|(code, &count)| (code, count as u32)).collect();
+    let count = most_buckets(&values, allowed)? as u32;
+    let mut of_place = round_and_round(codes.len(), count);
+    let mut rest = of_place.as_mut_slice();
+    for (_, rows) in values {
+        let (own, behind) = rest.split_at_mut(rows as usize);
+        shuffle(own, rng);
+        rest = behind;
+    }
+    Some(Buckets { of_row: deal(codes, &counts, &of_place), count })
+}
+
+/// The bucket of every place, before places of one value are shuffled.
+fn round_and_round(rows: usize, buckets: u32) -> Vec<u32> {
+    let mut of_place = Vec::with_capacity(rows);
+    while of_place.len() < rows {
+        of_place.extend(0..buckets.min((rows - of_place.len()) as u32));
+    }
+    of_place
+}
+
+/// The bucket of every row: rows of one value take the places of that value in the order they stand in.
+fn deal(codes: &Codes, counts: &[u64], of_place: &[u32]) -> Vec<u32> {
+    let mut next = Vec::with_capacity(counts.len());
+    let mut place = 0;
     for &count in counts {
-        next.push((place % u64::from(buckets)) as u32);
-        place += count;
+        next.push(place);
+        place += count as usize;
     }
     with_codes!(codes, codes => codes
         .iter()
         .map(|&code| {
             let next = &mut next[code as usize];
-            let bucket = *next;
-            *next = if bucket + 1 == buckets { 0 } else { bucket + 1 };
-            bucket
+            *next += 1;
+            of_place[*next - 1]
         })
         .collect())
 }
 
-/// The largest number of buckets tried into which sorted values can be dealt so that every bucket is allowed. `None` when
-/// even one bucket of them all is not.
-pub fn most_buckets(sorted: &[u32], allowed: &Allowed) -> Option<usize> {
-    let rows = sorted.len();
+/// The largest number of buckets tried into which values (ascending codes with their rows) can be dealt so that every bucket
+/// is allowed. `None` when even one bucket of them all is not.
+pub fn most_buckets(values: &[(u32, u32)], allowed: &Allowed) -> Option<usize> {
+    let mut rows = 0;
+    let ends: Vec<usize> = values
+        .iter()
+        .map(|&(_, count)| {
+            rows += count as usize;
+            rows
+        })
+        .collect();
+    let mut held = Vec::new();
     let mut size = allowed.least;
-    let mut values = Vec::new();
     while size < rows {
         let buckets = rows / size;
-        let mut dealt = 0..buckets;
-        if dealt.all(|first| {
-            run_lengths(sorted[first..].iter().step_by(buckets), &mut values);
-            allowed.holds(&values)
-        }) {
+        let holds = |first: usize| {
+            dealt(values, &ends, first, buckets, &mut held);
+            allowed.holds(&held)
+        };
+        // Buckets between two in which a value begins to be dealt get what the first of the two gets.
+        let all_hold = if buckets <= values.len() {
+            (0..buckets).all(holds)
+        } else {
+            std::iter::once(0).chain(ends.iter().map(|end| end % buckets)).all(holds)
+        };
+        if all_hold {
             return Some(buckets);
         }
         // The next smaller number of buckets; in larger steps once buckets are large.
         size = (rows / buckets + 1).max(size + size / 8);
     }
-    run_lengths(sorted.iter(), &mut values);
-    (rows > 0 && allowed.holds(&values)).then_some(1)
+    (rows > 0 && allowed.holds(values)).then_some(1)
+}
+
+/// What a bucket gets: the value at every `buckets`th place from its own on. `ends` are the places behind each value.
+fn dealt(values: &[(u32, u32)], ends: &[usize], bucket: usize, buckets: usize, held: &mut Vec<(u32, u32)>) {
+    held.clear();
+    let rows = ends.last().copied().unwrap_or(0);
+    let (mut place, mut index) = (bucket, 0);
+    while place < rows {
+        // In strides that double: few of many values are far apart, many of few are neighbours.
+        let mut stride = 1;
+        while index + stride < ends.len() && ends[index + stride - 1] <= place {
+            index += stride;
+            stride *= 2;
+        }
+        let last = ends.len().min(index + stride);
+        index += ends[index..last].partition_point(|&end| end <= place);
+        let more = if place + buckets < ends[index] { (ends[index] - 1 - place) / buckets } else { 0 };
+        held.push((values[index].0, more as u32 + 1));
+        place += (more + 1) * buckets;
+    }
 }
 
 /// Ascending codes as codes with counts.
@@ -86,6 +144,8 @@ mod tests {
 
     use hedgerow_privacy::{Model, Whole, models};
     use hedgerow_table::Ratio;
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
 
     use super::*;
 
@@ -100,11 +160,9 @@ mod tests {
         // pneumonia, dyspepsia, dyspepsia, pneumonia, flu, gastritis, flu, bronchitis
         let diseases = [4, 1, 1, 4, 2, 3, 2, 0];
         let codes = Codes::from_iter(5, diseases);
-        let buckets = deal(&codes, &codes.counts(5), 4);
+        let buckets = deal(&codes, &codes.counts(5), &round_and_round(8, 4));
         assert_eq!(buckets, [2, 1, 2, 3, 3, 1, 0, 0]);
-        let mut sorted = diseases.to_vec();
-        sorted.sort_unstable();
-        assert_eq!(most_buckets(&sorted, &frequency(2.0)), Some(4));
+        assert_eq!(most_buckets(&[(0, 1), (1, 2), (2, 2), (3, 1), (4, 2)], &frequency(2.0)), Some(4));
     }
 
     #[test]
@@ -120,9 +178,8 @@ mod tests {
             (&[1], 2.0, None),
             (&[7], 1.0, Some(7)),
         ] {
-            let sorted: Vec<u32> =
-                counts.iter().enumerate().flat_map(|(code, &count)| vec![code as u32; count]).collect();
-            assert_eq!(most_buckets(&sorted, &frequency(l)), buckets, "{counts:?}, l = {l}");
+            let values: Vec<(u32, u32)> = (0..).zip(counts.iter().copied()).collect();
+            assert_eq!(most_buckets(&values, &frequency(l)), buckets, "{counts:?}, l = {l}");
         }
         assert_eq!(most_buckets(&[], &frequency(1.0)), None);
     }
@@ -138,7 +195,9 @@ mod tests {
                 let codes = Codes::from_iter(4, (0..4).flat_map(|code| vec![code; counts[code as usize] as usize]));
                 let buckets = (rows / l) as u32;
                 let mut seen = vec![Vec::new(); buckets as usize];
-                for (bucket, code) in deal(&codes, &counts, buckets).into_iter().zip(codes.iter()) {
+                for (bucket, code) in
+                    deal(&codes, &counts, &round_and_round(rows as usize, buckets)).into_iter().zip(codes.iter())
+                {
                     assert!(!seen[bucket as usize].contains(&code), "{counts:?}, l = {l}");
                     seen[bucket as usize].push(code);
                 }
@@ -147,6 +206,59 @@ mod tests {
             }
         }
         assert!(tables > 500, "{tables}");
+    }
+
+    /// What a bucket gets, counted place by place, for random values and numbers of buckets; and the buckets that are looked at
+    /// stand for all others.
+    #[test]
+    fn a_bucket_gets_the_values_at_its_places() {
+        let mut rng = StdRng::seed_from_u64(7);
+        for case in 0..2000 {
+            let values: Vec<(u32, u32)> =
+                (0..rng.random_range(1..40)).map(|code| (code * 3, rng.random_range(1..6))).collect();
+            let sorted: Vec<u32> = values.iter().flat_map(|&(code, count)| vec![code; count as usize]).collect();
+            let ends: Vec<usize> =
+                (1..=values.len()).map(|many| values[..many].iter().map(|&(_, count)| count as usize).sum()).collect();
+            let buckets = rng.random_range(1..=sorted.len());
+            let naive: Vec<Vec<(u32, u32)>> = (0..buckets)
+                .map(|bucket| {
+                    let mut held = Vec::new();
+                    run_lengths(sorted[bucket..].iter().step_by(buckets), &mut held);
+                    held
+                })
+                .collect();
+            let mut held = Vec::new();
+            for (bucket, expected) in naive.iter().enumerate() {
+                dealt(&values, &ends, bucket, buckets, &mut held);
+                assert_eq!(held, *expected, "case {case}: bucket {bucket} of {buckets} for {values:?}");
+            }
+            let looked_at: Vec<&Vec<(u32, u32)>> =
+                std::iter::once(0).chain(ends.iter().map(|end| end % buckets)).map(|bucket| &naive[bucket]).collect();
+            assert!(naive.iter().all(|held| looked_at.contains(&held)), "case {case}: {buckets} for {values:?}");
+        }
+    }
+
+    /// Every row gets a bucket, buckets keep the guarantee, and who shares one differs from draw to draw.
+    #[test]
+    fn rows_of_one_value_are_dealt_at_random() {
+        let codes = Codes::from_iter(4, (0..40).map(|row| row % 4));
+        let draw = |seed| at_random(&codes, 4, &frequency(4.0), &mut StdRng::seed_from_u64(seed)).unwrap();
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1).of_row, draw(2).of_row);
+        let mut times_together = 0;
+        for seed in 0..1000 {
+            let buckets = draw(seed);
+            assert_eq!(buckets.count, 10);
+            let mut seen = [[0; 4]; 10];
+            for (&bucket, code) in buckets.of_row.iter().zip(codes.iter()) {
+                seen[bucket as usize][code as usize] += 1;
+            }
+            assert_eq!(seen, [[1; 4]; 10]);
+            times_together += usize::from(buckets.of_row[0] == buckets.of_row[1]);
+        }
+        // One in ten is expected; the standard deviation is below ten.
+        assert!((50..150).contains(&times_together), "{times_together}");
+        assert_eq!(at_random(&codes, 4, &frequency(5.0), &mut StdRng::seed_from_u64(1)), None);
     }
 
     /// The rows and the values of every bucket.
@@ -173,7 +285,7 @@ mod tests {
                 for order in &orders {
                     let codes = Codes::from_iter(5, order.iter().map(|&row| table[row]));
                     let mut outcome = vec![(Vec::new(), Vec::new()); buckets as usize];
-                    for (bucket, &row) in deal(&codes, &counts, buckets).into_iter().zip(order) {
+                    for (bucket, &row) in deal(&codes, &counts, &round_and_round(6, buckets)).into_iter().zip(order) {
                         outcome[bucket as usize].0.push(row);
                         outcome[bucket as usize].1.push(table[row]);
                     }

@@ -6,7 +6,7 @@
 //!
 //! Rows are laid in a line along which neighbours are alike (`line.rs`), the line is cut into blocks (`blocks.rs`), and each block is
 //! dealt into buckets (`deal.rs`). What buckets must keep is one question to [`Allowed`], so a guarantee needs no
-//! bucketizer of its own as long as it survives merging. Where numbers must not be close, rows of a block are exchanged between its
+//! bucketizer of its own as long as it survives merging. With `assignment = "random"` all rows are one block, as in the paper. Where numbers must not be close, rows of a block are exchanged between its
 //! buckets (`exchange.rs`), since the distances leave room and the blocks are long.
 
 mod allowed;
@@ -18,7 +18,7 @@ mod line;
 
 use std::time::Instant;
 
-use hedgerow_policy::Role;
+use hedgerow_policy::{Assignment, Role};
 use hedgerow_table::release::manifest::Rows;
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ pub use allowed::Allowed;
 pub(crate) use allowed::refuse;
 pub use blocks::{Buckets, in_blocks};
 pub use chance::Chance;
-pub use deal::{deal, most_buckets};
+pub use deal::{at_random, most_buckets};
 pub use exchange::exchanged;
 pub use line::line;
 
@@ -47,11 +47,16 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
         .and_then(|attribute| bound.table.column(&attribute.name))
         .ok_or_else(|| PublishError::Internal("internal error: the sensitive attribute was not read".to_owned()))?;
     let allowed = allowed::eligible(&bound, sensitive)?;
-    let chance = Chance::new(&mut generalised::rng(options)?);
-    let line = line(&bound.quasi, rows, &chance);
-    let buckets = in_blocks(&line, &sensitive.codes, sensitive.domain.cardinality(), &allowed, &chance)
-        .ok_or_else(|| PublishError::Internal("internal error: an eligible table has no buckets".to_owned()))?;
-    drop(line);
+    let mut rng = generalised::rng(options)?;
+    let cardinality = sensitive.domain.cardinality();
+    let buckets = if bound.policy.publish.assignment == Assignment::Random {
+        at_random(&sensitive.codes, cardinality, &allowed, &mut rng)
+    } else {
+        let chance = Chance::new(&mut rng);
+        in_blocks(&line(&bound.quasi, rows, &chance), &sensitive.codes, cardinality, &allowed, &chance)
+    };
+    let buckets =
+        buckets.ok_or_else(|| PublishError::Internal("internal error: an eligible table has no buckets".to_owned()))?;
     let losses = losses(&bound, &buckets);
     let search_time = searching.elapsed();
 

@@ -59,8 +59,8 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let rows = rows_by_value(sensitive, &division);
     let space = Space::new(&bound);
     options.progress.stage("assigning", None);
-    let assigned = match bound.policy.publish.cloning.assignment {
-        Assignment::Order => assignment::assign(&division, &units, rows, &space),
+    let assigned = match bound.policy.publish.assignment {
+        Assignment::Order | Assignment::Random => assignment::assign(&division, &units, rows, &space),
         Assignment::Scan => {
             let share = bound.policy.publish.cloning.rho;
             scan::assign(&bound, &division, &units, rows, share, &mut rng)

@@ -4,8 +4,7 @@
 use hedgerow_table::Codes;
 use rand::rngs::StdRng;
 
-use crate::anatomy::{Allowed, most_buckets};
-use crate::rows::shuffle;
+use crate::anatomy::{Allowed, Buckets, at_random};
 
 /// Which bucket each row is in, and the protected values of each bucket.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,17 +22,13 @@ impl Groups {
 
     /// `None` when not even one bucket of all rows is allowed.
     pub fn dealt(column: &Codes, cardinality: usize, allowed: &Allowed, rng: &mut StdRng) -> Option<Groups> {
-        let rows = rows_by_value(column, cardinality, rng);
-        let sorted: Vec<u32> = rows.iter().map(|&row| column.get(row as usize)).collect();
-        let count = most_buckets(&sorted, allowed)?;
-        let mut of_row = vec![Self::NONE; column.len()];
-        let mut members: Vec<Vec<(u32, u32)>> = vec![Vec::new(); count];
-        for (place, (&row, &value)) in rows.iter().zip(&sorted).enumerate() {
-            let bucket = place % count;
-            of_row[row as usize] = bucket as u32;
-            match members[bucket].last_mut() {
-                Some(last) if last.0 == value => last.1 += 1,
-                _ => members[bucket].push((value, 1)),
+        let Buckets { of_row, count } = at_random(column, cardinality, allowed, rng)?;
+        let mut members: Vec<Vec<(u32, u32)>> = vec![Vec::new(); count as usize];
+        for (&bucket, value) in of_row.iter().zip(column.iter()) {
+            let members = &mut members[bucket as usize];
+            match members.binary_search_by_key(&value, |&(value, _)| value) {
+                Ok(index) => members[index].1 += 1,
+                Err(index) => members.insert(index, (value, 1)),
             }
         }
         Some(Groups::of(of_row, members.into_iter()))
@@ -66,23 +61,6 @@ impl Groups {
     pub fn values(&self, group: u32) -> &[(u32, u32)] {
         &self.values[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
     }
-}
-
-/// All rows by value, in random order within one: a shuffle, then a counting sort that keeps its order.
-fn rows_by_value(column: &Codes, cardinality: usize, rng: &mut StdRng) -> Vec<u32> {
-    let mut shuffled: Vec<u32> = (0..column.len() as u32).collect();
-    shuffle(&mut shuffled, rng);
-    let mut next = vec![0usize; cardinality + 1];
-    for (code, count) in column.counts(cardinality).into_iter().enumerate() {
-        next[code + 1] = next[code] + count as usize;
-    }
-    let mut sorted = vec![0u32; column.len()];
-    for row in shuffled {
-        let place = &mut next[column.get(row as usize) as usize];
-        sorted[*place] = row;
-        *place += 1;
-    }
-    sorted
 }
 
 #[cfg(test)]

@@ -141,8 +141,9 @@ fn examine(seed: u64) -> Option<usize> {
     std::fs::write(folder.path().join("t.csv"), format!("a,b,s\n{text}")).unwrap();
     let policy = format!(
         "[source]\npath = \"t.csv\"\n[attributes]\na = {{ role = \"quasi\" }}\nb = {{ role = \"quasi\" }}\n\
-         s = {{ role = \"sensitive\" }}\n[[rule]]\nprotect = \"s\"\nrequire = {}\n[publish]\nmethod = \"anatomy\"\n",
-        asked.toml()
+         s = {{ role = \"sensitive\" }}\n[[rule]]\nprotect = \"s\"\nrequire = {}\n[publish]\nmethod = \"anatomy\"\nassignment = \"{}\"\n",
+        asked.toml(),
+        ["order", "random"].choose(&mut rng).unwrap(),
     );
     let parsed = Policy::parse(&policy, &folder.path().join("policy.toml")).unwrap();
     let options = PublishOptions {

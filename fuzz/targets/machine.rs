@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hedgerow_smc::baseline::{self, Chances, UnionInput};
 use hedgerow_smc::{
-    BurnBook, Coins, Extremes, Machine, Medians, Message, Question, Roster, Sums, Transition, masked,
+    BurnBook, Coins, Extremes, Machine, Medians, Message, Question, Roster, Sums, Tally, Transition, masked,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -19,7 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
     let me = u16::from(which >> 4) % 3;
     let medians = || Medians::new(vec![(vec![1, 2], 9), (vec![], 3)]);
     let lanes = || Extremes::new(vec![Some((1, 4)), None], 9);
-    match which % 8 {
+    let tally = || Tally::new(&[1, 2], 20, &[true, false]);
+    match which % 10 {
         0 => feed(masked::start(permit(), me, Sums::new(vec![1, 2]), coins()).unwrap(), rest, question),
         1 => feed(masked::start(permit(), me, lanes(), coins()).unwrap(), rest, question),
         2 => feed(masked::start(permit(), me, medians(), coins()).unwrap(), rest, question),
@@ -27,6 +28,8 @@ fuzz_target!(|bytes: &[u8]| {
         4 => feed(baseline::start(permit(), me, Sums::new(vec![1]), Chances::default(), coins()).unwrap(), rest, question),
         5 => feed(baseline::start(permit(), me, lanes(), Chances::default(), coins()).unwrap(), rest, question),
         6 => feed(baseline::start(permit(), me, medians(), Chances::default(), coins()).unwrap(), rest, question),
+        7 => feed(masked::start(permit(), me, tally(), coins()).unwrap(), rest, question),
+        8 => feed(baseline::start(permit(), me, tally(), Chances::default(), coins()).unwrap(), rest, question),
         _ => {
             let domain: Arc<[Vec<u8>]> = vec![vec![1], vec![2], vec![3]].into();
             let input = UnionInput { items: vec![vec![1]], domain, made_up: 2 };

@@ -43,6 +43,12 @@ impl Coins {
         self.0.fill_bytes(into);
     }
 
+    /// A random word other than 0 for yes, 0 for no.
+    pub(crate) fn flag(&mut self, yes: bool) -> u64 {
+        // Drawn either way, so that the time does not depend on the answer.
+        self.word().max(1) * u64::from(yes)
+    }
+
     pub(crate) fn word(&mut self) -> u64 {
         self.0.next_u64()
     }

@@ -85,4 +85,16 @@ impl Inbox {
             None => Ok(self.waiting.remove(&(round, sender))),
         }
     }
+
+    /// The one message of a round that either of two may send, once it is there.
+    pub(crate) fn one_of(&mut self, round: u32, senders: [u16; 2]) -> Result<Option<(u16, Body)>, Fault> {
+        let mut range = self.waiting.range((round, 0)..=(round, u16::MAX)).map(|((_, sender), _)| *sender);
+        match (range.find(|sender| !senders.contains(sender)), senders) {
+            (Some(sender), _) => Err(Fault::OutOfPlace { sender, round }),
+            (None, [one, other]) => {
+                let first = self.waiting.remove(&(round, one)).map(|body| (one, body));
+                Ok(first.or_else(|| self.waiting.remove(&(round, other)).map(|body| (other, body))))
+            }
+        }
+    }
 }

@@ -12,7 +12,7 @@ pub enum Kind {
     Totals,
     /// The largest of the custodians' values, lane by lane.
     Largest,
-    /// One binary digit of a largest value: implied by it.
+    /// A digit of a largest value, or whether it reaches a threshold: implied by it.
     Digits,
     /// How many rows of a group lie at or below a probe.
     CountsAtProbe,
@@ -57,7 +57,7 @@ impl Kind {
         match self {
             Kind::Totals => "totals over all custodians",
             Kind::Largest => "the largest value that any custodian has",
-            Kind::Digits => "binary digits of a largest value, as they are found",
+            Kind::Digits => "digits of a largest value, as they are found",
             Kind::CountsAtProbe => "how many rows of a group lie at or below a value that was probed",
             Kind::Sizes => "how many rows a group has over all custodians",
             Kind::Histograms => "how many rows of a group have each value, over all custodians",

@@ -30,6 +30,7 @@ mod roster;
 mod secret;
 pub mod simulate;
 mod sum;
+mod tally;
 mod union;
 mod wire;
 
@@ -45,4 +46,5 @@ pub use median::Medians;
 pub use message::{Body, Digest, Item, MESSAGE_BYTES_MAX, Message, SessionId};
 pub use roster::{Question, Roster};
 pub use sum::Sums;
+pub use tally::Tally;
 pub use union::UnionCounts;

@@ -15,6 +15,8 @@ use crate::secret::Private;
 pub struct Medians {
     groups: Vec<Group>,
     sized: bool,
+    /// No count exceeds it, once sizes are known.
+    largest: u64,
 }
 
 #[derive(Debug)]
@@ -39,7 +41,7 @@ impl Medians {
             values.sort_unstable();
             Group { sorted: Private(values), low: 0, high: domain.max(1) - 1, rank: 0 }
         };
-        Medians { groups: groups.into_iter().map(group).collect(), sized: false }
+        Medians { groups: groups.into_iter().map(group).collect(), sized: false, largest: 0 }
     }
 
     fn ask(self) -> Turn<Self> {
@@ -53,7 +55,8 @@ impl Medians {
             return Turn::Done(self.groups.iter().map(median).collect());
         }
         let about = "rows at or below the probe, for each group that is still open";
-        Turn::Ask(self, Ask::one(Operation::Sum, words, Kind::CountsAtProbe, about))
+        let bits = (u64::BITS - self.largest.leading_zeros()) as u8;
+        Turn::Ask(self, Ask::one(Operation::Count { bits }, words, Kind::CountsAtProbe, about))
     }
 }
 
@@ -72,6 +75,7 @@ impl Inquiry for Medians {
         }
         if !self.sized {
             self.sized = true;
+            self.largest = answer.iter().copied().max().unwrap_or(0);
             for (group, size) in self.groups.iter_mut().zip(answer) {
                 group.rank = size.div_ceil(2);
             }

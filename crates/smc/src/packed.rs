@@ -3,9 +3,26 @@
 
 /// `bits` is from 1 to 64, and every word below 2^`bits`.
 pub(crate) fn pack(words: &[u64], bits: u8) -> Vec<u64> {
-    let together =
-        |chunk: &[u64]| chunk.iter().rev().fold(0, |packed: u64, word| packed.unbounded_shl(u32::from(bits)) | word);
-    words.chunks(per_word(bits)).map(together).collect()
+    match per_word(bits) {
+        1 => words.to_vec(),
+        2 => pack_by::<2>(words, bits),
+        3 => pack_by::<3>(words, bits),
+        4 => pack_by::<4>(words, bits),
+        many => words.chunks(many).map(|chunk| together(chunk, bits)).collect(),
+    }
+}
+
+/// The common cases, in which the compiler knows how many words go together.
+fn pack_by<const N: usize>(words: &[u64], bits: u8) -> Vec<u64> {
+    let (whole, rest) = words.as_chunks::<N>();
+    let mut packed = Vec::with_capacity(whole.len() + 1);
+    packed.extend(whole.iter().map(|chunk| together(chunk, bits)));
+    packed.extend((!rest.is_empty()).then(|| together(rest, bits)));
+    packed
+}
+
+fn together(chunk: &[u64], bits: u8) -> u64 {
+    chunk.iter().rev().fold(0, |packed: u64, word| packed.unbounded_shl(u32::from(bits)) | word)
 }
 
 /// The first `count` of what was packed.

@@ -3,6 +3,7 @@
 //!
 //! `HEDGEROW_VECTORS=write cargo test -p hedgerow-smc --test vectors` writes them anew after an intended change of the encoding.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use hedgerow_smc::baseline::{self, Chances, UnionInput};
 use hedgerow_smc::simulate::{self, Delivery};
 use hedgerow_smc::{
     Body, BurnBook, Coins, Concluded, Extremes, Fault, Inquiry, Item, Machine, Medians, Message, Permit, Question,
-    Roster, Sums, Transition, UnionCounts, masked,
+    Roster, Sums, Tally, Transition, UnionCounts, masked,
 };
 use serde_json::{Value, json};
 
@@ -141,41 +142,64 @@ fn protocol<M: Machine>(
     let (outputs, _) = simulate::watch((0..custodians).map(&start).collect(), 42, watcher).unwrap();
     let output = shown(&outputs[0]);
     assert!(outputs.iter().all(|other| shown(other) == output), "{name}: custodians disagree");
-    let replayed = after(&start, &received).unwrap();
+    let bytes: Vec<Vec<u8>> = received.iter().map(Message::encode).collect();
+    let replayed = after(&start, &bytes).unwrap();
     assert!(matches!(replayed, Transition::Finish(ref again, _) if shown(again) == output), "{name}: no replay");
-    let last = received.last().unwrap().clone();
-    let earlier = &received[..received.len() - 1];
-    let with = |change: &dyn Fn(&mut Message)| {
-        let mut message = last.clone();
-        change(&mut message);
-        message
-    };
-    let wrong = [
-        ("replayed", if earlier.is_empty() { last.clone() } else { earlier[0].clone() }),
-        ("from_a_stranger", with(&|message| message.sender = 900)),
-        ("from_ourselves", with(&|message| message.sender = 0)),
-        ("of_another_session", with(&|message| message.session[0] ^= 1)),
-        ("of_another_question", with(&|message| message.question[0] ^= 1)),
-        ("too_early", with(&|message| message.round += 7)),
-        ("of_another_kind", with(&|message| message.body = Body::Key([9; 32]))),
-        ("abort", with(&|message| message.body = Body::Abort)),
-        ("too_long", with(&|message| lengthen(&mut message.body))),
-    ];
     let mut bad = Vec::new();
-    for (why, message) in wrong {
-        // What is repeated is repeated after everything else but the last; with nothing else there is nothing to repeat.
-        if (why == "replayed" && earlier.is_empty())
-            || (why == "too_long" && matches!(last.body, Body::Rows(_) | Body::UnionResult(_)))
-        {
+    for (why, before, wrong) in refused(&received) {
+        let mut all = bytes[..before].to_vec();
+        all.push(wrong.clone());
+        let fault = after(&start, &all).err().unwrap_or_else(|| panic!("{name}: {why} was not refused"));
+        bad.push(json!({ "name": why, "after": before, "hex": hex(&wrong), "fault": format!("{fault:?}") }));
+    }
+    let received: Vec<String> = bytes.iter().map(|bytes| hex(bytes)).collect();
+    json!({ "name": name, "custodians": custodians, "received_by_0": received, "output": output, "bad": bad })
+}
+
+/// What must be refused, after how many of the messages: every way for the last message, and the ways that any message can be wrong for the first of each kind.
+fn refused(received: &[Message]) -> Vec<(String, usize, Vec<u8>)> {
+    let mut wrong = Vec::new();
+    let mut kinds = BTreeSet::new();
+    for (place, message) in received.iter().enumerate() {
+        let (bytes, kind) = (message.encode(), message.encode()[1]);
+        if !kinds.insert(kind) {
             continue;
         }
-        let mut all = earlier.to_vec();
-        all.push(message.clone());
-        let fault = after(&start, &all).err().unwrap_or_else(|| panic!("{name}: {why} was not refused"));
-        bad.push(json!({ "name": format!("bad_{why}"), "instead_of_last": hex(&message.encode()), "fault": format!("{fault:?}") }));
+        let changed = |at: usize, values: &[u8]| {
+            let mut bytes = bytes.clone();
+            bytes[at..at + values.len()].copy_from_slice(values);
+            bytes
+        };
+        let mut add = |why: &str, before: usize, bytes| wrong.push((format!("bad_kind_{kind}_{why}"), before, bytes));
+        add("truncated", place, bytes[..bytes.len() - 1].to_vec());
+        add("version", place, changed(0, &[2]));
+        add("out_of_range", place, changed(52, &[0xff; 4]));
+        add("from_a_stranger", place, changed(50, &900u16.to_le_bytes()));
+        // Whoever has the last message has finished, and takes nothing more.
+        if place + 1 < received.len() {
+            add("replayed", place + 1, bytes.clone());
+        }
     }
-    let received: Vec<String> = received.iter().map(|message| hex(&message.encode())).collect();
-    json!({ "name": name, "custodians": custodians, "received_by_0": received, "output": output, "bad": bad })
+    let Some((last, earlier)) = received.split_last() else { return wrong };
+    let mut with = |why: &str, change: &dyn Fn(&mut Message)| {
+        let mut message = last.clone();
+        change(&mut message);
+        wrong.push((format!("bad_{why}"), earlier.len(), message.encode()));
+    };
+    with("from_ourselves", &|message| message.sender = 0);
+    with("of_another_session", &|message| message.session[0] ^= 1);
+    with("of_another_question", &|message| message.question[0] ^= 1);
+    with("too_early", &|message| message.round += 7);
+    with("of_another_kind", &|message| message.body = Body::Key([9; 32]));
+    with("abort", &|message| message.body = Body::Abort);
+    // Who tells the rows tells how many there are.
+    if !matches!(last.body, Body::Rows(_) | Body::UnionResult(_)) {
+        with("too_long", &|message| lengthen(&mut message.body));
+    }
+    if let Some(first) = earlier.first() {
+        wrong.push(("bad_replayed".to_owned(), earlier.len(), first.encode()));
+    }
+    wrong
 }
 
 fn lengthen(body: &mut Body) {
@@ -193,11 +217,11 @@ fn lengthen(body: &mut Body) {
 }
 
 /// Custodian 0 after these messages, which travel as bytes.
-fn after<M: Machine>(start: &impl Fn(usize) -> Transition<M>, messages: &[Message]) -> Result<Transition<M>, Fault> {
+fn after<M: Machine>(start: &impl Fn(usize) -> Transition<M>, messages: &[Vec<u8>]) -> Result<Transition<M>, Fault> {
     let mut state = start(0);
     for message in messages {
         let Transition::Continue(machine, _) = state else { panic!("finished before the last message") };
-        state = machine.step(Message::decode(&message.encode())?)?;
+        state = machine.step(Message::decode(message)?)?;
     }
     Ok(state)
 }
@@ -227,6 +251,8 @@ fn protocols() {
     all.extend(inquiry("extremes", 3, |me| Extremes::new(vec![Some((me as u64, 5)), None], 8), |found| json!(found)));
     all.extend(inquiry("medians", 4, |me| Medians::new(vec![(vec![me as u64, 6], 8)]), |medians| json!(medians)));
     all.extend(inquiry("union-counts", 3, |me| UnionCounts::new([(0, me), (1, 0)], 2, 3), |union| json!(union)));
+    let flags = |me: usize| [me == 1, false];
+    all.extend(inquiry("tally", 3, |me| Tally::new(&[me as u64, 40, 7], 20, &flags(me)), |tally| json!(tally)));
     let items =
         |concluded: &Concluded<Vec<Item>>| json!(concluded.output.iter().map(|item| hex(item)).collect::<Vec<_>>());
     let rows = |me: usize| vec![vec![me as u8; 1 + me]; me];

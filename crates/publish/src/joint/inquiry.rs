@@ -10,12 +10,13 @@ use hedgerow_privacy::Whole;
 use hedgerow_smc::{Ask, Inquiry, Kind, Opens, Operation, Turn};
 use rand::rngs::StdRng;
 
-use super::part::{Part, Stage, View};
+use super::part::Part;
 use super::rules::Counts;
+use super::trial::{Asked, View};
 use super::{AgreedRef, Joined, JointClass, Share};
 use crate::local::axis::Axis;
 
-/// The most words in one ask; what does not fit waits for the next.
+/// The most words in one ask, but for those of the last part that it has room for; other parts wait for the next.
 const WORDS_AT_ONCE: usize = 1 << 20;
 
 /// One custodian's side of a joint Mondrian.
@@ -37,8 +38,8 @@ enum Waiting {
     Start,
     Whole,
     WholeObjections(Counts),
-    /// Parts, each with how many counts and flags it asked for.
-    Parts(Vec<(usize, usize, usize)>),
+    /// The first so many parts.
+    Parts(usize),
 }
 
 impl Joint {
@@ -82,39 +83,37 @@ impl Joint {
         let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
         let region = self.agreed.axes.iter().map(Axis::whole).collect();
         let rows = (0..self.share.rows() as u32).collect();
-        self.parts.push(Part::new(view, rows, size, region, 0));
+        let whole = Part::new(view, rows, size, region, 0);
+        self.settle(vec![whole]);
     }
 
-    /// Puts what an answer says into the parts that asked for it: first all counts, then all flags.
-    fn absorb(&mut self, asked: Vec<(usize, usize, usize)>, answer: &[u64]) {
+    /// Puts what an answer says into the parts that asked for it: first all counts, then all flags. Parts that had to wait come first the next time, so that
+    /// none waits for ever; children take the place of what was divided. The order is the same for all custodians.
+    fn absorb(&mut self, asked: usize, answer: &[u64]) {
         let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
-        let mut divided: Vec<(usize, Vec<Part>)> = Vec::new();
-        let (mut counts, mut flags) = answer.split_at(asked.iter().map(|(_, counts, _)| counts).sum());
-        for (part, own_counts, own_flags) in asked {
-            let (own, after) = counts.split_at(own_counts);
-            let (raised, after_flags) = flags.split_at(own_flags);
-            let children = self.parts[part].absorb(view, own, raised, &mut self.random);
-            divided.extend(children.map(|children| (part, children)));
-            (counts, flags) = (after, after_flags);
-        }
-        self.settle(divided);
-    }
-
-    /// Children take the place of what was divided; parts that stay whole become classes. The order is the same for all custodians.
-    fn settle(&mut self, divided: Vec<(usize, Vec<Part>)>) {
-        let mut divided = divided.into_iter().peekable();
-        let mut open = Vec::with_capacity(self.parts.len());
-        for (index, part) in std::mem::take(&mut self.parts).into_iter().enumerate() {
-            match divided.next_if(|(divided, _)| *divided == index) {
-                Some((_, children)) => open.extend(children),
-                None => open.push(part),
+        let asked: Vec<Part> = self.parts.drain(..asked).collect();
+        let (mut counts, mut flags) = answer.split_at(asked.iter().map(|part| part.asked().counts).sum());
+        let mut next = Vec::with_capacity(asked.len());
+        for mut part in asked {
+            let Asked { counts: own_counts, flags: own_flags } = part.asked();
+            let (own, raised);
+            (own, counts) = counts.split_at(own_counts);
+            (raised, flags) = flags.split_at(own_flags);
+            match part.absorb(view, own, raised, &mut self.random) {
+                Some(children) => next.extend(children),
+                None => next.push(part),
             }
         }
-        for part in open {
-            if matches!(part.stage, Stage::Class) {
+        self.settle(next);
+    }
+
+    /// Parts that stay whole become classes; the others ask on.
+    fn settle(&mut self, parts: Vec<Part>) {
+        for part in parts {
+            if part.is_class() {
                 self.depth = self.depth.max(part.depth);
-                let class = JointClass { region: part.told(&self.agreed), rows: part.size };
-                self.classes.push((class, part.rows));
+                let class = JointClass { region: part.told(&self.agreed), rows: part.ground.size };
+                self.classes.push((class, part.ground.rows));
             } else {
                 self.parts.push(part);
             }
@@ -125,17 +124,17 @@ impl Joint {
     fn next_ask(&mut self) -> Option<Ask> {
         let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
         let (mut counts, mut flags) = (Pieces::default(), Pieces::default());
-        let mut asked = Vec::new();
-        for (index, part) in self.parts.iter().enumerate() {
-            let (counted, flagged) = (counts.words, flags.words);
+        let mut asked = 0;
+        for part in &mut self.parts {
             part.words(view).into_iter().for_each(|(kind, words)| counts.push(kind, words));
-            part.flags(view).into_iter().for_each(|(kind, words)| flags.push(kind, words));
-            asked.push((index, counts.words - counted, flags.words - flagged));
+            let (kind, raised) = part.flags(view);
+            flags.push(kind, raised);
+            asked += 1;
             if counts.words + flags.words > WORDS_AT_ONCE {
                 break;
             }
         }
-        (!asked.is_empty()).then(|| {
+        (asked > 0).then(|| {
             self.waiting = Waiting::Parts(asked);
             let bits = (u64::BITS - self.rows.leading_zeros()) as u8;
             let operation = Operation::Tally { bits, flags: flags.words };
@@ -183,14 +182,12 @@ impl Inquiry for Joint {
                     return Turn::Ask(self, ask(Operation::Any, words, "all rows"));
                 }
                 self.begin(all.rows);
-                self.settle(Vec::new());
             }
             Waiting::WholeObjections(all) => {
                 if answer.iter().any(|any| *any != 0) {
                     return Turn::Done(None);
                 }
                 self.begin(all.rows);
-                self.settle(Vec::new());
             }
             Waiting::Parts(asked) => self.absorb(asked, answer),
         }
@@ -210,6 +207,9 @@ struct Pieces {
 
 impl Pieces {
     fn push(&mut self, kind: Kind, words: Vec<u64>) {
+        if words.is_empty() {
+            return;
+        }
         self.words += words.len();
         match self.pieces.last_mut() {
             Some((last, before)) if *last == kind => before.extend(words),

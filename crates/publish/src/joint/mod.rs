@@ -10,10 +10,11 @@
 //! **What opens**, and is listed in the ledger: the number of all rows, and where rules ask for it the distribution of protected values; for every part that
 //! could be divided the lowest and highest value of each attribute, counts at the probes of its median, and the sizes of its halves; where rules
 //! look at protected values, their distribution in both halves of every cut that was tried, also of those that were given up. Relaxed cuts also
-//! open how the people at the median are distributed. All of this is about the union; who contributed what stays hidden as far as the profile hides it.
+//! open how many of the people at the median lie below some thresholds of their other values. All of this is about the union; who contributed what stays hidden as far as the profile hides it.
 //!
-//! **Rounds.** Every round asks for what each part needs next, so no part holds up another: rounds grow with the depth of the tree, the cuts that are tried in vain
-//! and the logarithm of the largest domain, not with the number of parts.
+//! **Rounds.** Every round asks for what each part needs next, so no part holds up another: rounds grow with the depth of the tree and the logarithm of the largest domain,
+//! not with the number of parts. A range takes a round for every three binary digits of the domain, a median one for each; where cuts are judged by more than sizes,
+//! attributes that fail are tried one, two, four at a time, so that nine of them take four turns.
 //!
 //! **Ties.** A relaxed cut goes through the people at the median. Who of them goes left is settled by the order of their other values, as in a single
 //! table, so that both find the same regions; people who agree in everything are interchangeable, and are shared by lot.
@@ -26,6 +27,7 @@ mod rehearse;
 mod rows;
 mod rules;
 mod ties;
+mod trial;
 
 use std::sync::Arc;
 
@@ -129,7 +131,7 @@ impl Agreed {
             (Kind::Largest, true),
             (Kind::Digits, true),
             (Kind::CountsAtProbe, true),
-            (Kind::Histograms, protects || !self.strict),
+            (Kind::Histograms, protects),
             (Kind::Sites, self.sites > 1),
             (Kind::Holders, self.counts_holders()),
             (Kind::ClippedSizes, !self.clips().is_empty()),

@@ -1,61 +1,119 @@
-//! From the lowest to the highest value that somebody in a part has, digit by digit: whoever is in the running and has the digit raises a flag, and only whether any flag is
-//! raised opens (in the ring, how many). A round takes one digit of all ranges of all parts, beside the sums that other parts ask for.
+//! From the lowest to the highest value that somebody in a part has: whoever reaches a threshold raises a flag, and only whether any flag is raised opens.
 //!
-//! Values are counted from the end of the part's region, so that ranges take fewer rounds the narrower regions become.
-
-use hedgerow_smc::Extremes;
+//! Several thresholds are tried at once, up to seven, so that a round settles three binary digits of all ranges of all parts, beside the sums that other parts ask
+//! for. The range alone says who reaches which threshold, so nothing opens beyond it. (A coalition that holds the highest value itself sees how far the others
+//! reach, to the distance of two thresholds.) Thresholds lie within the part's region, so that ranges take fewer rounds the narrower regions become.
 
 use super::Share;
 use crate::local::axis::Stretch;
 
+/// The most pieces that what is open of a range is cut into: eight, three binary digits.
+const DIGITS_AT_ONCE: u32 = 3;
+
 #[derive(Debug)]
 pub(super) struct Ranges {
     axes: Vec<usize>,
-    /// Our own words, two for each axis, and what is known of the largest ones.
-    own: Vec<u64>,
-    found: Vec<u64>,
-    digit: u8,
+    /// Two for each axis: how far people reach from the end of the region down, and from its beginning up.
+    lanes: Vec<Lane>,
+}
+
+/// A largest value over all custodians, which lies in `low..=high`. Whoever has nobody in the part reaches nothing.
+#[derive(Debug)]
+struct Lane {
+    own: u32,
+    low: u32,
+    high: u32,
 }
 
 impl Ranges {
-    /// `axes` is not empty, and the region is wider than one value on each.
+    /// `axes` is not empty, and the region is wider than one value on each. Somebody has rows in it.
     pub(super) fn new(axes: Vec<usize>, rows: &[u32], share: &Share, region: &[Stretch]) -> Ranges {
-        let range = |axis: &usize| {
-            let ranks = rows.iter().map(|&row| share.ranks[*axis][row as usize]);
-            let (low, high) = ranks.fold((u32::MAX, 0), |(low, high), rank| (low.min(rank), high.max(rank)));
-            let first = region[*axis].first;
-            let lane = (low <= high).then(|| (u64::from(low - first), u64::from(high - first)));
-            Extremes::encode(&[lane], width(region[*axis]))
-        };
-        let own: Vec<u64> = axes.iter().flat_map(range).collect();
-        let digits = axes.iter().map(|axis| Extremes::bits(width(region[*axis]))).max().unwrap_or(1);
-        Ranges { found: vec![0; own.len()], axes, own, digit: digits - 1 }
+        let lanes = axes.iter().flat_map(|&axis| {
+            let Stretch { first, last } = region[axis];
+            let ranks = rows.iter().map(|&row| share.ranks[axis][row as usize]);
+            let (low, high) = ranks.fold((last, first), |(low, high), rank| (low.min(rank), high.max(rank)));
+            [last - low, high - first].map(|own| Lane { own, low: 0, high: last - first })
+        });
+        Ranges { lanes: lanes.collect(), axes }
     }
 
-    /// 1 where we are in the running and have the digit.
+    /// 1 where we reach a threshold.
     pub(super) fn flags(&self) -> Vec<u64> {
-        let raised = |(own, found): (&u64, &u64)| u64::from(own >> self.digit == (found >> self.digit) | 1);
-        self.own.iter().zip(&self.found).map(raised).collect()
+        let flags = |lane: &Lane| {
+            let own = lane.own;
+            thresholds(lane.low, lane.high).map(move |threshold| u64::from(own >= threshold))
+        };
+        self.lanes.iter().flat_map(flags).collect()
     }
 
-    /// Takes a digit; gives the ranges after the last.
+    /// Takes the flags; gives the ranges when they are settled.
     pub(super) fn absorb(&mut self, raised: &[u64], region: &[Stretch]) -> Option<Vec<(usize, Stretch)>> {
-        self.found.iter_mut().zip(raised).for_each(|(found, raised)| *found |= raised << self.digit);
-        if self.digit > 0 {
-            self.digit -= 1;
+        let mut raised = raised.iter();
+        for lane in &mut self.lanes {
+            // Whoever reaches a threshold reaches the ones below it: after the first that nobody reaches, the rest say nothing new.
+            let mut reached = true;
+            for threshold in thresholds(lane.low, lane.high) {
+                let flag = raised.next().is_some_and(|raised| *raised != 0);
+                match (reached, flag) {
+                    (true, true) => lane.low = threshold,
+                    (true, false) => (reached, lane.high) = (false, threshold - 1),
+                    (false, _) => {}
+                }
+            }
+        }
+        if self.lanes.iter().any(|lane| lane.low < lane.high) {
             return None;
         }
-        let lanes = self.axes.iter().zip(self.found.as_chunks::<2>().0);
-        let range = |(axis, found): (&usize, &[u64; 2])| {
-            let region = region[*axis];
-            let (low, high) = Extremes::decode(found, width(region)).first().copied().flatten()?;
-            Some((*axis, Stretch::new(region.first + low as u32, region.first + high as u32)))
+        let range = |(&axis, [down, up]): (&usize, &[Lane; 2])| {
+            let Stretch { first, last } = region[axis];
+            (axis, Stretch::new(last - down.low, first + up.low))
         };
-        Some(lanes.filter_map(range).collect())
+        Some(self.axes.iter().zip(self.lanes.as_chunks::<2>().0).map(range).collect())
     }
 }
 
-/// How many ranks a region covers.
-fn width(region: Stretch) -> u64 {
-    u64::from(region.last - region.first) + 1
+/// Where `low..=high` is cut into as few equal pieces as settle it in as many rounds as cutting into eight would take.
+fn thresholds(low: u32, high: u32) -> impl Iterator<Item = u32> {
+    let width = u64::from(high - low) + 1;
+    let rounds = (u64::BITS - (width - 1).leading_zeros()).div_ceil(DIGITS_AT_ONCE);
+    let pieces = (1..1u64 << DIGITS_AT_ONCE).find(|pieces| pieces.pow(rounds) >= width).unwrap_or(1 << DIGITS_AT_ONCE);
+    let step = width.div_ceil(pieces);
+    (1..width.div_ceil(step)).map(move |piece| low + (piece * step) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_found_in_a_round_for_every_three_digits() {
+        for width in 2..300u32 {
+            for (low, high) in [(0, 0), (0, width - 1), (width / 3, width / 2), (width - 1, width - 1)] {
+                let (share, region) =
+                    (Share { ranks: vec![vec![low + 5, high + 5]], ..Share::default() }, [Stretch::new(5, width + 4)]);
+                let mut all = Ranges::new(vec![0], &[0, 1], &share, &region);
+                let nobody = Ranges::new(vec![0], &[], &share, &region);
+                let digits = (width - 1).ilog2() + 1;
+                for round in 1.. {
+                    assert!(round <= digits.div_ceil(3), "width {width}");
+                    assert!(nobody.flags().iter().all(|flag| *flag == 0), "raised by nobody");
+                    let flags = all.flags();
+                    assert!(flags.len() <= 14);
+                    if let Some(found) = all.absorb(&flags, &region) {
+                        assert_eq!(found, [(0, Stretch::new(low + 5, high + 5))], "width {width}");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_interval_of_any_width_is_cut_within() {
+        for (low, high) in [(3, 3), (3, 4), (0, u32::MAX - 1), (7, 70_000)] {
+            let thresholds: Vec<u32> = thresholds(low, high).collect();
+            assert!(thresholds.iter().all(|threshold| (low + 1..=high).contains(threshold)), "{low} {high}");
+            assert!(thresholds.is_sorted() && thresholds.len() < 8);
+        }
+    }
 }

@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use hedgerow_policy::{Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::joint::{Agreed, Joined, Joint, Profile, Rehearsed, rehearse};
-use hedgerow_publish::local::axis::{Axis, Stretch};
+use hedgerow_publish::joint::{Agreed, Joined, Profile, Rehearsed, rehearse};
+use hedgerow_publish::local::axis::Stretch;
 use hedgerow_publish::local::{Local, LocalRecoding, recode};
-use hedgerow_smc::{Forecast, baseline};
 use hedgerow_table::Table;
 use hedgerow_table::progress::NoProgress;
 use rand::rngs::StdRng;
@@ -126,7 +125,7 @@ fn counted(joined: &[Joined], owner: &[usize], context: &dyn Fn() -> String) {
 }
 
 /// Round robin; or skewed: one has nothing, one a single row, and one nearly everything.
-fn splits(custodians: usize, rows: usize) -> [(&'static str, Vec<usize>); 2] {
+pub(crate) fn splits(custodians: usize, rows: usize) -> [(&'static str, Vec<usize>); 2] {
     let skewed = |row: usize| match row {
         77 => 1,
         _ => 2 + (row.trailing_zeros() as usize).min(custodians - 3),
@@ -208,38 +207,6 @@ fn every_split_of_a_few_rows_gives_the_same() {
         }
     }
     assert!(divided > 500, "{divided}");
-}
-
-#[test]
-fn what_travels_is_what_was_forecast_and_rounds_grow_with_depth() {
-    let adult = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult");
-    for (policy, strict) in [("policy.toml", true), ("policy.toml", false), ("policy-t.toml", true)] {
-        let (policy, table) = read(&adult.join(policy));
-        let bound = Bound::new(&policy, &table).unwrap();
-        let by_size = policy.rules.iter().all(|rule| rule.protect.is_none());
-        let agreed = Arc::new(Agreed::new(&bound, strict, false).unwrap());
-        let all = agreed.deal(&bound, &vec![0; table.rows], 1).remove(0);
-        let (whole, forecast) = Forecast::of(Joint::new(Arc::clone(&agreed), all, StdRng::seed_from_u64(1)));
-        let whole = whole.unwrap();
-        let (_, owner) = &splits(4, table.rows)[1];
-        for profile in [Profile::Masked, Profile::Baseline] {
-            let found = rehearse(profile, &agreed, agreed.deal(&bound, owner, 4), 2).unwrap();
-            assert_eq!(found.joined.unwrap()[0].classes.len(), whole.classes.len());
-            let forecast = match profile {
-                Profile::Masked => forecast.masked(4),
-                Profile::Baseline => forecast.baseline(4, baseline::Chances::default()),
-            };
-            // Lots are drawn anew in every run, and how many rounds they take is chance.
-            if strict {
-                assert_eq!(found.traffic, forecast, "{profile:?}");
-            }
-            let largest = agreed.axes.iter().map(Axis::size).max().unwrap();
-            let most = 3.0 * f64::from(whole.depth) * f64::from(largest).log2();
-            // Where values are judged, every cut that is tried takes a round more, and a part tries up to nine attributes. In the ring a sum takes two rounds.
-            let most = if by_size { most } else { 1.5 * most };
-            assert!(profile == Profile::Baseline || (found.traffic.rounds as f64) < most, "{}", found.traffic.rounds);
-        }
-    }
 }
 
 pub(crate) fn read(path: &Path) -> (Policy, Table) {

@@ -8,6 +8,8 @@ mod community;
 mod decompose;
 mod joint;
 mod joint_promises;
+mod joint_rounds;
+mod joint_vectors;
 mod local;
 mod oracle;
 mod random_case;

@@ -1,10 +1,11 @@
 //! Answers an inquiry by passes around the ring, as in TR-2008-013.
 //!
-//! *Sum*: the first custodian adds a random mask to its words, every other adds its own words, and the first takes the mask off again and tells all.
+//! *Sum*: the first custodian adds a random mask to its words, every other adds its own words, and the first takes the mask off again and tells all: it sends the result
+//! ahead of the next sum in the same message, so that an ask takes one round, that is, one pass; only the last result is sent to all at once.
 //! The paper's modulus m, which must exceed the sum, is 2⁶⁴ here.
 //! *Largest*: several passes; in pass r, whoever has more than what came in passes on, with probability p₀·dʳ⁻¹, a random value between the two, else its own.
 //! The last pass leaves out the chance, which makes the answer exact: the paper does not say so, but without it the answer may be too small.
-//! *Objection*, or any other flag: a sum of 0s and 1s, so it opens how many raise it, which the masked profile does not.
+//! *Objection*, or any other flag: as under masks, whoever raises it adds a random word and the others 0, so that the sum tells whether and not how many.
 //!
 //! **What a party sees**: what its predecessor passes on, and the results. In a sum that is a uniform word, so one party alone sees nothing that it could
 //! not make up from the total; the first sees the total alone. For a largest value it sees values between others' and its own: *not* simulatable from the
@@ -23,7 +24,7 @@ use crate::inbox::{Inbox, Place};
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::{Kind, Ledger, Opens};
 use crate::machine::{Concluded, Machine, Outgoing, To, Transition};
-use crate::message::{Body, Message};
+use crate::message::{Body, Message, WORDS_MAX};
 use crate::secret::Private;
 
 /// How often a custodian hides what it has when a largest value is looked for.
@@ -108,11 +109,11 @@ pub fn start<I: Inquiry>(
         pending,
         ledger: Ledger::default(),
     };
-    let mut outgoing = Vec::new();
-    match run.turn(&[], &mut outgoing)? {
-        Some(output) => Ok(Transition::Finish(Concluded { output, ledger: run.ledger }, outgoing)),
-        None => Ok(Transition::Continue(run, outgoing)),
+    if let Some(output) = run.turn(&[])? {
+        return Ok(Transition::Finish(Concluded { output, ledger: run.ledger }, Vec::new()));
     }
+    let outgoing = if run.is_first() { vec![run.begin(0, Vec::new())?] } else { Vec::new() };
+    Ok(Transition::Continue(run, outgoing))
 }
 
 impl<I: Inquiry> Machine for Run<I> {
@@ -121,22 +122,21 @@ impl<I: Inquiry> Machine for Run<I> {
     fn step(mut self, message: Message) -> Result<Transition<Self>, Fault> {
         self.inbox.accept(message, self.round)?;
         let mut outgoing = Vec::new();
-        loop {
-            let awaited = if self.pending.passed { self.ring.first } else { self.ring.before };
-            let Some(body) = self.inbox.only(self.round, awaited)? else {
-                return Ok(Transition::Continue(self, outgoing));
+        while let Some((sender, body)) = self.inbox.one_of(self.round, [self.ring.before, self.ring.first])? {
+            let concluded = match body {
+                Body::RingTotal(words) | Body::RingLargestFound(words) if !self.is_first() => {
+                    Some(self.last_result(sender, words)?)
+                }
+                Body::RingSum(words) => self.passing(sender, false, words, &mut outgoing)?,
+                Body::RingLargest(words) => self.passing(sender, true, words, &mut outgoing)?,
+                _ => return Err(self.out_of_place(sender)),
             };
-            let Some(words) = self.words(body) else {
-                return Err(Fault::OutOfPlace { sender: awaited, round: self.round });
-            };
-            let result = if self.pending.passed { Some(words) } else { self.passing(words, &mut outgoing) };
-            self.round += 1;
-            let Some(result) = result else { continue };
-            let answer = self.opened(result);
-            if let Some(output) = self.turn(&answer, &mut outgoing)? {
+            if let Some(output) = concluded {
                 return Ok(Transition::Finish(Concluded { output, ledger: self.ledger }, outgoing));
             }
+            self.round += 1;
         }
+        Ok(Transition::Continue(self, outgoing))
     }
 }
 
@@ -155,42 +155,90 @@ impl<I: Inquiry> Run<I> {
         self.ring.first == self.place.me
     }
 
-    /// The words of a message, when it is of the kind and length that the pending ask has.
-    fn words(&self, body: Body) -> Option<Vec<u64>> {
-        let largest = matches!(self.pending.operation, Operation::Max { .. });
-        let words = match (body, largest, self.pending.passed) {
-            (Body::RingSum(words), false, false)
-            | (Body::RingTotal(words), false, true)
-            | (Body::RingLargest(words), true, false)
-            | (Body::RingLargestFound(words), true, true) => words,
-            _ => return None,
-        };
-        (words.len() == self.pending.own.0.len()).then_some(words)
+    fn is_largest(&self) -> bool {
+        matches!(self.pending.operation, Operation::Max { .. })
     }
 
-    /// What came in during a pass: handed on, or for the first custodian the end of the pass, which may be the result.
-    fn passing(&mut self, mut words: Vec<u64>, outgoing: &mut Vec<Outgoing>) -> Option<Vec<u64>> {
-        let largest = matches!(self.pending.operation, Operation::Max { .. });
-        let last = !largest || self.pending.pass + 1 == self.chances.passes;
-        if !self.is_first() {
-            self.contribute(&mut words);
-            outgoing.push(self.pass_on(self.round, words));
-            self.pending.pass += 1;
-            self.pending.passed = last;
-            return None;
+    fn is_last_pass(&self) -> bool {
+        !self.is_largest() || self.pending.pass + 1 >= self.chances.passes
+    }
+
+    fn out_of_place(&self, sender: u16) -> Fault {
+        Fault::OutOfPlace { sender, round: self.round }
+    }
+
+    /// What came in during a pass: handed on, or for the first custodian the end of the pass, after which another pass or the next ask begins.
+    fn passing(
+        &mut self,
+        sender: u16,
+        largest: bool,
+        mut words: Vec<u64>,
+        outgoing: &mut Vec<Outgoing>,
+    ) -> Result<Option<I::Output>, Fault> {
+        if sender != self.ring.before {
+            return Err(self.out_of_place(sender));
         }
-        if !last {
+        if self.is_first() {
+            return self.pass_ends(largest, words, outgoing);
+        }
+        let mut told = Vec::new();
+        if self.pending.passed {
+            // Ahead of the words of the next ask lies the result of this one.
+            let Some((result, running)) = words.split_at_checked(self.pending.own.0.len()) else {
+                return Err(self.out_of_place(sender));
+            };
+            (told, words) = (result.to_vec(), running.to_vec());
+            if self.opened(&told, self.round - 1)?.is_some() {
+                return Err(self.out_of_place(sender));
+            }
+        }
+        if words.len() != self.pending.own.0.len() || largest != self.is_largest() {
+            return Err(self.out_of_place(sender));
+        }
+        self.contribute(&mut words);
+        self.pending.passed = self.is_last_pass();
+        self.pending.pass += 1;
+        outgoing.push(self.pass_on(self.round, told, words)?);
+        Ok(None)
+    }
+
+    /// The first custodian has its words back.
+    fn pass_ends(
+        &mut self,
+        largest: bool,
+        mut words: Vec<u64>,
+        outgoing: &mut Vec<Outgoing>,
+    ) -> Result<Option<I::Output>, Fault> {
+        if words.len() != self.pending.own.0.len() || largest != self.is_largest() {
+            return Err(self.out_of_place(self.ring.before));
+        }
+        let round = self.round + 1;
+        if !self.is_last_pass() {
             self.pending.pass += 1;
             self.contribute(&mut words);
-            outgoing.push(self.pass_on(self.round + 1, words));
-            return None;
+            outgoing.push(self.pass_on(round, Vec::new(), words)?);
+            return Ok(None);
         }
         words.iter_mut().zip(&self.pending.masks.0).for_each(|(word, mask)| *word = word.wrapping_sub(*mask));
-        let body = if largest { Body::RingLargestFound(words.clone()) } else { Body::RingTotal(words.clone()) };
-        // The round of the result: one after the last pass. The first does not wait for it.
-        self.round += 1;
-        outgoing.push(Outgoing { to: To::Others, message: self.place.message(self.round, body) });
-        Some(words)
+        match self.opened(&words, self.round)? {
+            Some(output) => {
+                let body = if largest { Body::RingLargestFound(words) } else { Body::RingTotal(words) };
+                outgoing.push(Outgoing { to: To::Others, message: self.place.message(round, body) });
+                Ok(Some(output))
+            }
+            None => {
+                outgoing.push(self.begin(round, words)?);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The result of the last ask, told by the first custodian.
+    fn last_result(&mut self, sender: u16, words: Vec<u64>) -> Result<I::Output, Fault> {
+        if sender != self.ring.first || !self.pending.passed || words.len() != self.pending.own.0.len() {
+            return Err(self.out_of_place(sender));
+        }
+        self.opened(&words, self.round - 1)?.ok_or_else(|| self.out_of_place(sender))
     }
 
     /// Our part of a pass.
@@ -201,7 +249,7 @@ impl<I: Inquiry> Run<I> {
         for (place, (word, own)) in words.iter_mut().zip(&self.pending.own.0).enumerate() {
             match self.pending.operation {
                 Operation::Any | Operation::Tally { .. } if place >= flags_from => {
-                    *word = word.wrapping_add(u64::from(*own != 0));
+                    *word = word.wrapping_add(self.coins.flag(*own != 0));
                 }
                 Operation::Sum | Operation::Count { .. } | Operation::Tally { .. } | Operation::Any => {
                     *word = word.wrapping_add(*own);
@@ -216,26 +264,30 @@ impl<I: Inquiry> Run<I> {
         }
     }
 
-    fn pass_on(&self, round: u32, words: Vec<u64>) -> Outgoing {
-        let body = match self.pending.operation {
-            Operation::Max { .. } => Body::RingLargest(words),
-            Operation::Sum | Operation::Count { .. } | Operation::Any | Operation::Tally { .. } => Body::RingSum(words),
-        };
-        Outgoing { to: To::One(self.ring.after), message: self.place.message(round, body) }
+    /// A message to the next one. `told` is the result of the ask before, which the first has told itself.
+    fn pass_on(&self, round: u32, mut told: Vec<u64>, words: Vec<u64>) -> Result<Outgoing, Fault> {
+        if self.ring.after == self.ring.first {
+            told.clear();
+        }
+        let found = told.len() + words.len();
+        if found > WORDS_MAX {
+            return Err(Fault::TooLarge { found, max: WORDS_MAX });
+        }
+        let words = [told, words].concat();
+        let body = if self.is_largest() { Body::RingLargest(words) } else { Body::RingSum(words) };
+        Ok(Outgoing { to: To::One(self.ring.after), message: self.place.message(round, body) })
     }
 
-    /// Writes an answer into the ledger, as it was opened, and gives it in the form that was asked for.
-    fn opened(&mut self, result: Vec<u64>) -> Vec<u64> {
-        let opens = std::mem::take(&mut self.pending.opens);
-        self.ledger.record_all(self.round - 1, opens, &result);
+    /// Writes a result into the ledger and lets the inquiry go on; its output when it is done.
+    fn opened(&mut self, result: &[u64], round: u32) -> Result<Option<I::Output>, Fault> {
         let flags_from = self.flags_from();
-        let mut result = result;
-        result.iter_mut().skip(flags_from).for_each(|raised| *raised = (*raised).min(1));
-        result
+        let mut answer = result.to_vec();
+        answer.iter_mut().skip(flags_from).for_each(|raised| *raised = u64::from(*raised != 0));
+        self.ledger.record_all(round, std::mem::take(&mut self.pending.opens), &answer);
+        self.turn(&answer)
     }
 
-    /// Lets the inquiry go on; the first custodian begins the pass of what it asks.
-    fn turn(&mut self, answer: &[u64], outgoing: &mut Vec<Outgoing>) -> Result<Option<I::Output>, Fault> {
+    fn turn(&mut self, answer: &[u64]) -> Result<Option<I::Output>, Fault> {
         let inquiry = self.inquiry.take().ok_or(Fault::Internal("no inquiry"))?;
         let (inquiry, ask) = match inquiry.next(answer) {
             Turn::Done(output) => return Ok(Some(output)),
@@ -244,19 +296,20 @@ impl<I: Inquiry> Run<I> {
         self.inquiry = Some(inquiry);
         ask.check(&self.announced)?;
         let Ask { operation, words, opens } = ask;
-        let mut masks = vec![0; words.len()];
         self.pending =
             Pending { operation, opens, own: Private(words), masks: Private(Vec::new()), pass: 0, passed: false };
-        if self.is_first() {
-            if !matches!(operation, Operation::Max { .. }) {
-                masks.iter_mut().for_each(|mask| *mask = self.coins.word());
-            }
-            let mut words = masks.clone();
-            self.pending.masks = Private(masks);
-            self.contribute(&mut words);
-            outgoing.push(self.pass_on(self.round, words));
-        }
         Ok(None)
+    }
+
+    /// The first custodian sends the pending ask on its way, the result of the one before it ahead.
+    fn begin(&mut self, round: u32, told: Vec<u64>) -> Result<Outgoing, Fault> {
+        let mut words = vec![0; self.pending.own.0.len()];
+        if !self.is_largest() {
+            words.iter_mut().for_each(|mask| *mask = self.coins.word());
+        }
+        self.pending.masks = Private(words.clone());
+        self.contribute(&mut words);
+        self.pass_on(round, told, words)
     }
 }
 

@@ -214,11 +214,11 @@ impl<I: Inquiry> Run<I> {
         let mut words: Vec<u64> = match pending.operation {
             Operation::Sum => pending.own.0.clone(),
             Operation::Count { bits } => pack(&pending.own.0, bits),
-            Operation::Any => pending.own.0.iter().map(|word| flag(&mut self.coins, *word != 0)).collect(),
+            Operation::Any => pending.own.0.iter().map(|word| self.coins.flag(*word != 0)).collect(),
             Operation::Tally { bits, flags } => {
                 let (counts, raised) = pending.own.0.split_at(pending.own.0.len() - flags);
                 let mut words = pack(counts, bits);
-                words.extend(raised.iter().map(|word| flag(&mut self.coins, *word != 0)));
+                words.extend(raised.iter().map(|word| self.coins.flag(*word != 0)));
                 words
             }
             Operation::Max { .. } => {
@@ -226,7 +226,7 @@ impl<I: Inquiry> Run<I> {
                 // In the running and with this digit: what is found so far has neither it nor the ones below.
                 let in_running = |own: u64, found: u64| own >> digit == (found >> digit) | 1;
                 let lanes = pending.own.0.iter().zip(&pending.found);
-                lanes.map(|(own, found)| flag(&mut self.coins, in_running(*own, *found))).collect()
+                lanes.map(|(own, found)| self.coins.flag(in_running(*own, *found))).collect()
             }
         };
         self.round += 1;
@@ -235,13 +235,6 @@ impl<I: Inquiry> Run<I> {
         self.sent.clone_from(&words);
         Ok(Outgoing { to: To::Others, message: self.place.message(self.round, Body::Masked(words)) })
     }
-}
-
-/// A random word other than 0 for yes, 0 for no.
-fn flag(coins: &mut Coins, yes: bool) -> u64 {
-    // Drawn either way, so that the time does not depend on the answer.
-    let word = coins.word().max(1);
-    word * u64::from(yes)
 }
 
 impl<I: Inquiry> fmt::Debug for Run<I> {

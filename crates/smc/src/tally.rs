@@ -1,0 +1,37 @@
+//! Counts and flags of one vector in one round: what rows there are, beside whether anybody objects.
+
+use crate::inquiry::{Ask, Inquiry, Operation, Turn};
+use crate::ledger::{Kind, Opens};
+
+/// The sums of the custodians' counts, and behind them for every flag whether anybody raises it.
+#[derive(Debug)]
+pub struct Tally {
+    words: Option<Vec<u64>>,
+    bits: u8,
+    flags: usize,
+}
+
+impl Tally {
+    /// Every total of a count is known to lie below 2^`bits`.
+    pub fn new(counts: &[u64], bits: u8, flags: &[bool]) -> Tally {
+        let raised = flags.iter().map(|flag| u64::from(*flag));
+        Tally { words: Some(counts.iter().copied().chain(raised).collect()), bits, flags: flags.len() }
+    }
+}
+
+impl Inquiry for Tally {
+    /// The totals, and behind them 1 for each flag that somebody raises and 0 for the others.
+    type Output = Vec<u64>;
+
+    fn may_open(&self) -> Vec<Kind> {
+        vec![Kind::Totals, Kind::Objections]
+    }
+
+    fn next(mut self, answer: &[u64]) -> Turn<Self> {
+        let Some(words) = self.words.take() else { return Turn::Done(answer.to_vec()) };
+        let opens = |kind, words| Opens { kind, about: "counts and flags".to_owned(), words };
+        let opens = vec![opens(Kind::Totals, words.len() - self.flags), opens(Kind::Objections, self.flags)];
+        let operation = Operation::Tally { bits: self.bits, flags: self.flags };
+        Turn::Ask(self, Ask { operation, words, opens })
+    }
+}

@@ -1,5 +1,6 @@
 //! Custodians together against one who holds everything, on a table of your choice: `cargo run --release -p hedgerow-publish --example joint_adult --
-//! examples/adult/policy.toml [rows] [custodians …]`. Prints, for every split, profile and kind of cuts, whether the classes are the same, and what travelled.
+//! examples/adult/policy.toml [custodians …]`. Prints, for every split, profile and kind of cuts, whether the classes are the same (of strict cuts row by row), and what
+//! travelled.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -65,6 +66,17 @@ fn main() -> Result<(), Box<dyn Error>> {
                     for class in &joined[0].classes {
                         *sizes.entry(class.region.clone()).or_default() += class.rows;
                     }
+                    // Strict cuts leave nothing to chance: every row lies in the same region.
+                    let mut next = vec![0; custodians];
+                    let mut class = |owner: usize| {
+                        next[owner] += 1;
+                        joined[owner].of_row[next[owner] - 1] as usize
+                    };
+                    let by_row = owner.iter().zip(&alone.of_row);
+                    let rows_agree = !strict
+                        || by_row
+                            .map(|(owner, apart)| (class(*owner), *apart as usize))
+                            .all(|(joint, apart)| joined[0].classes[joint].region == region(apart));
                     let bound = 3.0 * f64::from(joined[0].depth) * f64::from(largest).log2();
                     println!(
                         "{custodians:>10} {:>9} {name:>11} {:>8} {:>8} {:>6} {:>7} {bound:>9.0} {:>10} {:>12} {:>7} {:>8.1}",
@@ -75,7 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                         found.traffic.rounds,
                         found.traffic.messages,
                         found.traffic.bytes,
-                        sizes == expected,
+                        rows_agree && sizes == expected,
                         began.elapsed().as_secs_f64(),
                     );
                 }

@@ -55,6 +55,8 @@ pub struct Audited {
     /// Where a release contradicts itself, and which.
     pub contradictions: Vec<(String, String)>,
     pub breach: bool,
+    /// Whether people were looked for; else rows and cells were counted.
+    pub people_named: bool,
 }
 
 impl Audited {
@@ -117,8 +119,11 @@ pub fn audit(releases: &[Opened], options: &AuditOptions<'_>) -> Result<Audited,
         .iter()
         .flat_map(|release| release.contradictions.iter().map(|problem| (release.name.clone(), problem.clone())))
         .collect();
-    let breach = !contradictions.is_empty() || findings.iter().any(|finding| is_breach(finding, options));
-    Ok(Audited { findings, contradictions, breach })
+    for finding in &mut findings {
+        finding.breach = is_breach(finding, options);
+    }
+    let breach = !contradictions.is_empty() || findings.iter().any(|finding| finding.breach);
+    Ok(Audited { findings, contradictions, breach, people_named: options.people.is_some() })
 }
 
 /// Releases whose method is known to generalise only as far as needed; what was asked of it is what the manifest says.

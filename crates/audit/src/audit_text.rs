@@ -7,7 +7,25 @@ use serde_json::Value;
 use crate::audit::Audited;
 use crate::finding::{Exposure, Finding, WorstPair};
 
-const HEADER: [&str; 7] = ["adversary", "of", "people", "at risk", "confidence", "fewest rows", "fewest values"];
+/// Names that do not fit are counted; those below the table tell them all.
+const NAMES_MAX: usize = 48;
+
+const COLUMNS: usize = 9;
+
+const HEADER: [&str; COLUMNS] = [
+    "adversary",
+    "of",
+    "releases",
+    "examined",
+    "at risk",
+    "worst confidence",
+    "fewest rows (k)",
+    "fewest values (l)",
+    "worst pair",
+];
+
+/// The columns of words; numbers stand to the right.
+const WORDS: [usize; 4] = [0, 1, 2, 8];
 
 impl fmt::Display for Audited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -15,17 +33,18 @@ impl fmt::Display for Audited {
             writeln!(f, "WRONG  {release}: {problem}")?;
         }
         let mut rows = vec![HEADER.map(str::to_owned)];
-        rows.extend(self.findings.iter().map(row));
+        rows.extend(self.findings.iter().map(|finding| self.row(finding)));
+        // A column that says nothing is left out.
+        let shown: Vec<usize> =
+            (0..COLUMNS).filter(|&column| rows[1..].iter().any(|row| !row[column].is_empty())).collect();
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..HEADER.len()).map(width).collect();
+        let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
         for row in &rows {
-            let cells = row.iter().zip(&widths).enumerate();
-            let cells = cells.map(
-                |(index, (cell, &width))| {
-                    if index < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-                },
-            );
-            writeln!(f, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+            let cell = |&column: &usize| {
+                let (cell, width) = (&row[column], widths[column]);
+                if WORDS.contains(&column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            };
+            writeln!(f, "{}", shown.iter().map(cell).collect::<Vec<_>>().join("  ").trim_end())?;
         }
         for finding in &self.findings {
             explain(f, finding)?;
@@ -34,22 +53,40 @@ impl fmt::Display for Audited {
     }
 }
 
-fn row(finding: &Finding) -> [String; 7] {
-    let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-    [
-        finding.adversary.to_owned(),
-        finding.protect.clone().unwrap_or_default(),
-        finding.people.to_string(),
-        finding.at_risk.to_string(),
-        format!("{:.3}", finding.max_confidence),
-        number(finding.effective_k),
-        number(finding.effective_l),
-    ]
+impl Audited {
+    fn row(&self, finding: &Finding) -> [String; COLUMNS] {
+        let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        let names = finding.releases.join(" + ");
+        let long = names.chars().count() > NAMES_MAX && finding.releases.len() > 1;
+        let pair = finding.worst_pair.as_ref().map(|pair| pair.releases.join(" + "));
+        [
+            finding.adversary.to_owned(),
+            finding.protect.clone().unwrap_or_default(),
+            if long { format!("{} releases", finding.releases.len()) } else { names },
+            format!("{} {}", finding.people, self.unit(finding)),
+            finding.at_risk.to_string(),
+            format!("{:.3}", finding.max_confidence),
+            number(finding.effective_k),
+            number(finding.effective_l),
+            pair.unwrap_or_default(),
+        ]
+    }
+
+    /// What a finding counts: without a list of people, what the releases show of them.
+    fn unit(&self, finding: &Finding) -> &'static str {
+        match finding.adversary {
+            "difference" => "people",
+            _ if self.people_named => "people",
+            "independence" => "combinations",
+            _ => "rows",
+        }
+    }
 }
 
 fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     let of = finding.protect.as_ref().map_or_else(String::new, |name| format!(" of `{name}`"));
-    writeln!(f, "\n{}{of}: {}", finding.adversary, finding.releases.join(" + "))?;
+    let breach = if finding.breach { "BREACH  " } else { "" };
+    writeln!(f, "\n{breach}{}{of}: {}", finding.adversary, finding.releases.join(" + "))?;
     let details = finding.details.iter().filter_map(|(name, value)| Some((name.replace('_', " "), told(value)?)));
     for (name, value) in details {
         writeln!(f, "  {name}: {value}")?;
@@ -65,8 +102,8 @@ fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
         writeln!(f, "  note: {note}")?;
     }
     let shown = if finding.at_risk > 0 { 3 } else { 1 };
-    for worst in finding.worst.iter().take(shown) {
-        exposure(f, "worst", worst)?;
+    for (place, worst) in finding.worst.iter().take(shown).enumerate() {
+        exposure(f, if place == 0 { "worst" } else { "next" }, worst)?;
     }
     for also in &finding.also {
         exposure(f, "also", also)?;

@@ -30,6 +30,8 @@ pub struct Finding {
     pub details: Map<String, Value>,
     /// What was not examined, and why.
     pub notes: Vec<String>,
+    /// Whether this is less than the caller asked for.
+    pub breach: bool,
 }
 
 /// Two of several releases.
@@ -74,6 +76,7 @@ impl Finding {
             worst_pair: None,
             details: Map::new(),
             notes: Vec::new(),
+            breach: false,
         }
     }
 
@@ -115,6 +118,7 @@ impl Finding {
             "max_confidence": self.max_confidence,
             "effective_l": self.effective_l,
             "effective_k": self.effective_k,
+            "breach": self.breach,
             "worst": self.worst.first().map_or_else(|| json!({}), Exposure::to_json),
         });
         if let Some(protect) = &self.protect {

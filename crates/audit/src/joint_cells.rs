@@ -165,6 +165,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
+    use crate::testing::seeds;
 
     /// Labels are sets of digits, `135`, or intervals, `2..5`.
     fn cover(_: &str, label: &str) -> Cover {
@@ -203,7 +204,7 @@ mod tests {
     /// Somebody is in a combination when for every attribute one digit lies under all labels.
     #[test]
     fn combinations_are_those_that_a_value_of_each_attribute_lies_in() {
-        for seed in 0..500 {
+        for seed in seeds(500) {
             let mut rng = StdRng::seed_from_u64(seed);
             let releases: Vec<ReleasedClasses> =
                 (0..rng.random_range(1..5)).map(|_| random_release(&mut rng)).collect();

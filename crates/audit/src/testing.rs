@@ -11,6 +11,12 @@ use rand::{RngExt, SeedableRng};
 use crate::measure::{Measured, Measures, QuasiSource, Recoding, measure};
 use crate::query_error::QueryOptions;
 
+/// The cases of a randomized test: the one that `HEDGEROW_SEED` names, or the first `count`.
+pub(crate) fn seeds(count: u64) -> std::ops::Range<u64> {
+    let only = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());
+    only.map_or(0..count, |seed| seed..seed + 1)
+}
+
 pub(crate) struct Release {
     pub(crate) source: Table,
     pub(crate) released: Table,

@@ -8,6 +8,7 @@ use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
 use hedgerow_privacy::verified::Verified;
+use hedgerow_table::release::classes::ReleasedClasses;
 use hedgerow_table::release::open::Opened;
 use hedgerow_table::{InputError, Progress, Table, TableError};
 use serde_json::{Value, json};
@@ -165,7 +166,7 @@ pub struct Beside {
 }
 
 /// Moves a verified release into place, after an audit of it beside everything in the catalog. The people looked for are
-/// the custodian's own.
+/// the custodian's own, where they have something that the releases tell people by.
 pub(crate) fn place(
     verified: Verified,
     policy: &Policy,
@@ -197,8 +198,10 @@ pub(crate) fn place(
 }
 
 fn refuse_breach(releases: &[Opened], adversary: &str, policy: &Policy, people: &Table) -> Result<(), PublishError> {
-    let options =
-        AuditOptions { people: Some(people), adversaries: vec![adversary.to_owned()], ..AuditOptions::default() };
+    // Others may tell attributes that this custodian does not have: then every combination of cells counts that somebody could be in.
+    let known = |table: &ReleasedClasses| table.quasi.iter().any(|quasi| people.column(&quasi.name).is_some());
+    let people = Some(people).filter(|_| releases.iter().flat_map(|release| &release.tables).all(known));
+    let options = AuditOptions { people, adversaries: vec![adversary.to_owned()], ..AuditOptions::default() };
     let mut audited = audit(releases, &options)?;
     audited.findings.retain(|finding| {
         let wanted = finding.protect.as_ref().map_or(2, |protect| values_asked(policy, protect));
@@ -207,6 +210,7 @@ fn refuse_breach(releases: &[Opened], adversary: &str, policy: &Policy, people: 
     if audited.findings.is_empty() {
         return Ok(());
     }
+    audited.findings.iter_mut().for_each(|finding| finding.breach = true);
     let hint = "ask for more with cross-release-l-diversity and [community], or publish less; nothing was written";
     Err(PublishError::Breach(format!("beside the catalog, this release breaks the policy\n{audited}hint: {hint}")))
 }

@@ -22,6 +22,10 @@ pub(crate) struct Sets<'a, const W: usize> {
     maps: Maps<'a>,
     /// Per quasi attribute and level, the entropy of its labels among the distinct rows, in nats.
     entropies: Vec<Vec<f64>>,
+    /// Per quasi attribute and level, how many labels there are.
+    label_counts: Vec<Vec<usize>>,
+    /// In how many ways the other attributes can combine.
+    others: usize,
     base: Counted<W>,
     /// With when each was last used.
     held: Vec<(u64, Counted<W>)>,
@@ -42,6 +46,10 @@ const SMALL: usize = 1 << 8;
 
 /// A stone that does not at least halve the rows, or nearly, is not worth counting.
 const WORTH_A_STONE: f64 = 0.6;
+
+/// Where a node has so many times fewer entries, one pass leads to it: keys that fit the cache are tallied at once, and large sets in
+/// between would cost more than they save. The pass makes the finest set that is still this small, for other nodes to be counted from.
+const FAR_SMALLER: usize = 8;
 
 /// Looking for the smallest set at hand must stay cheap beside counting.
 const HELD_MAX: usize = 1 << 10;
@@ -64,11 +72,17 @@ impl<'a, const W: usize> Sets<'a, W> {
             hierarchy.levels().iter().map(|level| entropy(&counts, level)).collect()
         });
         let entropies = entropies.collect();
+        let label_counts = hierarchies.iter().map(|h| h.levels().iter().map(|level| level.labels.len()).collect());
+        let label_counts = label_counts.collect();
+        let others = (hierarchies.len()..layout.attributes()).map(|attribute| layout.field(attribute).values());
+        let others = others.fold(1, usize::saturating_mul);
         let entries_max = (base.len() * 4).max(1 << 17);
         let base = Counted { levels: vec![0; hierarchies.len()], set: Arc::new(base) };
         Sets {
             maps: Maps { layout, labels },
             entropies,
+            label_counts,
+            others,
             base,
             held: Vec::new(),
             entries_held: 0,
@@ -125,12 +139,38 @@ impl<'a, const W: usize> Sets<'a, W> {
         if source.set.len() <= SMALL {
             return None;
         }
+        let room = source.set.len() / FAR_SMALLER;
+        if self.entries_bound(levels) <= room {
+            return Some(self.finest_within(&source.levels, levels, room)).filter(|stone| stone != levels);
+        }
         let raised = (0..levels.len()).filter(|&attribute| source.levels[attribute] != levels[attribute]);
         let merged = |attribute: usize| self.merged(attribute, source.levels[attribute], levels[attribute]);
         let attribute = raised.max_by(|&a, &b| merged(a).total_cmp(&merged(b)))?;
         let mut stone = source.levels.clone();
         stone[attribute] = levels[attribute];
         (stone != levels && merged(attribute) >= WORTH_A_STONE).then_some(stone)
+    }
+
+    /// No set on these levels has more entries.
+    fn entries_bound(&self, levels: &[u8]) -> usize {
+        let labels = self.label_counts.iter().zip(levels).map(|(counts, &level)| counts[level as usize]);
+        labels.fold(self.others, usize::saturating_mul)
+    }
+
+    /// The levels between two nodes that a set with few entries can be on, as fine as they can be: many nodes are coarser.
+    fn finest_within(&self, fine: &[u8], coarse: &[u8], entries: usize) -> Levels {
+        let mut levels = coarse.to_vec();
+        loop {
+            let lower = (0..levels.len()).filter(|&attribute| levels[attribute] > fine[attribute]).map(|attribute| {
+                let mut lower = levels.clone();
+                lower[attribute] -= 1;
+                (self.entries_bound(&lower), lower)
+            });
+            match lower.min() {
+                Some((bound, lower)) if bound <= entries => levels = lower,
+                _ => return levels,
+            }
+        }
     }
 
     fn smallest_finer(&mut self, levels: &[u8]) -> Counted<W> {
@@ -200,4 +240,52 @@ fn entropy(counts: &[u64], level: &Level) -> f64 {
     let total = counts.iter().sum::<u64>() as f64;
     let shares = labels.into_iter().filter(|&count| count > 0).map(|count| count as f64 / total);
     shares.map(|share| -share * share.ln()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use hedgerow_table::{HierarchySpec, Table};
+    use rand::rngs::StdRng;
+    use rand::seq::SliceRandom;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+
+    /// By whatever stones a node is reached, it is counted as the table itself is.
+    #[test]
+    fn every_node_is_counted_as_from_the_table_itself() {
+        let mut rng = StdRng::seed_from_u64(5);
+        let rows: Vec<[String; 3]> =
+            (0..6000).map(|_| [60, 40, 9].map(|values: u32| rng.random_range(0..values).to_string())).collect();
+        let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+        let table = Table::from_texts(&["a", "b", "s"], &cells);
+        let build = |column: usize| {
+            let (spec, domain) = (HierarchySpec::Widths(vec![5.0, 20.0]), &table.columns[column].domain);
+            Hierarchy::build(&spec, "a", "here", domain, &[]).unwrap()
+        };
+        let hierarchies = [build(0), build(1)];
+        let hierarchies: Vec<&Hierarchy> = hierarchies.iter().collect();
+        let cardinalities: Vec<usize> = table.columns.iter().map(|column| column.domain.cardinality()).collect();
+        let layout = Layout::new(&cardinalities).unwrap();
+        let codes: Vec<&Codes> = table.columns.iter().map(|column| &column.codes).collect();
+        let base = FrequencySet::<1>::of_rows(&layout, &codes, table.rows);
+        let mut sets = Sets::new(&layout, &hierarchies, base.clone());
+        let mut nodes: Vec<Levels> = (0..16).map(|node| vec![node / 4, node % 4]).collect();
+        nodes.shuffle(&mut rng);
+        let counts = |set: &FrequencySet<1>| -> BTreeMap<[u64; 1], u32> {
+            set.keys().iter().copied().zip(set.counts().iter().copied()).collect()
+        };
+        for levels in &nodes {
+            let expected = base.roll_up(&sets.maps.recoding(&[0, 0], levels));
+            let found = sets.count_all(std::slice::from_ref(levels)).remove(0);
+            assert_eq!(counts(&found.set), counts(&expected), "{levels:?}");
+            assert!(found.set.len() <= sets.entries_bound(levels), "{levels:?}");
+        }
+        // The finest levels that are small enough: nine values of s, in four bits, and three by two ranges of the others.
+        assert_eq!(sets.finest_within(&[0, 0], &[3, 3], 16 * 6), [2, 2]);
+        assert_eq!(sets.finest_within(&[0, 3], &[3, 3], 16 * 6), [2, 3]);
+        assert_eq!(sets.finest_within(&[0, 0], &[3, 3], 1), [3, 3]);
+    }
 }

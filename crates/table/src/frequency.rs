@@ -55,6 +55,11 @@ pub struct Field {
 }
 
 impl Field {
+    /// No code is as large.
+    pub fn values(self) -> usize {
+        (self.mask as usize).saturating_add(1)
+    }
+
     #[inline]
     pub fn get<const W: usize>(self, key: &[u64; W]) -> u32 {
         ((key[self.word] >> self.shift) & self.mask) as u32
@@ -99,6 +104,10 @@ impl Layout {
 
     pub fn words(&self) -> usize {
         self.words
+    }
+
+    pub fn attributes(&self) -> usize {
+        self.fields.len()
     }
 
     pub fn field(&self, attribute: usize) -> Field {

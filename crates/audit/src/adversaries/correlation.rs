@@ -225,6 +225,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
+    use crate::testing::seeds;
 
     fn rows(first: u64, second: u64, all: Option<u64>) -> ValueRows {
         ValueRows { first, second, all }
@@ -280,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_dynamic_program_agrees_with_listing_every_instance() {
-        for seed in 0..2000 {
+        for seed in seeds(2000) {
             let mut rng = StdRng::seed_from_u64(seed);
             let values: Vec<ValueRows> = (0..rng.random_range(1..5))
                 .map(|_| {

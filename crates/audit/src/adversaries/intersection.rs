@@ -8,8 +8,8 @@
 //! is repeated until nothing changes.
 //!
 //! It never rules out what is possible. It does not find every last thing that is impossible (that is a puzzle without a
-//! fast solution), and where the members that could be paired are too many it only joins them, or leaves them as they are;
-//! [`Joined::complete`] says so.
+//! fast solution), and where the members that could be paired are too many it only joins them, or, in large tables, compares
+//! the combinations that they tell (`by_index`); [`Joined::complete`] says so.
 
 use hashbrown::HashMap;
 use hedgerow_table::Cover;
@@ -19,13 +19,14 @@ use serde_json::json;
 use crate::finding::{Exposure, Finding, Worst};
 use views::{Member, Views};
 
+mod by_index;
 mod pairing;
 mod views;
 
 /// Each round rules something out, so that few are needed; stopping early rules out less and is still right.
 const ROUNDS_MAX: usize = 100;
 
-/// More rows and slots than this are not joined at all: what is possible for each would not fit into memory.
+/// More rows and slots than this are joined by an index: what is possible for each would not fit into memory.
 const MEMBERS_MAX: usize = 10_000;
 
 /// One bucketized sub-table in plain values: a generalised one has one bucket for each class.
@@ -72,7 +73,8 @@ pub fn join(tables: &[SubTable]) -> Joined {
     let buckets = tables.iter().flat_map(|table| &table.buckets);
     let members: usize = buckets.map(|bucket| bucket.rows.len() + bucket.values.len()).sum();
     if members > MEMBERS_MAX {
-        return Joined { rows: alone(tables), complete: false, contradiction: false };
+        let (rows, contradiction) = by_index::join(tables);
+        return Joined { rows, complete: false, contradiction };
     }
     let mut views = Views::new(tables);
     let mut complete = true;
@@ -98,25 +100,6 @@ pub fn join(tables: &[SubTable]) -> Joined {
         }
     }
     Joined { rows: told(tables, &views), complete, contradiction }
-}
-
-/// What every sub-table allows by itself.
-fn alone(tables: &[SubTable]) -> Vec<Allowed> {
-    let mut rows = Vec::new();
-    for (table, sub_table) in tables.iter().enumerate() {
-        for (number, bucket) in sub_table.buckets.iter().enumerate() {
-            let values: Vec<String> = bucket.values.iter().map(|(value, _)| value.clone()).collect();
-            rows.extend(bucket.rows.iter().map(|(quasi, rows)| Allowed {
-                table,
-                bucket: number,
-                quasi: quasi.clone(),
-                rows: *rows,
-                of: values.len(),
-                values: values.clone(),
-            }));
-        }
-    }
-    rows
 }
 
 fn told(tables: &[SubTable], views: &Views) -> Vec<Allowed> {
@@ -177,9 +160,10 @@ pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
     let mut finding = Finding::new("intersection", names, None);
     let joined = join(tables);
     let mut worst = Worst::new();
+    let people = |table: &SubTable| table.buckets.iter().flat_map(|bucket| &bucket.rows).map(|(_, n)| n).sum();
+    finding.people = tables.iter().map(people).max().unwrap_or_default();
     for row in &joined.rows {
         let table = &tables[row.table];
-        finding.people = finding.people.max(table.buckets.iter().flat_map(|b| &b.rows).map(|(_, n)| n).sum());
         if row.values.is_empty() {
             continue;
         }
@@ -196,6 +180,8 @@ pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
             ),
         });
     }
+    // Somebody may be exposed in several tables.
+    finding.at_risk = finding.at_risk.min(finding.people);
     let exposed: HashMap<usize, u64> =
         joined.rows.iter().filter(|row| row.values.len() == 1).fold(HashMap::new(), |mut exposed, row| {
             *exposed.entry(row.table).or_default() += row.rows;
@@ -210,7 +196,7 @@ pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
     if !joined.complete {
         finding
             .notes
-            .push("some tables were too large to pair person by person: more may be ruled out than is told".to_owned());
+            .push("the tables are too large to pair person by person: more may be ruled out than is told".to_owned());
     }
     if joined.contradiction {
         finding.notes.push("the tables contradict one another: they cannot be about the same people".to_owned());

@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::adversaries::testing::cover;
+use crate::testing::seeds;
 
 /// A release of rows with the columns `names`, the last of them sensitive. A label `low..high` is an interval.
 fn release(name: &str, names: &[&str], rows: &[Vec<String>]) -> Opened {
@@ -226,7 +227,7 @@ fn fits(label: &str, value: &str) -> bool {
 
 #[test]
 fn random_communities_agree_with_looking_at_every_row() {
-    for seed in 0..400 {
+    for seed in seeds(400) {
         let mut rng = StdRng::seed_from_u64(seed);
         let random = random(&mut rng);
         let texts: Vec<Vec<&str>> =
@@ -285,7 +286,7 @@ fn random_communities_agree_with_looking_at_every_row() {
 /// Without people: rows of different releases are a combination when some person could be all of them.
 #[test]
 fn random_cells_agree_with_looking_at_every_combination_of_rows() {
-    for seed in 0..120 {
+    for seed in seeds(120) {
         let mut rng = StdRng::seed_from_u64(seed);
         let random = random(&mut rng);
         let found = audit(&random.releases, &AuditOptions { l: Some(3), ..AuditOptions::default() }).unwrap();

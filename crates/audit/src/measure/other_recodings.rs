@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::bucketized::{MeasuredBuckets, measure_buckets};
-use crate::testing::written_and_read;
+use crate::testing::{seeds, written_and_read};
 
 fn table(header: &[&str], rows: &[Vec<String>]) -> Table {
     let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
@@ -45,7 +45,7 @@ fn local_release(seed: u64) -> (Table, Table, Codebook, Vec<(i64, i64, bool)>) {
 
 #[test]
 fn local_cells_are_measured_by_what_they_cover() {
-    for seed in 0..300 {
+    for seed in seeds(300) {
         let (source, released, codebook, cells) = local_release(seed);
         let hierarchies: Vec<Hierarchy> = source.columns[..2]
             .iter()

@@ -237,6 +237,12 @@ fn a_table_made_elsewhere_is_part_of_a_community() {
     run(&folder, &["audit", "arx/by-hand.toml", "census-release"], 4);
 }
 
+fn without_line(folder: &Folder, file: &str, line: usize) {
+    let text = folder.read(file);
+    let lines = text.lines().enumerate().filter(|(number, _)| *number != line);
+    folder.write(file, lines.map(|(_, line)| format!("{line}\n")).collect::<String>());
+}
+
 /// Every kind of garbage, what it is called, and how the audit ends.
 #[test]
 fn garbage_of_every_kind_is_named() {
@@ -257,6 +263,8 @@ fn garbage_of_every_kind_is_named() {
         (&|f| edit(f, "datapackage.json", "\"out\": 12", "\"out\": 13"), 4, "the manifest says 13 rows"),
         (&|f| edit(f, "data.csv", "Flu", "Flu,Flu"), 2, "data.csv"),
         (&|f| edit(f, "codebook.csv", "leaf", "leave"), 2, "codebook.csv"),
+        (&|f| without_line(f, "release/codebook.csv", 1), 4, "have no entry in codebook.csv"),
+        (&|f| without_line(f, "release/data.csv", 3), 4, "the manifest says 12 rows"),
         (&|f| drop(f.write("release/notes.txt", "Ann is 21")), 4, "the file `notes.txt` is not in the manifest"),
     ];
     for (change, code, words) in cases {
@@ -282,4 +290,7 @@ fn buckets_that_do_not_add_up_are_named() {
     folder.write("release/sensitive.csv", more);
     let ran = run(&folder, &["audit", "release"], 4);
     assert!(ran.stdout.contains("WRONG  release: "), "{}", ran.stdout);
+    std::fs::remove_file(folder.path("release/sensitive.csv")).unwrap();
+    let ran = run(&folder, &["audit", "release"], 2);
+    assert!(ran.stderr.contains("sensitive.csv"), "{}", ran.stderr);
 }

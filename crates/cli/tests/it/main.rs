@@ -5,6 +5,7 @@
 
 mod audits;
 mod buckets;
+mod cloned_beside;
 mod cloning;
 mod closeness;
 mod community;

@@ -259,7 +259,8 @@ mod tests {
     /// The product of classes, walked.
     #[test]
     fn the_antichain_agrees_with_every_combination_of_classes() {
-        for seed in 0..3000 {
+        let only = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());
+        for seed in only.map_or(0..3000, |seed| seed..seed + 1) {
             let mut rng = StdRng::seed_from_u64(seed);
             let values = if rng.random_bool(0.1) { 70u32 } else { rng.random_range(1..8) };
             let share = rng.random_range(0.2..1.0);

@@ -8,6 +8,29 @@ use super::{BATCH, Search};
 use crate::lattice::Levels;
 use crate::pruning::AtLeast;
 
+/// Chains halved at once, whatever the number of threads: judging one node keeps one of them busy.
+const CHAINS: usize = 2;
+
+/// How far ahead a further chain may start.
+const LOOKAHEAD: usize = 64;
+
+/// A chain of nodes: those before `low` fail, those from `high` on hold.
+struct Halved {
+    chain: Vec<u64>,
+    low: usize,
+    high: usize,
+}
+
+impl Halved {
+    fn is_open(&self) -> bool {
+        self.low < self.high
+    }
+
+    fn middle(&self) -> u64 {
+        self.chain[(self.low + self.high) / 2]
+    }
+}
+
 impl<const W: usize> Search<'_, W> {
     /// `None` when the budget runs out before every node is decided.
     pub(super) fn count_candidates(&mut self) -> Option<u64> {
@@ -64,31 +87,64 @@ impl<const W: usize> Search<'_, W> {
     /// best node is among them.
     pub(super) fn decide_by_chains(&mut self, nodes: u64) -> Option<u64> {
         let mut decided: Vec<Option<bool>> = vec![None; nodes as usize];
-        let mut levels = Levels::new();
-        for start in self.few_attributes_first(nodes) {
-            while decided[start as usize].is_none() {
-                let mut chain = vec![start];
-                loop {
-                    let last = chain[chain.len() - 1];
-                    self.lattice.levels(last, &mut levels);
-                    let mut coarser = self.lattice.coarser(last, &levels);
-                    let Some(undecided) = coarser.find(|&node| decided[node as usize].is_none()) else { break };
-                    chain.push(undecided);
+        let order = self.few_attributes_first(nodes);
+        let mut next = 0;
+        while next < order.len() {
+            if decided[order[next] as usize].is_some() {
+                next += 1;
+                continue;
+            }
+            let mut chains: Vec<Halved> = Vec::with_capacity(CHAINS);
+            for &start in order[next..].iter().take(LOOKAHEAD) {
+                let apart = chains.iter().all(|other| !other.chain.contains(&start));
+                if chains.len() < CHAINS && apart && decided[start as usize].is_none() {
+                    chains.push(self.chain(start, &decided));
                 }
-                let (mut low, mut high) = (0, chain.len());
-                while low < high {
-                    if self.out_of_budget() {
-                        return None;
-                    }
-                    let middle = (low + high) / 2;
-                    self.lattice.levels(chain[middle], &mut levels);
-                    let holds = self.judge_all(std::slice::from_ref(&levels))[0].holding.is_some();
-                    self.decide(&mut decided, chain[middle], holds);
-                    if holds { high = middle } else { low = middle + 1 }
+            }
+            while chains.iter().any(Halved::is_open) {
+                if self.out_of_budget() {
+                    return None;
                 }
+                self.halve(&mut chains, &mut decided);
             }
         }
         Some(decided.iter().filter(|decision| **decision == Some(true)).count() as u64)
+    }
+
+    /// Undecided nodes from one upwards, each coarser than the one before.
+    fn chain(&self, start: u64, decided: &[Option<bool>]) -> Halved {
+        let mut chain = vec![start];
+        let mut levels = Levels::new();
+        loop {
+            let last = chain[chain.len() - 1];
+            self.lattice.levels(last, &mut levels);
+            let mut coarser = self.lattice.coarser(last, &levels);
+            let Some(undecided) = coarser.find(|&node| decided[node as usize].is_none()) else { break };
+            chain.push(undecided);
+        }
+        Halved { low: 0, high: chain.len(), chain }
+    }
+
+    /// Judges the middle of each chain, all at once, but for those that another has decided meanwhile.
+    fn halve(&mut self, chains: &mut [Halved], decided: &mut [Option<bool>]) {
+        let mut middles: Vec<u64> = chains.iter().filter(|chain| chain.is_open()).map(Halved::middle).collect();
+        middles.retain(|&node| decided[node as usize].is_none());
+        middles.sort_unstable();
+        middles.dedup();
+        let levels = middles.iter().map(|&node| {
+            let mut levels = Levels::new();
+            self.lattice.levels(node, &mut levels);
+            levels
+        });
+        let judged = self.judge_all(&levels.collect::<Vec<_>>());
+        for (&node, judged) in middles.iter().zip(&judged) {
+            self.decide(decided, node, judged.holding.is_some());
+        }
+        for chain in chains.iter_mut().filter(|chain| chain.is_open()) {
+            let middle = (chain.low + chain.high) / 2;
+            let holds = decided[chain.middle() as usize] == Some(true);
+            if holds { chain.high = middle } else { chain.low = middle + 1 }
+        }
     }
 
     /// All nodes, those that tell few attributes first: they have few classes, and fail whatever tells more (the subset property,

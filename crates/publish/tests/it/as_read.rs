@@ -17,13 +17,26 @@ pub(crate) struct Read {
 }
 
 struct Class {
-    cells: Vec<String>,
+    cells: Vec<Cell>,
+    /// People; made-up tuples are nobody.
     rows: f64,
     bucket: usize,
 }
 
+/// What a class says of one attribute.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Cell {
+    /// To be understood by the codebook.
+    Label(String),
+    OneOf(BTreeSet<String>),
+    Anything,
+}
+
 /// A release of one sensitive attribute, `s`.
 pub(crate) fn read(path: &Path) -> Read {
+    if path.join("statistics.csv").exists() {
+        return read_clones(path);
+    }
     let mut codebook: BTreeMap<(String, String), Vec<[String; 3]>> = BTreeMap::new();
     for row in csv(&path.join("codebook.csv")).into_iter().skip(1) {
         let [attribute, label, low, high, leaf] = <[String; 5]>::try_from(row).unwrap();
@@ -57,7 +70,7 @@ pub(crate) fn read(path: &Path) -> Read {
     let names: Vec<&String> = buckets.keys().collect();
     let number = |bucket: &String| names.iter().position(|name| *name == bucket).unwrap();
     let classes = classes.iter().map(|((cells, bucket), rows)| Class {
-        cells: cells.clone(),
+        cells: cells.iter().cloned().map(Cell::Label).collect(),
         rows: *rows,
         bucket: number(bucket),
     });
@@ -70,22 +83,83 @@ pub(crate) fn read(path: &Path) -> Read {
     }
 }
 
+/// Sub-classes with the statistics of small groups, and the values of the classes that they make up. Classes with the same
+/// shares of every value are one bucket.
+fn read_clones(path: &Path) -> Read {
+    let mut values: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for row in csv(&path.join("sensitive.csv")).into_iter().skip(1) {
+        values.entry(row[0].clone()).or_default().insert(row[1].clone(), row[2].parse().unwrap());
+    }
+    let mut parts: BTreeMap<[String; 2], (f64, BTreeMap<String, Cell>)> = BTreeMap::new();
+    for row in csv(&path.join("statistics.csv")).into_iter().skip(1) {
+        let [class, part, attribute, statistic, value, count] = <[String; 6]>::try_from(row).unwrap();
+        let (people, cells) = parts.entry([class, part]).or_default();
+        let count: f64 = count.parse().unwrap();
+        match statistic.as_str() {
+            "tuples" => *people += count,
+            "counterfeits" => *people -= count,
+            "mean" | "low" | "high" => drop(cells.insert(attribute, Cell::Anything)),
+            _ => match cells.entry(attribute).or_insert_with(|| Cell::OneOf(BTreeSet::new())) {
+                Cell::OneOf(values) => drop(values.insert(value)),
+                _ => panic!("a category among numbers"),
+            },
+        }
+    }
+    let shares = |class: &String| {
+        let counts = &values[class];
+        let smallest = *counts.values().min().unwrap();
+        let common = (1..=smallest).rev().find(|d| counts.values().all(|count| count % d == 0)).unwrap();
+        counts.iter().map(|(value, count)| (value.clone(), count / common)).collect::<Vec<_>>()
+    };
+    let mut buckets: BTreeMap<Vec<(String, u64)>, (f64, Weights)> = BTreeMap::new();
+    for (class, counts) in &values {
+        let (tuples, weights) = buckets.entry(shares(class)).or_default();
+        for (value, &count) in counts {
+            *tuples += count as f64;
+            *weights.entry(value.clone()).or_default() += count as f64;
+        }
+    }
+    let keys: Vec<&Vec<(String, u64)>> = buckets.keys().collect();
+    let mut quasi: Vec<String> = Vec::new();
+    let mut classes: BTreeMap<(Vec<Cell>, usize), f64> = BTreeMap::new();
+    for ([class, _], (people, cells)) in parts.into_iter().filter(|(_, (people, _))| *people > 0.0) {
+        quasi = cells.keys().cloned().collect();
+        let bucket = keys.iter().position(|key| **key == shares(&class)).unwrap();
+        *classes.entry((cells.into_values().collect(), bucket)).or_default() += people;
+    }
+    let classes = classes.into_iter().map(|((cells, bucket), rows)| Class { cells, rows, bucket });
+    Read {
+        path: path.to_owned(),
+        quasi,
+        classes: classes.collect(),
+        buckets: buckets.into_values().collect(),
+        codebook: BTreeMap::new(),
+    }
+}
+
 impl Read {
     /// The values of each bucket.
     pub(crate) fn sets(&self) -> Vec<BTreeSet<String>> {
         self.buckets.iter().map(|(_, values)| values.keys().cloned().collect()).collect()
     }
 
-    pub(crate) fn rows_out(&self) -> usize {
-        self.buckets.iter().map(|(rows, _)| *rows as usize).sum()
+    /// Whether everybody of so many is in it, and nobody else.
+    pub(crate) fn is_about(&self, people: usize) -> bool {
+        let tuples: f64 = self.buckets.iter().map(|(rows, _)| *rows).sum();
+        let rows: f64 = self.classes.iter().map(|class| class.rows).sum();
+        tuples == people as f64 && rows == people as f64
     }
 
     /// The classes that cover a person's values of `a`, `b` and `c`.
     pub(crate) fn classes_of(&self, person: &[String; 4]) -> Vec<usize> {
         let covers = |class: &Class| {
-            self.quasi.iter().zip(&class.cells).all(|(name, label)| {
+            self.quasi.iter().zip(&class.cells).all(|(name, cell)| {
                 let value = &person[["a", "b", "c"].iter().position(|own| own == name).unwrap()];
-                self.covers(name, label, value)
+                match cell {
+                    Cell::Label(label) => self.covers(name, label, value),
+                    Cell::OneOf(values) => values.contains(value),
+                    Cell::Anything => true,
+                }
             })
         };
         (0..self.classes.len()).filter(|&class| covers(&self.classes[class])).collect()

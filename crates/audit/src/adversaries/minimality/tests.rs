@@ -7,6 +7,7 @@ use serde_json::Map;
 
 use super::super::testing::classes;
 use super::*;
+use crate::testing::seeds;
 
 fn claims(k: u64, l: u64) -> Vec<Claim> {
     let claim = |model: &str, key: &str, value: u64, protect: Option<&str>| Claim {
@@ -116,7 +117,7 @@ fn the_only_group_that_can_have_broken_the_rule_did() {
 fn random_releases_agree_with_every_world() {
     let names = ["HIV", "flu", "cold"];
     let mut told = 0;
-    for seed in 0..400 {
+    for seed in seeds(400) {
         let mut rng = StdRng::seed_from_u64(seed);
         let people: Vec<(u32, &'static str)> =
             (0..rng.random_range(4..9)).map(|_| (rng.random_range(0..6) * 10, names[rng.random_range(0..3)])).collect();
@@ -166,7 +167,7 @@ fn random_releases_agree_with_every_world() {
         assert_eq!(found.at_risk, at_risk, "seed {seed}: {people:?} {found:?}");
         assert!((found.max_confidence - top).abs() < 1e-9, "seed {seed}: {top} {people:?} {found:?}");
     }
-    assert!(told > 100, "{told}");
+    assert!(told > 100 || std::env::var("HEDGEROW_SEED").is_ok(), "{told}");
 }
 
 fn permute<'v>(values: &mut Vec<&'v str>, from: usize, worlds: &mut Vec<Vec<&'v str>>) {

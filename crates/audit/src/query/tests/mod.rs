@@ -15,6 +15,7 @@ use serde_json::Value as Json;
 
 use super::release::Tables;
 use super::{Release, answer};
+use crate::testing::seeds;
 
 /// A value of a cell; `None` is missing.
 type Value = Option<Known>;
@@ -165,13 +166,6 @@ fn three(line: &Json, name: &str) -> [f64; 3] {
 
 fn close(found: f64, expected: f64, what: &str) {
     assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{what}: {found}, expected {expected}");
-}
-
-fn seeds(count: u64) -> Vec<u64> {
-    match std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse().ok()) {
-        Some(seed) => vec![seed],
-        None => (0..count).collect(),
-    }
 }
 
 fn interval(low: Option<i64>, high: Option<i64>) -> Cover {

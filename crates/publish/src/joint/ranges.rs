@@ -66,7 +66,9 @@ impl Ranges {
         }
         let range = |(&axis, [down, up]): (&usize, &[Lane; 2])| {
             let Stretch { first, last } = region[axis];
-            (axis, Stretch::new(last - down.low, first + up.low))
+            let (low, high) = (last - down.low, first + up.low);
+            // Only flags that are not true can make the ends cross; then nothing is known.
+            (axis, if low <= high { Stretch::new(low, high) } else { region[axis] })
         };
         Some(self.axes.iter().zip(self.lanes.as_chunks::<2>().0).map(range).collect())
     }

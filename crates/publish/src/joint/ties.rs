@@ -68,7 +68,9 @@ impl Ties {
                 }
             }
             for (place, row) in &mut self.open {
-                *place = *place * width + u64::from(values[*row as usize] - range.first);
+                // Only a range that is not true leaves somebody out.
+                let value = values[*row as usize].clamp(range.first, range.last);
+                *place = *place * width + u64::from(value - range.first);
             }
         }
         self.high = places - 1;

@@ -163,6 +163,19 @@ fn limits_decide_what_a_breach_is() {
     assert!(breach(Some(3), None) && breach(None, Some(3)));
 }
 
+/// People who are in two releases of three are in no combination of all three.
+#[test]
+fn what_two_of_several_releases_leave_is_a_breach_as_well() {
+    let mut finding = Finding::new("composition", Vec::new(), None);
+    let options = AuditOptions { l: Some(3), ..AuditOptions::default() };
+    finding.effective_l = Some(3);
+    assert!(!is_breach(&finding, &options));
+    for (effective_l, breach) in [(None, false), (Some(3), false), (Some(2), true)] {
+        finding.worst_pair = Some(WorstPair { releases: Vec::new(), at_risk: 0, effective_l });
+        assert_eq!(is_breach(&finding, &options), breach, "{effective_l:?}");
+    }
+}
+
 /// A person, and what each release wrote for them.
 struct Random {
     people: Vec<[String; 3]>,

@@ -4,20 +4,20 @@
 //!
 //! `cargo run --release -p hedgerow-publish --example decompose_adult -- [RUNS] [ROWS]`
 
+mod drawn;
+
 use std::time::Instant;
 
 use hedgerow_audit::joint::{CountQueries, Joint};
-use hedgerow_privacy::Model;
-use hedgerow_privacy::rules::{AttributeSet, Rule, reduce};
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::multi_sensitive::multi_sensitive;
 use hedgerow_publish::decompose::uad::uad;
 use hedgerow_publish::decompose::{Problem, Subtable, single_attribute};
 use hedgerow_table::read::{ReadOptions, read_table};
-use hedgerow_table::{Codes, Ratio, Table};
+use hedgerow_table::{Codes, Table};
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
 
 const NAMES: [&str; 4] = ["multi-sensitive", "uad", "gd", "single-attribute"];
 
@@ -38,7 +38,7 @@ fn main() {
         let mut sums = [[0f64; 3]; 4];
         for run in 0..runs {
             let mut rng = StdRng::seed_from_u64((count * 1000 + run) as u64);
-            let rules = random_rules(&mut rng, &columns, &cardinalities, count);
+            let rules = drawn::rules(&mut rng, &columns, &cardinalities, count, 2);
             let rows = columns[0].len();
             let problem = Problem::new(columns.iter().collect(), cardinalities.clone(), rows, rules, &[]);
             let mut divergence = Divergence::new(&problem);
@@ -66,25 +66,6 @@ fn main() {
         println!("{count:>5}  {}", cells.join(""));
     }
     println!("each cell: KL divergence in nats, mean relative error (qd = 3, p = 40 %), seconds");
-}
-
-/// Irreducible, each with three known attributes, and none that one frequent value breaks anyway.
-fn random_rules(rng: &mut StdRng, columns: &[Codes], cardinalities: &[usize], count: usize) -> Vec<Rule> {
-    let rows = columns[0].len() as u64;
-    let mut rules: Vec<Rule> = Vec::new();
-    while rules.len() < count {
-        let mut all: Vec<usize> = (0..columns.len()).collect();
-        let mut draw = || all.swap_remove(rng.random_range(0..all.len()));
-        let protect = draw();
-        let know = (0..3).map(|_| draw()).collect();
-        let most = columns[protect].counts(cardinalities[protect]).into_iter().max().unwrap_or(0);
-        if most * 2 <= rows {
-            let require = vec![Model::FrequencyLDiversity { l: Ratio::integer(2) }];
-            rules.push(Rule { know, protect: AttributeSet::of(protect), require });
-            rules = reduce(&rules).kept.into_iter().map(|kept| rules[kept].clone()).collect();
-        }
-    }
-    rules
 }
 
 /// As in the paper's table 5: age 6, country 2, education 7, marital status 7, occupation 3, income 2, sex 2 values.

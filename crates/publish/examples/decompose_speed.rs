@@ -3,29 +3,33 @@
 //!
 //! Compares two sizes of it, and both with what the paper tells of its own machine: 2 to 3 s for UAD, weeks for GD.
 //!
-//! `cargo run --release -p hedgerow-publish --example decompose_speed -- [RULES] [ROWS] [MORE ROWS]`
+//! `cargo run --release -p hedgerow-publish --example decompose_speed -- [RULES] [ROWS] [MORE ROWS] [SEED]`
+
+mod drawn;
 
 use std::time::Instant;
 
-use hedgerow_privacy::Model;
-use hedgerow_privacy::rules::{AttributeSet, Rule, reduce};
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::uad::uad;
 use hedgerow_publish::decompose::{Problem, single_attribute};
-use hedgerow_table::{Codes, Ratio};
+use hedgerow_table::Codes;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 const DOMAINS: [usize; 18] =
     [323, 2, 1581, 241, 22, 5, 3391, 3488, 3881, 4193, 4251, 1708, 24, 396, 297, 6, 15_000, 17_432];
 
+/// The quicker algorithm is run so often, and the best taken.
+const RUNS: usize = 5;
+
 fn main() {
     let mut arguments = std::env::args().skip(1).filter_map(|text| text.parse::<usize>().ok());
     let count = arguments.next().unwrap_or(5);
     let sizes = [arguments.next().unwrap_or(177_148), arguments.next().unwrap_or(1_000_000)];
+    let rules_seed = arguments.next().unwrap_or(1) as u64;
     println!("18 attributes, domains to 17,432, {count} random rules with three known attributes, l = 10");
-    let [small, large] = sizes.map(|rows| seconds(rows, count));
+    let [small, large] = sizes.map(|rows| seconds(rows, count, rules_seed));
     println!("uad at {} rows: {:.3} s; the paper 2 to 3 s, asked for 0.3 s", sizes[0], small[0]);
     println!("gd  at {} rows: {:.3} s; the paper weeks, asked for 20 s", sizes[0], small[1]);
     let times = sizes[1] as f64 / sizes[0] as f64;
@@ -37,17 +41,21 @@ fn main() {
 }
 
 /// How long UAD and GD take.
-fn seconds(rows: usize, count: usize) -> [f64; 2] {
+fn seconds(rows: usize, count: usize, rules_seed: u64) -> [f64; 2] {
     let mut rng = StdRng::seed_from_u64(1);
     let columns = table(rows, &mut rng);
-    let rules = rules(&columns, count, &mut rng);
+    // From a seed of their own, so that every size has the same rules.
+    let rules = drawn::rules(&mut StdRng::seed_from_u64(rules_seed), &columns, &DOMAINS, count, 10);
     let problem = Problem::new(columns.iter().collect(), DOMAINS.to_vec(), rows, rules, &[]);
     let mut divergence = Divergence::new(&problem);
     let single = divergence.of(&single_attribute(&problem)).expect("a tree");
     println!("{rows} rows: single-attribute KL {single:.3}");
-    let started = Instant::now();
-    let tables = uad(&problem, &mut rng).expect("no dependencies");
-    let by_uad = started.elapsed().as_secs_f64();
+    let (mut by_uad, mut tables) = (f64::INFINITY, Vec::new());
+    for _ in 0..RUNS {
+        let started = Instant::now();
+        tables = uad(&problem, &mut rng).expect("no dependencies");
+        by_uad = by_uad.min(started.elapsed().as_secs_f64());
+    }
     println!("  uad {by_uad:.3} s, {} tables, KL {:.3}", tables.len(), divergence.of(&tables).expect("a tree"));
     // Nothing that was counted before may help.
     let mut divergence = Divergence::new(&problem);
@@ -73,22 +81,4 @@ fn table(rows: usize, rng: &mut StdRng) -> Vec<Codes> {
         columns.push(column.collect());
     }
     DOMAINS.iter().zip(columns).map(|(&domain, column)| Codes::from_iter(domain, column)).collect()
-}
-
-fn rules(columns: &[Codes], count: usize, rng: &mut StdRng) -> Vec<Rule> {
-    let rows = columns[0].len() as u64;
-    let mut rules: Vec<Rule> = Vec::new();
-    while rules.len() < count {
-        let mut all: Vec<usize> = (0..columns.len()).collect();
-        let mut draw = || all.swap_remove(rng.random_range(0..all.len()));
-        let protect = draw();
-        let know = (0..3).map(|_| draw()).collect();
-        let most = columns[protect].counts(DOMAINS[protect]).into_iter().max().unwrap_or(0);
-        if most * 10 <= rows {
-            let require = vec![Model::FrequencyLDiversity { l: Ratio::integer(10) }];
-            rules.push(Rule { know, protect: AttributeSet::of(protect), require });
-            rules = reduce(&rules).kept.into_iter().map(|kept| rules[kept].clone()).collect();
-        }
-    }
-    rules
 }

@@ -288,3 +288,29 @@ fn dependencies_in_the_data_are_told() {
     assert!(ran.stdout.contains("age ⇸ zip"), "theorem 3.2 adds a rule: {}", ran.stdout);
     assert!(!ran.stdout.contains("in the data"), "{}", ran.stdout);
 }
+
+/// One person's values are like nobody's: no bucket takes them, and no file of the release names them.
+#[test]
+fn what_is_not_told_of_a_row_is_nowhere_in_the_release() {
+    let folder = Folder::new();
+    folder.write("people.csv", "town,pay,illness\n1,low,flu\n2,low,cold\n3,high,flu\n4,high,cold\n5,royal,plague\n");
+    let policy = "[source]\npath = \"people.csv\"\n[attributes]\ntown = { role = \"quasi\" }\npay = { role = \"quasi\" }\n\
+        illness = { role = \"quasi\" }\n[[rule]]\nknow = [\"town\"]\nprotect = \"pay\"\n\
+        require = { model = \"frequency-l-diversity\", l = 2 }\n[[rule]]\nknow = [\"town\"]\nprotect = \"illness\"\n\
+        require = { model = \"frequency-l-diversity\", l = 2 }\n[publish]\nmethod = \"decompose\"\n\
+        algorithm = \"multi-sensitive\"\n";
+    folder.write("policy.toml", policy);
+    for format in ["csv", "parquet"] {
+        let ran = folder.run(&["publish", "policy.toml", "-o", format, "--format", format, "--json"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(told["loss"]["untold-rows"], 1, "{told}");
+        let tables = ["quasi", "sensitive"].map(|table| format!("table-1/{table}.{format}"));
+        for name in tables.iter().map(String::as_str).chain(["codebook.csv", "datapackage.json"]) {
+            let bytes = std::fs::read(folder.path(&format!("{format}/{name}"))).unwrap();
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(!text.contains("royal") && !text.contains("plague"), "{name} tells: {text}");
+        }
+        assert_eq!(folder.run(&["check", format]).code, Some(0));
+    }
+}

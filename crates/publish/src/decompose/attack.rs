@@ -2,19 +2,30 @@
 //! table, so only what all of them allow together can be true. By normal form it must find nothing; if it does, nothing is
 //! published.
 //!
+//! Every attribute that some table tells by bucket is attacked, by somebody who has all tables and the dependencies that attackers
+//! know. Where a table tells several by bucket, that somebody knows all of them but the one in question. A rule that protects a
+//! combination is kept by one attribute of it ([`super::Rules::representative`]), which is attacked like any other: whoever cannot
+//! tell its value cannot tell the combination.
+//!
 //! Tables that share no attribute, directly or by way of others, say nothing of each other, so each set of connected tables is
-//! attacked by itself, and one that stands alone is not: its buckets are judged when they are read back.
+//! attacked by itself. What only one table tells rules nothing out either, and is left away before they are joined. Of large
+//! sets, only tables that hold an attribute which another hides are joined. In normal form they share nothing else, so that a
+//! million rows come down to their buckets.
 
-use std::collections::BTreeMap;
-
+use hashbrown::HashMap;
 use hedgerow_audit::adversaries::intersection::{Bucket, SubTable, join};
+use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_table::Column;
 
-use super::{Problem, Subtable};
+use super::divergence::classes;
+use super::{Groups, Problem, Subtable};
 
-/// The attack keeps, for every row of every table, which values and buckets are left; beyond this many 64-bit words of them it is
-/// not run.
+/// Pairing people keeps, for every row of every table, which values and buckets are left; beyond this many 64-bit words of them
+/// people are not paired.
 const WORDS_MAX: usize = 1 << 24;
+
+/// Cells that are joined; of more there would be no room for them.
+const CELLS_MAX: usize = 1 << 24;
 
 /// What the attack came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,17 +34,18 @@ pub enum Attacked {
     Withstood,
     /// In words.
     Breached(String),
-    /// The tables are too large for it, or for all of it.
-    TooLarge,
+    /// Nothing was found, but what the words say was not tried.
+    Partly(String),
 }
 
 pub fn attack(problem: &Problem<'_>, columns: &[&Column], tables: &[Subtable]) -> Attacked {
+    let known = problem.known_tables();
+    let all: Vec<&Subtable> = tables.iter().chain(&known).collect();
     let mut outcome = Attacked::Withstood;
-    for connected in connected(tables).into_iter().filter(|connected| connected.len() > 1) {
-        let connected: Vec<&Subtable> = connected.into_iter().map(|table| &tables[table]).collect();
+    for connected in connected(&all) {
         match attack_connected(problem, columns, &connected) {
             Attacked::Withstood => {}
-            Attacked::TooLarge => outcome = Attacked::TooLarge,
+            partly @ Attacked::Partly(_) => outcome = partly,
             breached @ Attacked::Breached(_) => return breached,
         }
     }
@@ -41,81 +53,158 @@ pub fn attack(problem: &Problem<'_>, columns: &[&Column], tables: &[Subtable]) -
 }
 
 fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subtable]) -> Attacked {
-    let words: usize = columns.iter().map(|column| column.domain.cardinality().div_ceil(64)).sum::<usize>()
-        + tables
-            .iter()
-            .filter_map(|table| table.groups.as_ref())
-            .map(|groups| groups.len().div_ceil(64))
-            .sum::<usize>();
-    if problem.rows.saturating_mul(words).saturating_mul(2 * tables.len()) > WORDS_MAX {
-        return Attacked::TooLarge;
+    let hidden = tables.iter().fold(AttributeSet::EMPTY, |all, table| all | table.sensitive);
+    if hidden.is_empty() {
+        return Attacked::Withstood;
     }
-    let seen: Vec<SubTable> = tables.iter().enumerate().map(|(index, table)| as_seen(columns, index, table)).collect();
-    let joined = join(&seen);
-    for row in &joined.rows {
-        let Some(sensitive) = tables[row.table].sensitive.iter().next() else { continue };
-        let needed = problem.values_left(sensitive);
-        if (row.values.len() as u64) < needed {
-            let open: Vec<&str> =
-                tables[row.table].open().iter().map(|attribute| columns[attribute].name.as_str()).collect();
+    let words: usize = problem.cardinalities.iter().map(|values| values.div_ceil(64)).sum::<usize>()
+        + tables.iter().filter_map(|table| table.groups.as_ref()).map(|one| one.len().div_ceil(64)).sum::<usize>();
+    let large = problem.rows.saturating_mul(words).saturating_mul(2 * tables.len()) > WORDS_MAX;
+    let joined: Vec<&Subtable> =
+        tables.iter().copied().filter(|table| !large || table.attributes.meets(hidden)).collect();
+    let views: Vec<View<'_>> = (0..joined.len()).flat_map(|index| View::of(&joined, index)).collect();
+    let names = |set: AttributeSet| {
+        let names: Vec<&str> = set.iter().map(|attribute| columns[attribute].name.as_str()).collect();
+        names.join(", ")
+    };
+    let cells: usize = views.iter().map(|view| problem.rows.saturating_mul(view.quasi.len())).sum();
+    if cells > CELLS_MAX {
+        return Attacked::Partly(format!("the tables that share {} were not joined", names(shared(&joined))));
+    }
+    let seen: Vec<SubTable> = views.iter().map(|view| view.seen(problem)).collect();
+    let found = join(&seen);
+    for row in &found.rows {
+        let view = &views[row.table];
+        let needed = problem.values_left(view.hidden);
+        let skipped = view.table.groups.is_none() || view.is_untold(row.bucket, &seen[row.table]);
+        if !skipped && (row.values.len() as u64) < needed {
             return Attacked::Breached(format!(
                 "laid side by side, the tables leave {} of {} values of `{}` for {} rows of the table of {}, and {needed} are asked \
                  for",
                 row.values.len(),
                 row.of,
-                columns[sensitive].name,
+                columns[view.hidden].name,
                 row.rows,
-                open.join(", "),
+                names(view.table.open()),
             ));
         }
     }
-    if joined.complete { Attacked::Withstood } else { Attacked::TooLarge }
+    // Where tables share nothing but what they hide, there is nobody to be told from others in the same bucket.
+    let guardians = || views.iter().filter(|view| view.table.groups.is_some());
+    match found.complete || guardians().all(|view| view.quasi.is_empty()) {
+        true => Attacked::Withstood,
+        false => Attacked::Partly(format!(
+            "the tables that share {} are too large to be joined person by person; the combinations that they tell were compared",
+            names(shared(&joined))
+        )),
+    }
 }
 
-/// Tables that hang together by shared attributes, by position.
-fn connected(tables: &[Subtable]) -> Vec<Vec<usize>> {
-    let mut sets: Vec<Vec<usize>> = Vec::new();
-    for (index, table) in tables.iter().enumerate() {
-        let meets = |set: &Vec<usize>| set.iter().any(|&other| tables[other].attributes.meets(table.attributes));
+/// What more than one of some tables hold.
+fn shared(tables: &[&Subtable]) -> AttributeSet {
+    let (_, shared) = tables.iter().fold((AttributeSet::EMPTY, AttributeSet::EMPTY), |(all, shared), table| {
+        (all | table.attributes, shared | (all & table.attributes))
+    });
+    shared
+}
+
+/// Tables that hang together by shared attributes.
+fn connected<'t>(tables: &[&'t Subtable]) -> Vec<Vec<&'t Subtable>> {
+    let mut sets: Vec<Vec<&Subtable>> = Vec::new();
+    for table in tables {
+        let meets = |set: &Vec<&Subtable>| set.iter().any(|other| other.attributes.meets(table.attributes));
         let (mut joined, apart): (Vec<_>, Vec<_>) = sets.into_iter().partition(meets);
-        joined.push(vec![index]);
+        joined.push(vec![table]);
         sets = apart;
         sets.push(joined.concat());
     }
     sets
 }
 
-/// Rows by what is open, and by what is told of their bucket.
-type Counts = (BTreeMap<Vec<u32>, u64>, BTreeMap<u32, u64>);
+/// A table as the attack on one of its attributes takes it: what other tables tell too is told by row, the attribute by bucket.
+struct View<'t> {
+    table: &'t Subtable,
+    quasi: AttributeSet,
+    hidden: usize,
+    /// What the attacker knows besides: the other attributes that the table tells by bucket.
+    besides: AttributeSet,
+    /// Some other table tells the attribute too.
+    told_elsewhere: bool,
+}
 
-/// A table as the attack takes it: what is told by row, and by bucket. One that is published as it is has a bucket for each
-/// combination of all attributes but the last.
-fn as_seen(columns: &[&Column], index: usize, table: &Subtable) -> SubTable {
-    let last = table.attributes.iter().last().unwrap_or_default();
-    let sensitive = table.sensitive.iter().next().unwrap_or(last);
-    let quasi: Vec<&Column> = table.attributes.without(sensitive).iter().map(|attribute| columns[attribute]).collect();
-    let told = columns[sensitive];
-    let rows = told.codes.len();
-    let mut buckets: BTreeMap<(u32, Vec<u32>), Counts> = BTreeMap::new();
-    for row in 0..rows {
-        let codes: Vec<u32> = quasi.iter().map(|column| column.codes.get(row)).collect();
-        let bucket = match &table.groups {
-            Some(groups) => (groups.of_row[row], Vec::new()),
-            None => (0, codes.clone()),
+impl<'t> View<'t> {
+    /// One for each attribute that the table tells by bucket. One that is published as it is has a bucket for each combination of
+    /// all but one.
+    fn of(tables: &[&'t Subtable], index: usize) -> Vec<View<'t>> {
+        let table = tables[index];
+        let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
+        let elsewhere = others.fold(AttributeSet::EMPTY, |all, (_, other)| all | other.attributes);
+        let hidden = match table.groups {
+            Some(_) => table.sensitive,
+            None => (table.attributes & elsewhere).iter().last().map_or(AttributeSet::EMPTY, AttributeSet::of),
         };
-        let (rows, values) = buckets.entry(bucket).or_default();
-        *rows.entry(codes).or_default() += 1;
-        *values.entry(told.codes.get(row)).or_default() += 1;
+        let view = |hidden: usize| View {
+            table,
+            quasi: (table.attributes & elsewhere).without(hidden),
+            hidden,
+            besides: table.sensitive.without(hidden),
+            told_elsewhere: elsewhere.contains(hidden),
+        };
+        hidden.iter().map(view).collect()
     }
-    let texts = |codes: Vec<u32>| quasi.iter().zip(codes).map(|(column, code)| column.domain.text(code)).collect();
-    let buckets = buckets.into_values().map(|(rows, values)| Bucket {
-        rows: rows.into_iter().map(|(codes, count)| (texts(codes), count)).collect(),
-        values: values.into_iter().map(|(code, count)| (told.domain.text(code), count)).collect(),
-    });
-    SubTable {
-        name: format!("table-{}", index + 1),
-        quasi: quasi.iter().map(|column| column.name.clone()).collect(),
-        sensitive: told.name.clone(),
-        buckets: buckets.collect(),
+
+    /// In codes, since nobody reads it.
+    fn seen(&self, problem: &Problem<'_>) -> SubTable {
+        let (quasi, combinations) = classes(problem, self.quasi);
+        let mut codes: Vec<Vec<String>> = vec![Vec::new(); combinations];
+        for (row, &number) in quasi.iter().enumerate() {
+            let texts = &mut codes[number as usize];
+            if texts.is_empty() {
+                texts.extend(self.quasi.iter().map(|attribute| problem.columns[attribute].get(row).to_string()));
+            }
+        }
+        let bucket = self.buckets(problem, &quasi);
+        let hidden = problem.columns[self.hidden];
+        let mut rows: Vec<(u32, u32)> = bucket.iter().copied().zip(quasi.iter().copied()).collect();
+        let mut values: Vec<(u32, u32)> = bucket.iter().copied().zip(hidden.iter()).collect();
+        rows.sort_unstable();
+        values.sort_unstable();
+        let count = bucket.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut buckets = vec![Bucket::default(); count];
+        for run in rows.chunk_by(|one, other| one == other) {
+            let (bucket, combination) = run[0];
+            buckets[bucket as usize].rows.push((codes[combination as usize].clone(), run.len() as u64));
+        }
+        for run in values.chunk_by(|one, other| one == other) {
+            let (bucket, value) = run[0];
+            buckets[bucket as usize].values.push((value.to_string(), run.len() as u64));
+        }
+        SubTable {
+            name: String::new(),
+            quasi: self.quasi.iter().map(|attribute| attribute.to_string()).collect(),
+            sensitive: self.hidden.to_string(),
+            buckets,
+        }
+    }
+
+    /// The bucket of every row, those of rows that are not told last.
+    fn buckets(&self, problem: &Problem<'_>, quasi: &[u32]) -> Vec<u32> {
+        let Some(groups) = &self.table.groups else { return quasi.to_vec() };
+        let untold = |row: &usize| groups.of_row[*row] == Groups::NONE;
+        let (besides, _) = classes(problem, self.besides);
+        let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut of_row = vec![0; problem.rows];
+        for row in (0..problem.rows).filter(|row| !untold(row)) {
+            let next = numbers.len() as u32;
+            of_row[row] = *numbers.entry((groups.of_row[row], besides[row])).or_insert(next);
+        }
+        (0..problem.rows).filter(untold).for_each(|row| of_row[row] = numbers.len() as u32);
+        of_row
+    }
+
+    /// Whether nobody can know what the rows of a bucket have: their values are not told, and no other table gives the rest.
+    fn is_untold(&self, bucket: usize, seen: &SubTable) -> bool {
+        let untold = self.table.groups.as_ref().is_some_and(|groups| groups.of_row.contains(&Groups::NONE));
+        untold && !self.told_elsewhere && bucket + 1 == seen.buckets.len()
     }
 }

@@ -150,7 +150,10 @@ fn columns<'a>(problem: &Problem<'a>, attributes: AttributeSet) -> (Vec<&'a Code
 }
 
 /// The rows' combinations as numbers, each with how many there are.
-fn classes(problem: &Problem<'_>, attributes: AttributeSet) -> (Vec<u32>, usize) {
+pub(super) fn classes(problem: &Problem<'_>, attributes: AttributeSet) -> (Vec<u32>, usize) {
+    if attributes.is_empty() {
+        return (vec![0; problem.rows], 1);
+    }
     let (columns, layout) = columns(problem, attributes);
     with_words!(layout.words(), W => {
         let mut keys = vec![[0u64; W]; problem.rows];

@@ -23,15 +23,23 @@ impl Groups {
     /// `None` when not even one bucket of all rows is allowed.
     pub fn dealt(column: &Codes, cardinality: usize, allowed: &Allowed, rng: &mut StdRng) -> Option<Groups> {
         let Buckets { of_row, count } = at_random(column, cardinality, allowed, rng)?;
-        let mut members: Vec<Vec<(u32, u32)>> = vec![Vec::new(); count as usize];
+        // All buckets' values in one list, bucket after bucket.
+        let mut ends = vec![0u32; count as usize + 1];
+        of_row.iter().for_each(|&bucket| ends[bucket as usize + 1] += 1);
+        (1..ends.len()).for_each(|bucket| ends[bucket] += ends[bucket - 1]);
+        let starts = ends.clone();
+        let mut values = vec![0u32; of_row.len()];
         for (&bucket, value) in of_row.iter().zip(column.iter()) {
-            let members = &mut members[bucket as usize];
-            match members.binary_search_by_key(&value, |&(value, _)| value) {
-                Ok(index) => members[index].1 += 1,
-                Err(index) => members.insert(index, (value, 1)),
-            }
+            let next = &mut ends[bucket as usize];
+            values[*next as usize] = value;
+            *next += 1;
         }
-        Some(Groups::of(of_row, members.into_iter()))
+        let members = starts.windows(2).map(|bounds| {
+            let own = &mut values[bounds[0] as usize..bounds[1] as usize];
+            own.sort_unstable();
+            own.chunk_by(|one, other| one == other).map(|run| (run[0], run.len() as u32)).collect()
+        });
+        Some(Groups::of(of_row, members))
     }
 
     /// From the bucket of every row and the values of every bucket.

@@ -101,6 +101,14 @@ pub fn single_attribute(problem: &Problem<'_>) -> Vec<Subtable> {
 }
 
 pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
+    publish_chosen(job, chosen)
+}
+
+/// Publishes the tables that are chosen, whoever chooses them.
+fn publish_chosen(
+    job: Job<'_>,
+    choose: impl FnOnce(&Bound<'_>, &Rules<'_>, &Problem<'_>, &mut StdRng) -> Result<Chosen, Unchosen>,
+) -> Result<Published, PublishError> {
     let Job { bound, staged, options, read_time } = job;
     let searching = Instant::now();
     refuse(bound.policy)?;
@@ -116,16 +124,16 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     }
     options.progress.stage("decomposing", None);
     let problem = rules.problem();
-    let chosen = chosen(&bound, &rules, &problem, &mut generalised::rng(options)?);
+    let chosen = choose(&bound, &rules, &problem, &mut generalised::rng(options)?);
     let chosen = chosen.map_err(|unchosen| why_not(&rules, unchosen))?;
     options.progress.stage("attacking the tables laid side by side", None);
     let mut warnings = bound.warnings.clone();
     warnings.extend(rules.warnings.iter().cloned());
     match attack(&problem, &rules.columns, &chosen.tables) {
         Attacked::Withstood => {}
-        Attacked::TooLarge => {
+        Attacked::Partly(told) => {
             let problem =
-                "the tables are too large for all of the intersection attack: they were not joined person by person";
+                format!("the attack on the tables laid side by side found nothing, but was not whole: {told}");
             let hint = "guardian normal form rules out what it looks for, and was judged";
             warnings.push(InputError::new(bound.policy.publish.place.clone(), problem, hint));
         }
@@ -217,3 +225,6 @@ fn why_not(rules: &Rules<'_>, unchosen: Unchosen) -> PublishError {
     };
     PublishError::Ineligible(Box::new(Ineligible { made_of: "several tables", reasons, hint: hint.to_owned() }))
 }
+
+#[cfg(test)]
+mod tests;

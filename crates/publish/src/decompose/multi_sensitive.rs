@@ -6,14 +6,18 @@
 //! of each protected attribute, as many as its rules need, one row for each of their combinations; a bucket has at least so many
 //! values of one attribute beside each combination of the others. So boxes are looked for first. When there are none left,
 //! one program tells the most rows that any further buckets can take, and smaller ones divide these; what is left then is in no
-//! bucket whatsoever.
+//! bucket whatsoever. One protected attribute is dealt to buckets as in any other table.
 //!
-//! Cost: for every box, a walk over combinations of frequent values until all of a box's rows are there; then some integer
-//! programs with one variable for each combination that is left.
+//! A combination that has too few others beside it for some attribute is in no bucket; without it others may have too few, and
+//! so on. What stays is the *core*, often nothing, and only there boxes and programs are looked for.
+//!
+//! Cost: for every box, the core, and a walk over combinations of frequent values until all of a box's rows are there; then some
+//! integer programs with one variable for each combination of the core.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hashbrown::HashSet;
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_table::Ratio;
 use rand::rngs::StdRng;
@@ -37,6 +41,10 @@ pub fn multi_sensitive(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Su
         return None;
     }
     let l = attributes.iter().map(|&attribute| problem.l(attribute)).collect::<Option<Vec<Ratio>>>()?;
+    if let [one] = attributes[..] {
+        let table = problem.bucketized(problem.everything(), one, rng);
+        return table.groups.is_some().then(|| vec![table]);
+    }
     let mut rows_of: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
     for row in 0..problem.rows {
         let codes = attributes.iter().map(|&attribute| problem.columns[attribute].get(row)).collect();
@@ -45,7 +53,7 @@ pub fn multi_sensitive(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Su
     rows_of.values_mut().for_each(|rows| shuffle(rows, rng));
     let needed: Vec<u64> = l.iter().map(|l| l.ceil()).collect();
     let mut making = Making { rows_of, of_row: vec![Groups::NONE; problem.rows], buckets: Vec::new() };
-    while let Some(found) = next_box(&making.rows_of, &needed) {
+    while let Some(found) = next_box(&making.core(&l), &needed) {
         let taken: Vec<(Vec<u32>, u64)> = found.into_iter().map(|codes| (codes, 1)).collect();
         making.take(&taken, u64::MAX);
     }
@@ -90,10 +98,17 @@ impl Making {
         self.rows_of.retain(|_, rows| !rows.is_empty());
     }
 
+    /// The combinations that some bucket may still hold, with how many rows there are of each.
+    fn core(&self, l: &[Ratio]) -> Vec<(Vec<u32>, u64)> {
+        let combinations: Vec<Vec<u32>> = self.rows_of.keys().cloned().collect();
+        let core = Program::new(&combinations, l).core();
+        let left = combinations.into_iter().zip(self.rows_of.values()).zip(core).filter(|(_, stays)| *stays);
+        left.map(|((codes, rows), _)| (codes, rows.len() as u64)).collect()
+    }
+
     /// The most rows that further buckets can take, in buckets as small as the programs find them.
     fn take_by_programs(&mut self, l: &[Ratio]) {
-        let combinations: Vec<Vec<u32>> = self.rows_of.keys().cloned().collect();
-        let rows: Vec<u64> = self.rows_of.values().map(|rows| rows.len() as u64).collect();
+        let (combinations, rows): (Vec<Vec<u32>>, Vec<u64>) = self.core(l).into_iter().unzip();
         let program = Program::new(&combinations, l);
         let mut left = program.most(&rows);
         for asked in 0.. {
@@ -114,23 +129,27 @@ impl Making {
     }
 }
 
-/// The combinations of a box all of which have rows left, frequent values first.
-fn next_box(rows_of: &BTreeMap<Vec<u32>, Vec<u32>>, needed: &[u64]) -> Option<Vec<Vec<u32>>> {
-    let mut search = Search { rows_of, needed, by_frequency: Vec::new(), steps: 0 };
+/// The combinations of a box all of which are there, frequent values first.
+fn next_box(left: &[(Vec<u32>, u64)], needed: &[u64]) -> Option<Vec<Vec<u32>>> {
+    let begin =
+        |(codes, _): &'_ (Vec<u32>, u64)| (1..=codes.len()).map(|length| codes[..length].to_vec()).collect::<Vec<_>>();
+    let mut search =
+        Search { begun: left.iter().flat_map(begin).collect(), needed, by_frequency: Vec::new(), steps: 0 };
     for place in 0..needed.len() {
-        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-        for (codes, rows) in rows_of {
-            *counts.entry(codes[place]).or_default() += rows.len();
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        for (codes, rows) in left {
+            *counts.entry(codes[place]).or_default() += rows;
         }
-        let mut values: Vec<(usize, u32)> = counts.into_iter().map(|(value, count)| (count, value)).collect();
+        let mut values: Vec<(u64, u32)> = counts.into_iter().map(|(value, count)| (count, value)).collect();
         values.sort_unstable_by(|one, other| other.cmp(one));
         search.by_frequency.push(values.into_iter().map(|(_, value)| value).collect());
     }
-    search.grow(&mut vec![Vec::new(); needed.len()], 0, 0)
+    search.grow(&mut vec![Vec::new(); needed.len()], &[Vec::new()], 0, 0)
 }
 
 struct Search<'a> {
-    rows_of: &'a BTreeMap<Vec<u32>, Vec<u32>>,
+    /// How the combinations that are there begin, to any length.
+    begun: HashSet<Vec<u32>>,
     needed: &'a [u64],
     /// For every protected attribute its values, the most frequent first.
     by_frequency: Vec<Vec<u32>>,
@@ -138,43 +157,42 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Adds values to one side of the box after another; `from` is the next value of the side being filled.
-    fn grow(&mut self, sides: &mut Vec<Vec<u32>>, place: usize, from: usize) -> Option<Vec<Vec<u32>>> {
+    /// Adds values to one side of the box after another. `before` are the combinations of the sides that are full; `from` is the
+    /// next value of the side being filled.
+    fn grow(
+        &mut self,
+        sides: &mut Vec<Vec<u32>>,
+        before: &[Vec<u32>],
+        place: usize,
+        from: usize,
+    ) -> Option<Vec<Vec<u32>>> {
         if place == sides.len() {
-            return Some(combinations(sides));
+            return Some(before.to_vec());
         }
         if sides[place].len() as u64 == self.needed[place] {
-            return self.grow(sides, place + 1, 0);
+            let full = extended(before, &sides[place]);
+            return self.grow(sides, &full, place + 1, 0);
         }
         for index in from..self.by_frequency[place].len() {
             self.steps += 1;
             if self.steps > STEPS_MAX {
                 return None;
             }
-            sides[place].push(self.by_frequency[place][index]);
-            if self.is_possible(sides, place) {
-                let found = self.grow(sides, place, index + 1);
+            let value = self.by_frequency[place][index];
+            if extended(before, &[value]).iter().all(|begun| self.begun.contains(begun)) {
+                sides[place].push(value);
+                let found = self.grow(sides, before, place, index + 1);
                 if found.is_some() {
                     return found;
                 }
+                sides[place].pop();
             }
-            sides[place].pop();
         }
         None
     }
-
-    /// Whether every combination of the sides so far occurs with some values of the others.
-    fn is_possible(&self, sides: &[Vec<u32>], place: usize) -> bool {
-        let wanted = combinations(&sides[..=place]);
-        if place + 1 == sides.len() {
-            return wanted.iter().all(|codes| self.rows_of.contains_key(codes));
-        }
-        wanted.iter().all(|codes| self.rows_of.keys().any(|known| known.starts_with(codes)))
-    }
 }
 
-fn combinations(sides: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    sides.iter().fold(vec![Vec::new()], |all, side| {
-        all.iter().flat_map(|one| side.iter().map(move |&value| [one.as_slice(), &[value]].concat())).collect()
-    })
+/// Each combination with each value behind it.
+fn extended(combinations: &[Vec<u32>], values: &[u32]) -> Vec<Vec<u32>> {
+    combinations.iter().flat_map(|one| values.iter().map(move |&value| [one.as_slice(), &[value]].concat())).collect()
 }

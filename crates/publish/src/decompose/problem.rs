@@ -117,6 +117,11 @@ impl<'a> Problem<'a> {
         own.chain(self.known.iter().cloned()).collect()
     }
 
+    /// What attackers know besides, as they would see it published.
+    pub fn known_tables(&self) -> Vec<Subtable> {
+        self.known.iter().map(|known| Subtable::plain(known.attributes)).collect()
+    }
+
     pub fn standings(&self, tables: &[Subtable]) -> Vec<Standing> {
         standings(&self.rules, &self.schemas(tables))
     }

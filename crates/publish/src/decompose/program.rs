@@ -46,6 +46,25 @@ impl<'a> Program<'a> {
         Program { combinations, l, lines: lines.collect() }
     }
 
+    /// Which combinations a bucket can hold at all: beside each, in the line of every attribute, must be as many others that it
+    /// can hold as keep a single row below 1/l.
+    pub fn core(&self) -> Vec<bool> {
+        let mut stays = vec![true; self.combinations.len()];
+        loop {
+            let before = stays.iter().filter(|stays| **stays).count();
+            for (lines, l) in self.lines.iter().zip(self.l) {
+                for line in lines {
+                    if (line.iter().filter(|&&number| stays[number]).count() as u64) < l.ceil() {
+                        line.iter().for_each(|&number| stays[number] = false);
+                    }
+                }
+            }
+            if stays.iter().filter(|stays| **stays).count() == before {
+                return stays;
+            }
+        }
+    }
+
     /// Whether a bucket with so many rows of each combination is allowed.
     pub fn holds(&self, rows: &[u64]) -> bool {
         self.lines.iter().zip(self.l).all(|(lines, l)| {
@@ -169,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_solver_agrees_with_trying_every_bucket() {
-        let mut taken = 0;
+        let (mut taken, mut cut) = (0, 0);
         for seed in 0..60 {
             let mut rng = StdRng::seed_from_u64(seed);
             let width = rng.random_range(1..=2usize);
@@ -184,6 +203,9 @@ mod tests {
             let (most, smallest) = tried(&program, &rows);
             let found = program.most(&rows);
             assert!(program.holds(&found), "seed {seed}");
+            let core = program.core();
+            assert!(core.iter().zip(&found).all(|(stays, &rows)| *stays || rows == 0), "seed {seed}: {core:?}");
+            cut += core.iter().filter(|stays| !**stays).count();
             assert_eq!(found.iter().sum::<u64>(), most, "seed {seed}: {combinations:?} {rows:?} {l:?}");
             if most > 0 {
                 let bucket = program.smallest(&found);
@@ -193,7 +215,7 @@ mod tests {
                 taken += 1;
             }
         }
-        assert!(taken > 10, "{taken}");
+        assert!(taken > 10 && cut > 10, "{taken}, {cut}");
     }
 
     /// Three people with the diagonal of a square and one more corner cannot share a bucket, all four corners can.

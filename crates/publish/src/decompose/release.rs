@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use hedgerow_privacy::check::{Checked, NamedRule};
-use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_privacy::verified::{Staged, Verified};
 use hedgerow_table::release::bucketized::{COUNT, GROUP};
 use hedgerow_table::release::codebook::Codebook;
@@ -83,15 +82,23 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Only of attributes that some table tells as they are: others' values would be told by the codebook.
+    /// Only values that some table tells as they are: the codebook would tell the others.
     fn labels_as_they_are(&mut self, tables: &[Subtable]) -> Result<(), TableError> {
-        let as_they_are = tables.iter().fold(AttributeSet::EMPTY, |all, table| match table.regions {
-            Some(_) => all | table.sensitive,
-            None => all | table.attributes,
-        });
-        let names = self.rules.names(as_they_are);
-        for quasi in self.bound.quasi.iter().filter(|quasi| names.contains(&quasi.attribute.name.as_str())) {
-            generalised::add_labels(&mut self.codebook, quasi, &recoded(quasi, 0), None)?;
+        for (attribute, column) in self.rules.columns.iter().enumerate() {
+            let Some(quasi) = self.bound.quasi.iter().find(|quasi| quasi.attribute.name == column.name) else {
+                continue;
+            };
+            let holds = |table: &&Subtable| match table.regions {
+                Some(_) => table.sensitive.contains(attribute),
+                None => table.attributes.contains(attribute),
+            };
+            let mut told = vec![false; column.codes.len()];
+            for table in tables.iter().filter(holds) {
+                let by_bucket = table.groups.as_ref().filter(|_| table.sensitive.contains(attribute));
+                let is_told = |row: usize| by_bucket.is_none_or(|groups| groups.of_row[row] != Groups::NONE);
+                told.iter_mut().enumerate().for_each(|(row, told)| *told |= is_told(row));
+            }
+            generalised::add_labels(&mut self.codebook, quasi, &recoded(quasi, 0), Some(&told))?;
         }
         Ok(())
     }

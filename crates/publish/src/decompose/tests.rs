@@ -1,0 +1,66 @@
+//! Tables that leak are never written, whoever chose them.
+
+use hedgerow_policy::Algorithm;
+use hedgerow_privacy::rules::Standing;
+use hedgerow_privacy::verified::Staged;
+use hedgerow_table::NoProgress;
+
+use super::*;
+use crate::bind::read_source;
+use crate::catalog::Beside;
+use crate::publish::{PublishOptions, TableFormat};
+
+/// A table that tells one attribute by bucket.
+fn in_buckets(problem: &Problem<'_>, attributes: [usize; 3], sensitive: usize, of_row: [u32; 6]) -> Subtable {
+    let column = problem.columns[sensitive];
+    let members = (0..3).map(|bucket| {
+        let mut values: Vec<(u32, u32)> =
+            (0..6).filter(|&row| of_row[row] == bucket).map(|row| (column.get(row), 1)).collect();
+        values.sort_unstable();
+        values
+    });
+    let groups = Some(Arc::new(Groups::of(of_row.to_vec(), members)));
+    Subtable { sensitive: AttributeSet::of(sensitive), groups, ..Subtable::plain(attributes.into_iter().collect()) }
+}
+
+/// The paper's table 2: one table for each rule, which laid side by side give four ZIP codes away.
+#[test]
+fn a_breach_found_by_the_attack_refuses_the_release() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/six-patients/decompose.toml");
+    let policy = Policy::load(path.as_ref()).unwrap();
+    let table = read_source(&policy, &NoProgress).unwrap();
+    let options = PublishOptions {
+        destination: folder.path().join("release"),
+        overwrite: false,
+        format: TableFormat::Csv,
+        seed: Some(1),
+        candidates: false,
+        nodes_max: None,
+        seconds_max: None,
+        beside: Beside::default(),
+        progress: &NoProgress,
+    };
+    let job = || Job {
+        bound: Bound::new(&policy, &table).unwrap(),
+        staged: Staged::beside(&options.destination, false).unwrap(),
+        options: &options,
+        read_time: Default::default(),
+    };
+    let naive = publish_chosen(job(), |_, _, problem, _| {
+        let [hospital, age, gender, zipcode, race, icd] = [0, 1, 2, 3, 4, 5];
+        let (first, second) = ([0, 2, 2, 1, 1, 0], [0, 1, 0, 1, 2, 2]);
+        let tables = vec![
+            in_buckets(problem, [age, icd, race], race, first),
+            in_buckets(problem, [gender, icd, zipcode], zipcode, first),
+            in_buckets(problem, [hospital, race, zipcode], zipcode, second),
+        ];
+        // As if normal form had been judged wrongly.
+        let standings = vec![Standing::NotReachable; problem.rules.len()];
+        Ok(Chosen { algorithm: Algorithm::Gd, tables, kl: None, standings })
+    });
+    let Err(PublishError::Breach(told)) = naive else { panic!("published: {naive:?}") };
+    assert!(told.contains("leave 1 of 2 values of `zipcode`") && told.contains("nothing was written"), "{told}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was written");
+    assert!(publish_chosen(job(), chosen).is_ok());
+}

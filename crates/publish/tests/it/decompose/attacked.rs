@@ -1,0 +1,124 @@
+//! The attack that a decomposition has to withstand before it is written.
+
+use std::sync::Arc;
+
+use hedgerow_privacy::Model;
+use hedgerow_privacy::rules::{AttributeSet, Dependency, Rule};
+use hedgerow_publish::decompose::attack::{Attacked, attack};
+use hedgerow_publish::decompose::divergence::Divergence;
+use hedgerow_publish::decompose::gd::gd;
+use hedgerow_publish::decompose::multi_sensitive::multi_sensitive;
+use hedgerow_publish::decompose::uad::uad;
+use hedgerow_publish::decompose::{Groups, Subtable};
+use hedgerow_table::{Codes, Column};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::{Case, seeds};
+
+fn attacked(case: &Case, dependencies: &[Dependency], tables: &[Subtable]) -> Attacked {
+    let columns = case.named();
+    attack(&case.problem(dependencies), &columns.iter().collect::<Vec<&Column>>(), tables)
+}
+
+/// What keeps the rules by its schema keeps them against the intersection attack.
+#[test]
+fn nothing_is_found_in_normal_form() {
+    let mut several = 0;
+    for seed in seeds(100) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let (attributes, rows, rules) = (rng.random_range(2..=6), rng.random_range(4..=16), rng.random_range(1..=6));
+        let case = Case::new(&mut rng, attributes, rows, 4, rules);
+        // Whether the table has it or not: attackers are told all pairs.
+        let (from, to) = (rng.random_range(0..attributes), rng.random_range(0..attributes));
+        let known = (from != to && rng.random_bool(0.3)).then_some(Dependency { from: AttributeSet::of(from), to });
+        let known: Vec<Dependency> = known.into_iter().collect();
+        let problem = case.problem(&known);
+        let mut made = Vec::new();
+        made.extend(gd(&problem, &mut Divergence::new(&problem), &mut rng));
+        made.extend(uad(&problem, &mut rng));
+        made.extend(multi_sensitive(&problem, &mut rng).filter(|tables| problem.is_kept(tables)));
+        for tables in made {
+            several += usize::from(tables.iter().any(|table| table.sensitive.len() > 1));
+            assert_eq!(attacked(&case, &known, &tables), Attacked::Withstood, "{tables:?}; HEDGEROW_SEED={seed}");
+        }
+    }
+    assert!(several > 5 || std::env::var("HEDGEROW_SEED").is_ok(), "{several}");
+}
+
+/// A table that tells some attributes by bucket, given the bucket of every row.
+fn in_buckets(case: &Case, attributes: &[usize], sensitive: &[usize], of_row: Vec<u32>) -> Subtable {
+    let buckets = of_row.iter().filter(|&&bucket| bucket != Groups::NONE).max().map_or(0, |&last| last as usize + 1);
+    // Only the buckets of rows matter to the attack.
+    let groups = Groups::of(of_row, vec![Vec::new(); buckets].into_iter());
+    let set = |list: &[usize]| list.iter().copied().collect::<AttributeSet>();
+    assert!(set(sensitive).is_subset(set(attributes)) && case.columns.len() > sensitive.len());
+    Subtable { sensitive: set(sensitive), groups: Some(Arc::new(groups)), ..Subtable::plain(set(attributes)) }
+}
+
+fn rule(know: &[usize], protect: usize) -> Rule {
+    let require = vec![Model::DistinctLDiversity { l: 2 }];
+    Rule { know: know.iter().copied().collect(), protect: AttributeSet::of(protect), require }
+}
+
+/// Everybody by number, with an illness, which goes with a ward.
+fn many(rows: u32) -> Case {
+    let illness = |person: u32| if person < 8 { person % 4 } else { person % 2 };
+    let columns = vec![
+        Codes::from_iter(rows as usize, 0..rows),
+        Codes::from_iter(4, (0..rows).map(illness)),
+        Codes::from_iter(2, (0..rows).map(|person| illness(person) / 2)),
+    ];
+    Case { columns, cardinalities: vec![rows as usize, 4, 2], rows: rows as usize, rules: vec![rule(&[0], 1)] }
+}
+
+#[test]
+fn large_tables_are_attacked_too() {
+    let case = many(30_000);
+    let pairs: Vec<u32> = (0..30_000).map(|person| person / 2).collect();
+    let ward = Subtable::plain([1, 2].into_iter().collect());
+    let guardian = in_buckets(&case, &[0, 1], &[1], pairs.clone());
+    let in_normal_form = [guardian.clone(), ward.clone()];
+    assert!(case.problem(&[]).is_kept(&in_normal_form));
+    assert_eq!(attacked(&case, &[], &in_normal_form), Attacked::Withstood);
+    // The first eight sit beside others in a second table, which leaves them one illness each.
+    let mut others = pairs.clone();
+    others[..8].copy_from_slice(&[3, 0, 0, 1, 1, 2, 2, 3]);
+    let twice = [guardian.clone(), in_buckets(&case, &[0, 1], &[1], others), ward];
+    let Attacked::Breached(told) = attacked(&case, &[], &twice) else { panic!("nothing was found") };
+    assert!(told.contains("leave 1 of 2 values of `attribute 1`"), "{told}");
+    let same = [guardian, in_buckets(&case, &[0, 1], &[1], pairs)];
+    let Attacked::Partly(told) = attacked(&case, &[], &same) else { panic!("they share who is who") };
+    assert!(told.contains("attribute 0"), "{told}");
+}
+
+/// What a dependency lets attackers conclude is a table that they have already.
+#[test]
+fn what_attackers_know_takes_part() {
+    let columns = vec![Codes::from_iter(4, 0..4), Codes::from_iter(2, [0, 0, 1, 1])];
+    let case = Case { columns, cardinalities: vec![4, 2], rows: 4, rules: vec![rule(&[0], 1)] };
+    let tables = [in_buckets(&case, &[0, 1], &[1], vec![0, 1, 0, 1])];
+    assert_eq!(attacked(&case, &[], &tables), Attacked::Withstood);
+    let known = [Dependency { from: AttributeSet::of(0), to: 1 }];
+    assert!(matches!(attacked(&case, &known, &tables), Attacked::Breached(_)));
+}
+
+#[test]
+fn every_sensitive_attribute_is_attacked_beside_the_others() {
+    // All four corners of a square, then with two that agree in the second attribute.
+    let columns =
+        vec![Codes::from_iter(5, 0..5), Codes::from_iter(2, [0, 0, 1, 1, 0]), Codes::from_iter(3, [0, 1, 0, 1, 2])];
+    let case = Case { columns, cardinalities: vec![5, 2, 3], rows: 5, rules: vec![rule(&[0], 1), rule(&[0, 1], 2)] };
+    let made = |of_row: [u32; 5]| [in_buckets(&case, &[0, 1, 2], &[1, 2], of_row.to_vec())];
+    // The fifth is not told.
+    assert_eq!(attacked(&case, &[], &made([0, 0, 0, 0, Groups::NONE])), Attacked::Withstood);
+    let Attacked::Breached(told) = attacked(&case, &[], &made([0, 1, 0, 1, Groups::NONE])) else { panic!("not found") };
+    assert!(told.contains("values of `attribute 2`"), "{told}");
+    // Both values of each, but whoever knows the first attribute knows the second.
+    let Attacked::Breached(told) = attacked(&case, &[], &made([0, 1, 1, 0, Groups::NONE])) else { panic!("not found") };
+    assert!(told.contains("leave 1 of 1 values"), "{told}");
+    let total = Subtable::plain([2].into_iter().collect());
+    let [table] = made([0, 0, 0, 0, Groups::NONE]);
+    let told = attacked(&case, &[], &[table, total]);
+    assert!(matches!(told, Attacked::Breached(_)), "the fifth is what is left of all: {told:?}");
+}

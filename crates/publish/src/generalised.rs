@@ -192,6 +192,7 @@ pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows, los
             loss: losses.clone(),
             hierarchies: Map::new(),
             cloning: Map::new(),
+            dependencies: Vec::new(),
         },
     }
 }

@@ -16,6 +16,8 @@
 //! **Groups** are labels as released: GROUP BY never splits a cell. Rows are answered as released, with the probability that each fulfils
 //! the condition.
 //!
+//! **Several tables** of one release are asked one at a time (`several`).
+//!
 //! Text is read by `sql` and `comparison`, becomes a `condition`, then a `diagram` over regions; `generalised` and `buckets`
 //! judge rows with it; `tally` adds up.
 
@@ -28,6 +30,7 @@ mod diagram;
 mod generalised;
 mod plan;
 mod release;
+mod several;
 mod sql;
 mod tally;
 #[cfg(test)]
@@ -37,6 +40,7 @@ mod transport;
 pub use answer::Answer;
 use hedgerow_table::{InputError, TableError};
 pub use release::Release;
+pub use several::answer_release;
 
 use answer::{Cell, Column, ColumnKind};
 use buckets::Buckets;

@@ -34,7 +34,16 @@ impl Release {
     /// Reads the release in a directory.
     pub fn read(directory: &Path, progress: &dyn Progress) -> Result<Release, TableError> {
         let manifest = Manifest::read(directory)?;
-        let shape = Shape::of_release(directory, &manifest)?;
+        Release::of(directory, &manifest, Shape::of_release(directory, &manifest)?, progress)
+    }
+
+    /// Reads tables of one shape.
+    pub(super) fn of(
+        directory: &Path,
+        manifest: &Manifest,
+        shape: Shape<'_>,
+        progress: &dyn Progress,
+    ) -> Result<Release, TableError> {
         let fields = shape.tables().into_iter().flat_map(|table| &table.schema.fields);
         let kinds = fields.filter_map(|field: &Field| Some((field.name.clone(), field.values_kind()?))).collect();
         let mut told = None;
@@ -43,7 +52,7 @@ impl Release {
                 (Tables::Generalised(read_released(directory, data, progress)?), read_codebook(directory)?)
             }
             Shape::Cloned { sensitive, .. } => {
-                let read = Cloned::read(directory, &manifest, progress)?;
+                let read = Cloned::read(directory, manifest, progress)?;
                 let mut values = read_released(directory, sensitive, progress)?;
                 let class = values.columns.iter_mut().find(|column| column.name == CLASS);
                 class.into_iter().for_each(|class| class.name = GROUP.to_owned());
@@ -57,9 +66,8 @@ impl Release {
                 (Tables::Bucketized(rows, read_released(directory, sensitive, progress)?), Codebook::new())
             }
             Shape::Decomposed { .. } => {
-                let problem = "this release is several tables, and SQL asks one";
-                let hint = "`hedgerow measure` tells how well counts over all of them come out";
-                return Err(TableError::input(directory.display().to_string(), problem, hint));
+                let problem = "this release is several tables, and one is asked for";
+                return Err(TableError::input(directory.display().to_string(), problem, "name one of its tables"));
             }
         };
         Ok(Release { tables, codebook, kinds, told })

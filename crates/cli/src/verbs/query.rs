@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hedgerow_audit::query::{Release, answer};
+use hedgerow_audit::query::answer_release;
 
 use super::{print, print_json};
 use crate::args::{Query, Talk};
@@ -11,8 +11,7 @@ use crate::progress::Bars;
 
 pub(crate) fn run(arguments: &Query, talk: &Talk) -> Result<ExitCode, Failure> {
     let bars = Bars::new(talk);
-    let release = Release::read(&arguments.release, &bars)?;
-    let answer = answer(&release, &arguments.sql)?;
+    let answer = answer_release(&arguments.release, &arguments.sql, &bars)?;
     drop(bars);
     if talk.json {
         print_json(&answer.to_json())?;

@@ -287,6 +287,17 @@ fn dependencies_in_the_data_are_told() {
     let ran = folder.run(&["rules", "policy.toml"]);
     assert!(ran.stdout.contains("age ⇸ zip"), "theorem 3.2 adds a rule: {}", ran.stdout);
     assert!(!ran.stdout.contains("in the data"), "{}", ran.stdout);
+    // Readers judge the tables beside what attackers are taken to know.
+    assert_eq!(publish(&folder).code, Some(0));
+    assert_eq!(folder.run(&["check", "release"]).code, Some(0));
+    let mut manifest: Value = serde_json::from_str(&folder.read("release/datapackage.json")).unwrap();
+    let known = &mut manifest["hedgerow"]["dependencies"];
+    assert_eq!(*known, serde_json::json!([{ "from": ["zip"], "to": "county" }]));
+    *known = serde_json::json!([{ "from": ["age"], "to": "county" }]);
+    folder.write("release/datapackage.json", manifest.to_string());
+    let ran = folder.run(&["check", "release"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stdout.contains("by a known dependency to county"), "{ran:?}");
 }
 
 /// One person's values are like nobody's: no bucket takes them, and no file of the release names them.
@@ -312,5 +323,29 @@ fn what_is_not_told_of_a_row_is_nowhere_in_the_release() {
             assert!(!text.contains("royal") && !text.contains("plague"), "{name} tells: {text}");
         }
         assert_eq!(folder.run(&["check", format]).code, Some(0));
+        let ran = folder.run(&["query", format, "SELECT COUNT(*) FROM data WHERE town = 5"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let ran = folder.run(&["query", format, "SELECT COUNT(*) FROM data WHERE pay = 'low'"]);
+        assert_eq!(ran.code, Some(2), "not everybody's is told: {ran:?}");
     }
+}
+
+#[test]
+fn one_table_of_several_can_be_asked() {
+    let folder = six_patients(&[("\"best\"", "\"uad\"")]);
+    assert_eq!(publish(&folder).code, Some(0));
+    let ask = |sql: &str| folder.run(&["query", "release", sql, "--json"]);
+    let estimate = |ran: &Ran| {
+        let told: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+        told["answer"][0]["COUNT(*)"]["estimate"].as_f64().unwrap_or_else(|| panic!("{told}"))
+    };
+    let ran = ask("SELECT COUNT(*) FROM data WHERE gender = 'F' AND icd = 'HIV'");
+    assert_eq!((ran.code, estimate(&ran)), (Some(0), 1.0), "both are told by row: {ran:?}");
+    let ran = ask("SELECT COUNT(*) FROM data WHERE zipcode = 71000");
+    assert_eq!((ran.code, estimate(&ran)), (Some(0), 2.0), "{ran:?}");
+    let ran = ask("SELECT COUNT(*) FROM data WHERE icd = 'HIV' AND race = 'asian'");
+    assert_eq!(ran.code, Some(2), "the first rule keeps them apart: {ran:?}");
+    assert!(ran.stderr.contains("no table of this release holds all") && ran.stderr.contains("table-1 ("), "{ran:?}");
+    let ran = ask("SELECT COUNT(*) FROM data WHERE gendre = 'F'");
+    assert!(ran.code == Some(2) && ran.stderr.contains("did you mean `gender`?"), "{ran:?}");
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 use hedgerow_table::release::bucketized::{Bucketized, GROUP};
 use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::release::combined::Combined;
-use hedgerow_table::release::manifest::{ClassSizes, Resource};
+use hedgerow_table::release::manifest::{ClassSizes, Manifest};
 use hedgerow_table::release::read::{quasi_of, read_codebook, read_released};
 use hedgerow_table::release::shape::Shape;
 use hedgerow_table::{Column, Cover, Domain, Progress, Table, TableError};
@@ -30,6 +30,8 @@ pub(super) struct Decomposed {
     parts: Vec<Part>,
     /// All attributes, each once.
     names: Vec<String>,
+    /// The attributes of each dependency that attackers know: a table that is out already.
+    known: Vec<AttributeSet>,
     contradictions: Vec<String>,
     /// Names the release in errors.
     place: String,
@@ -87,10 +89,10 @@ impl Part {
 }
 
 impl Decomposed {
-    pub(super) fn read(directory: &Path, resources: &[Resource], progress: &dyn Progress) -> Result<Self, TableError> {
+    pub(super) fn read(directory: &Path, manifest: &Manifest, progress: &dyn Progress) -> Result<Self, TableError> {
         let place = directory.display().to_string();
         let (mut parts, mut contradictions) = (Vec::new(), Vec::new());
-        for (folder, shape) in Shape::parts(resources).unwrap_or_default() {
+        for (folder, shape) in Shape::parts(&manifest.resources).unwrap_or_default() {
             let (quasi, tables) = match shape {
                 Shape::Bucketized { quasi, sensitive } if Combined::is(sensitive) => {
                     let (tables, found) = Combined::examine(directory, quasi, sensitive, progress)?;
@@ -125,7 +127,11 @@ impl Decomposed {
             let hint = format!("a decomposed release has sub-tables of at most {} attributes", AttributeSet::CAPACITY);
             return Err(TableError::input(place, "no sub-tables that can be judged", hint));
         }
-        let mut read = Decomposed { parts, names, contradictions, place };
+        let mut read = Decomposed { parts, names, known: Vec::new(), contradictions, place };
+        for dependency in &manifest.hedgerow.dependencies {
+            let attributes = dependency.from.iter().chain([&dependency.to]);
+            read.known.push(attributes.map(|name| read.number(name)).collect::<Result<AttributeSet, TableError>>()?);
+        }
         let differing = read.attributes_that_differ(&read_codebook(directory)?);
         read.contradictions.extend(differing);
         Ok(read)
@@ -162,7 +168,7 @@ impl Decomposed {
 
     fn number(&self, name: &str) -> Result<usize, TableError> {
         self.names.iter().position(|known| known == name).ok_or_else(|| {
-            let problem = format!("a rule is about `{name}`, which no sub-table holds");
+            let problem = format!("a rule or a dependency is about `{name}`, which no sub-table holds");
             TableError::input(&self.place, problem, "the tables and their manifest do not belong together")
         })
     }
@@ -179,7 +185,8 @@ impl Decomposed {
             });
             Schema { attributes, guards: guard.into_iter().collect() }
         };
-        self.parts.iter().map(of_part).collect()
+        let known = self.known.iter().map(|&attributes| Schema { attributes, guards: Vec::new() });
+        self.parts.iter().map(of_part).chain(known).collect()
     }
 
     /// What the buckets of a sub-table reach, if it tells the attribute by bucket; in a table of rows, which may be generalised,
@@ -255,8 +262,11 @@ impl Decomposed {
             Standing::Guarded(table) => format!("guarded by {}", self.parts[*table].folder),
             Standing::Broken(way) => {
                 let start = way.first().map_or("", |hop| self.names[hop.from].as_str());
-                let hops =
-                    way.iter().map(|hop| format!(" by {} to {}", self.parts[hop.table].folder, self.names[hop.to]));
+                let table = |table: usize| match self.parts.get(table) {
+                    Some(part) => &part.folder,
+                    None => "a known dependency",
+                };
+                let hops = way.iter().map(|hop| format!(" by {} to {}", table(hop.table), self.names[hop.to]));
                 format!("broken: from {start}{}", hops.collect::<String>())
             }
         }

@@ -43,6 +43,6 @@ pub fn read(directory: &Path, manifest: &Manifest, progress: &dyn Progress) -> R
             Ok(Box::new(bucketized::Buckets::read(directory, quasi, sensitive, progress)?))
         }
         Shape::Cloned { .. } => Ok(Box::new(cloned::Clones::read(directory, manifest, progress)?)),
-        Shape::Decomposed { tables } => Ok(Box::new(decomposed::Decomposed::read(directory, tables, progress)?)),
+        Shape::Decomposed { .. } => Ok(Box::new(decomposed::Decomposed::read(directory, manifest, progress)?)),
     }
 }

@@ -33,6 +33,7 @@ fn manifest(rows: u64, classes: ClassSizes, k: u64, achieved: u64) -> Manifest {
             loss: Map::new(),
             hierarchies: Map::new(),
             cloning: Map::new(),
+            dependencies: Vec::new(),
         },
     }
 }

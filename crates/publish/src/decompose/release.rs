@@ -7,7 +7,7 @@ use hedgerow_privacy::check::{Checked, NamedRule};
 use hedgerow_privacy::verified::{Staged, Verified};
 use hedgerow_table::release::bucketized::{COUNT, GROUP};
 use hedgerow_table::release::codebook::Codebook;
-use hedgerow_table::release::manifest::{Field, Resource, Rows};
+use hedgerow_table::release::manifest::{Field, KnownDependency, Resource, Rows};
 use hedgerow_table::{Codes, Column, Domain, Kind, TableError, Values};
 use rand::rngs::StdRng;
 use serde_json::{Map, Value};
@@ -52,7 +52,13 @@ pub(super) fn write(
     generalised::write_whole(&codebook, &staged.path().join("codebook.csv"))?;
     let count = bound.table.rows as u64;
     let rows = Rows { source: count, out: count, suppressed: 0 };
-    let manifest = generalised::manifest(bound, resources, rows, losses);
+    let mut manifest = generalised::manifest(bound, resources, rows, losses);
+    manifest.hedgerow.dependencies = (rules.dependencies.iter())
+        .map(|dependency| KnownDependency {
+            from: rules.names(dependency.from).into_iter().map(str::to_owned).collect(),
+            to: rules.columns[dependency.to].name.clone(),
+        })
+        .collect();
     let verified = staged.verify(manifest, |_| named_rules(bound, rules), |_, _| {}, options.progress)?;
     for (flushing, path) in flushing.into_iter().zip(&paths) {
         flushing.wait(path)?;

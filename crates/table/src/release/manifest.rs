@@ -72,6 +72,16 @@ pub struct Promise {
     /// Of a cloned release: what it promises beside releases that nobody can see, and how its tables are read.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub cloning: Map<String, Value>,
+    /// Of a decomposed release: what attackers are taken to know besides its tables.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub dependencies: Vec<KnownDependency>,
+}
+
+/// Whoever knows the attributes `from` of somebody knows `to`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownDependency {
+    pub from: Vec<String>,
+    pub to: String,
 }
 
 /// One guarantee of one rule: what was asked and what was reached.

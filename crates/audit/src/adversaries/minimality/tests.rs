@@ -123,7 +123,7 @@ fn random_releases_agree_with_every_world() {
         let in_twos = rng.random_bool(0.5);
         let mut decade = 0;
         let mut person = |index: usize| {
-            if !in_twos || index % 2 == 0 {
+            if !in_twos || index.is_multiple_of(2) {
                 decade = rng.random_range(0..6) * 10;
             }
             (decade, names[rng.random_range(0..3)])

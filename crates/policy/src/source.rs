@@ -144,7 +144,7 @@ fn read_nulls(reader: &mut Reader<'_>, field: Field<'_>) -> Vec<String> {
             nulls.push(text.to_owned());
         }
     }
-    nulls.sort();
+    nulls.sort_unstable();
     nulls.dedup();
     nulls
 }

@@ -247,7 +247,7 @@ fn files_without_mention(directory: &Path, manifest: &Manifest) -> Result<Vec<St
             }
         }
     }
-    contradictions.sort();
+    contradictions.sort_unstable();
     Ok(contradictions)
 }
 

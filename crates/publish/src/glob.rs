@@ -15,7 +15,7 @@ pub(crate) fn expand(pattern: &Path) -> Vec<PathBuf> {
         };
     }
     found.retain(|path| path.exists());
-    found.sort();
+    found.sort_unstable();
     found
 }
 

@@ -24,7 +24,7 @@ impl Roster {
         if found > CUSTODIANS_MAX {
             return Err(Fault::TooMany { found, max: CUSTODIANS_MAX });
         }
-        names.sort();
+        names.sort_unstable();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err(Fault::SameName);
         }

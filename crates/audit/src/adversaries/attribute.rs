@@ -59,7 +59,7 @@ pub(crate) fn run(
         let exposure = |why: String| {
             let mut values: Vec<(String, f64)> =
                 shares.clone().map(|(value, share)| (beside.text(value).to_owned(), share)).collect();
-            values.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            super::likeliest_first(&mut values);
             let cells = vec![(name.to_owned(), owned(classes.describe(class as usize)))];
             Exposure { cells, values, people: *people, why }
         };

@@ -55,7 +55,7 @@ pub(crate) fn run(
                 let values =
                     values.map(|(&(value, _), share)| (sensitive.values[value as usize].clone(), share / rows));
                 let mut values: Vec<(String, f64)> = values.collect();
-                values.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+                super::likeliest_first(&mut values);
                 Exposure {
                     cells: vec![(name.to_owned(), owned(classes.describe(class as usize)))],
                     values,

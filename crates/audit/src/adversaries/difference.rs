@@ -151,8 +151,8 @@ impl Regions {
         let mut changes: Vec<(usize, Change)> = changes.into_iter().collect();
         changes.sort_unstable_by_key(|(region, _)| *region);
         for (_, change) in &mut changes {
-            change.came.sort();
-            change.went.sort();
+            change.came.sort_unstable();
+            change.went.sort_unstable();
         }
         changes.into_iter().map(|(_, change)| change).collect()
     }

@@ -165,7 +165,7 @@ fn told(sensitive: &SensitiveCounts, values: &[(u32, u32)], shares: &[f64]) -> V
     let left = values.iter().zip(shares).filter(|(_, share)| **share > 0.0);
     let mut told: Vec<(String, f64)> =
         left.map(|(&(value, _), &share)| (sensitive.values[value as usize].clone(), share)).collect();
-    told.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    super::likeliest_first(&mut told);
     told
 }
 

@@ -28,6 +28,11 @@ pub const NAMES: [&str; 9] = [
     "difference",
 ];
 
+/// Values by falling confidence; those of equal confidence by name, so that no run differs from another.
+fn likeliest_first(values: &mut [(String, f64)]) {
+    values.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+}
+
 /// The cells of a combination as a person reads them; where several classes fit, the first stands for them.
 fn exposure(beside: &SideBySide<'_>, group: &Group, combination: &Combination, values: Vec<(u32, f64)>) -> Exposure {
     let cells = group.sides.iter().zip(&combination.views).map(|(&side, &view)| {
@@ -39,6 +44,6 @@ fn exposure(beside: &SideBySide<'_>, group: &Group, combination: &Combination, v
     });
     let mut values: Vec<(String, f64)> =
         values.into_iter().map(|(value, confidence)| (beside.text(value).to_owned(), confidence)).collect();
-    values.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    likeliest_first(&mut values);
     Exposure { cells: cells.collect(), values, people: combination.people, why: String::new() }
 }

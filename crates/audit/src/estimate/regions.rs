@@ -133,7 +133,7 @@ impl Builder<'_> {
         let named: Vec<Bound> = self.predicates.iter().flat_map(|predicate| predicate.numbers()).collect();
         if self.axis.kind == Kind::Float {
             let mut cuts: Vec<f64> = named.into_iter().filter_map(real).collect();
-            cuts.sort_by(f64::total_cmp);
+            cuts.sort_unstable_by(f64::total_cmp);
             cuts.dedup();
             let mut before = f64::NEG_INFINITY;
             for &cut in &cuts {

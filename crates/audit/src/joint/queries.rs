@@ -45,7 +45,7 @@ impl Joint<'_> {
         }
         let answered = errors.len();
         let mean = errors.iter().sum::<f64>() / answered as f64;
-        errors.sort_by(f64::total_cmp);
+        errors.sort_unstable_by(f64::total_cmp);
         let median = (errors.get(answered.checked_sub(1)? / 2)? + errors[answered / 2]) / 2.0;
         Some(CountQueryError { asked, answered, mean, median })
     }

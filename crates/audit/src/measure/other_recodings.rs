@@ -84,7 +84,7 @@ fn local_cells_are_measured_by_what_they_cover() {
         let mut keys: Vec<String> = (0..released.rows)
             .map(|row| released.columns[0].text(row) + "|" + &released.columns[1].text(row))
             .collect();
-        keys.sort();
+        keys.sort_unstable();
         let sizes: Vec<usize> = keys.chunk_by(|a, b| a == b).map(<[String]>::len).collect();
         assert_eq!(losses.discernibility as usize, sizes.iter().map(|size| size * size).sum::<usize>(), "seed {seed}");
         assert_eq!(found.classes.count as usize, sizes.len(), "seed {seed}");

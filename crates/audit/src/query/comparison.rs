@@ -58,7 +58,7 @@ impl<'a, 'c> Reader<'a, 'c> {
                     .into_iter()
                     .map(|part| self.condition(part, negated, depth + 1))
                     .collect::<Result<Vec<_>, _>>()?;
-                let all = (*op == BinaryOperator::And) != negated;
+                let all = matches!(op, BinaryOperator::And) != negated;
                 Ok(if all { Condition::all(parts) } else { Condition::any(parts) })
             }
             Expr::Value(value) => match value.value {
@@ -367,7 +367,7 @@ fn literal(expression: &Expr) -> Result<Literal, InputError> {
             _ => refuse("a minus before something that is not a number", hint),
         },
         Expr::UnaryOp { op: UnaryOperator::Plus, expr } => literal(expr),
-        Expr::TypedString(typed) if typed.data_type == DataType::Date => match &typed.value.value {
+        Expr::TypedString(typed) if matches!(typed.data_type, DataType::Date) => match &typed.value.value {
             Value::SingleQuotedString(text) => Ok(Literal::Text(text.clone())),
             _ => refuse("this way of writing a date is not read", hint),
         },

@@ -151,7 +151,7 @@ fn groups(release: &Release, question: &Question, plan: &Plan, columns: &Columns
             .collect();
         lines.push((rank, keys, cells));
     }
-    lines.sort_by(|a, b| {
+    lines.sort_unstable_by(|a, b| {
         let by_key = question
             .order
             .iter()

@@ -307,12 +307,12 @@ fn aggregate(function: &Function, columns: &Columns<'_>) -> Result<(What, String
     unsupported(function.filter.is_some(), "FILTER", "use WHERE")?;
     let odd = !function.within_group.is_empty()
         || function.null_treatment.is_some()
-        || function.parameters != FunctionArguments::None;
+        || !matches!(function.parameters, FunctionArguments::None);
     unsupported(odd, "this form of a function", hint)?;
     let FunctionArguments::List(arguments) = &function.args else {
         return refuse(format!("{name} without a column"), format!("write {name}(column)"));
     };
-    let distinct = arguments.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+    let distinct = matches!(arguments.duplicate_treatment, Some(DuplicateTreatment::Distinct));
     unsupported(distinct, "DISTINCT", "use GROUP BY, which lists each value with its count")?;
     unsupported(!arguments.clauses.is_empty(), "a clause inside of a function", hint)?;
     let [FunctionArg::Unnamed(argument)] = arguments.args.as_slice() else {

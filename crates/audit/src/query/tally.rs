@@ -176,7 +176,7 @@ fn mean_bounds(choices: &[Choice]) -> (f64, f64) {
                 optional.push((value(choice), choice.rows));
             }
         }
-        optional.sort_by(|a, b| b.0.total_cmp(&a.0));
+        optional.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         if let (0, Some((best, _))) = (count, optional.first()) {
             return *best;
         }

@@ -92,7 +92,7 @@ fn summed_up(answers: Vec<Vec<(u64, f64)>>, rows: usize, options: &QueryOptions)
     let sanity_bound = (rows as f64 / 1000.0).max(1.0);
     let off = |(count, estimate): (u64, f64)| (estimate - count as f64).abs() / (count as f64).max(sanity_bound);
     let mut errors: Vec<f64> = answers.into_iter().flatten().map(off).collect();
-    errors.sort_by(f64::total_cmp);
+    errors.sort_unstable_by(f64::total_cmp);
     let last = errors.len() - 1;
     QueryError {
         options: options.clone(),

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
                 // Roles say nothing there: what a rule protects is known in others or in none.
                 let claims = &found.checked.claims;
                 quasi.retain(|name| claims.iter().all(|claim| claim.protect.as_ref() != Some(name)));
-                quasi.sort();
+                quasi.sort_unstable();
                 quasi.dedup();
             }
             let mut cautions = about_claims(&place, &found.checked.claims, &quasi);

@@ -179,7 +179,7 @@ pub(super) fn by_frequency(facts: &Facts<'_>) -> Option<Way> {
     for target in targets {
         groups = joined(groups, counts, *target);
         for group in &mut groups {
-            group.sort_by(|a, b| counts[*b].cmp(&counts[*a]).then(a.cmp(b)));
+            group.sort_unstable_by(|a, b| counts[*b].cmp(&counts[*a]).then(a.cmp(b)));
         }
         let mut labels = vec![String::new(); tree.leaves.len()];
         for group in &groups {
@@ -214,7 +214,7 @@ fn apart(labels: &mut [String], groups: &[Vec<usize>]) {
 fn joined(mut groups: Vec<Vec<usize>>, counts: &[u64], target: usize) -> Vec<Vec<usize>> {
     let mass = |group: &[usize]| group.iter().map(|index| counts[*index]).sum::<u64>();
     let mut sized: Vec<(u64, Vec<usize>)> = groups.drain(..).map(|group| (mass(&group), group)).collect();
-    sized.sort_by(|a, b| b.0.cmp(&a.0).then(a.1[0].cmp(&b.1[0])));
+    sized.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1[0].cmp(&b.1[0])));
     let mut left: u64 = sized.iter().map(|(mass, _)| mass).sum();
     let mut result: Vec<Vec<usize>> = Vec::new();
     let mut filling: Option<(u64, Vec<usize>)> = None;

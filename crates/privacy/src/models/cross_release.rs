@@ -120,7 +120,7 @@ fn size(set: &[u64]) -> u64 {
 
 /// The inclusion-minimal sets, fewest values first.
 fn antichain(mut sets: Vec<Minimal>) -> Vec<Minimal> {
-    sets.sort_by(|a, b| size(&a.set).cmp(&size(&b.set)).then_with(|| a.set.cmp(&b.set)));
+    sets.sort_unstable_by(|a, b| size(&a.set).cmp(&size(&b.set)).then_with(|| a.set.cmp(&b.set)));
     sets.dedup_by(|next, kept| next.set == kept.set);
     let mut kept: Vec<Minimal> = Vec::new();
     for set in sets {

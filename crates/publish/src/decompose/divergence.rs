@@ -51,7 +51,7 @@ impl<'a> Divergence<'a> {
     /// Remembers how some tables divide the rows: tables that hold one attribute more are measured from there.
     pub fn start_from(&mut self, tables: &[Subtable]) {
         let mut sets: Vec<AttributeSet> = tables.iter().map(Subtable::open).collect();
-        sets.sort();
+        sets.sort_unstable();
         sets.dedup();
         self.bases = parallel::map_items(sets, |_, set| (set, self.partition(set)));
     }
@@ -92,7 +92,7 @@ impl<'a> Divergence<'a> {
                 }
             }
         }
-        sets.sort();
+        sets.sort_unstable();
         sets.dedup();
         sets.retain(|set| !self.entropies.contains_key(set));
         let found = parallel::map(sets.len(), |index| self.partition(sets[index]).entropy(self.problem.rows));

@@ -298,7 +298,7 @@ fn padded(corners: &[Point], pad: f64) -> String {
 
 /// The convex hull, by Andrew's chains.
 fn hull(mut points: Vec<Point>) -> Vec<Point> {
-    points.sort_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
+    points.sort_unstable_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
     if points.len() < 3 {
         return points;
     }

@@ -182,7 +182,7 @@ impl Shuffle {
 fn plain(me: u16, padded: Vec<Item>) -> Result<Vec<Item>, Fault> {
     let rows: Option<Vec<Option<Item>>> = padded.iter().map(|row| onion::unpad(row)).collect();
     let mut rows: Vec<Item> = rows.ok_or(Fault::Tampered { sender: me })?.into_iter().flatten().collect();
-    rows.sort();
+    rows.sort_unstable();
     Ok(rows)
 }
 

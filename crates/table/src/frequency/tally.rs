@@ -32,8 +32,8 @@ impl<const W: usize> Tally<W> {
         Tally { slots: vec![0; 1 << bits], shift: 64 - bits, keys, counts }
     }
 
-    /// Adds rows to a key and returns its position.
-    #[inline]
+    /// Adds rows to a key and returns its position. Half of a search is spent here, so the compiler is not asked.
+    #[inline(always)]
     pub(super) fn add(&mut self, key: &[u64; W], count: u32) -> u32 {
         let last = self.slots.len() - 1;
         let mut slot = (hash(key) >> self.shift) as usize;
@@ -51,6 +51,7 @@ impl<const W: usize> Tally<W> {
         }
     }
 
+    #[inline(always)]
     fn insert(&mut self, slot: usize, key: &[u64; W], count: u32) -> u32 {
         self.keys.push(*key);
         self.counts.push(count);
@@ -61,6 +62,7 @@ impl<const W: usize> Tally<W> {
         self.keys.len() as u32 - 1
     }
 
+    #[cold]
     fn grow(&mut self) {
         self.shift -= 1;
         let last = self.slots.len() * 2 - 1;

@@ -121,8 +121,8 @@ impl<'a> Blocks<'a> {
 
     /// Begins again after the first `end` bytes of a block.
     pub(super) fn resume_after(&mut self, block: &Block, end: usize) {
-        let rest = &block.bytes()[end..];
-        self.carried.splice(..0, rest.iter().copied());
+        let carried = std::mem::replace(&mut self.carried, block.bytes()[end..].to_vec());
+        self.carried.extend_from_slice(&carried);
         self.line = block.line_at(end);
         self.index = 0;
     }

@@ -90,7 +90,7 @@ impl Codebook {
         let Some(position) = self.positions.get(attribute) else { return Vec::new() };
         let covers = &self.entries[*position].covers;
         let mut labels: Vec<(&str, &Cover)> = covers.iter().map(|(label, cover)| (label.as_str(), cover)).collect();
-        labels.sort_by(|a, b| along_the_axis(a.1, b.1).then_with(|| a.0.cmp(b.0)));
+        labels.sort_unstable_by(|a, b| along_the_axis(a.1, b.1).then_with(|| a.0.cmp(b.0)));
         labels
     }
 

@@ -72,7 +72,7 @@ impl Labels {
             .into_iter()
             .map(|(attribute, count)| format!("{count} labels of `{attribute}` are not in its hierarchy file"))
             .collect();
-        told.sort();
+        told.sort_unstable();
         told
     }
 }

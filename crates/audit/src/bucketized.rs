@@ -10,7 +10,7 @@ use hedgerow_table::{Codes, FrequencySet, Layout, Progress, Table, TableError, w
 use crate::attribute::Unchanged;
 use crate::class_sizes::SizeDistribution;
 use crate::linker;
-use crate::loss::{AttributeLoss, Losses, average_class, discernibility};
+use crate::loss::Losses;
 use crate::measure::{Measures, counted};
 use crate::number_error;
 use crate::query::buckets::Buckets;
@@ -55,23 +55,7 @@ pub fn measure_buckets(
     let alike = alike(&quasi, input.rows.rows)?;
     let population = (rows.suppressed == 0).then_some(alike.as_slice());
     let risk = linker::risk(&alike, population, input.k.max(1));
-    let suppressed = rows.suppressed as f64 / rows.source as f64;
-    let attribute = |name: &&str| AttributeLoss {
-        name: (*name).to_owned(),
-        level: None,
-        top: 0,
-        ncp: suppressed,
-        granularity: None,
-    };
-    let losses = Losses {
-        ncp: suppressed,
-        precision: None,
-        discernibility: discernibility::of_classes(&sizes, rows.source, rows.suppressed),
-        average_class: average_class::of_classes(rows.released, sizes.len() as u64, input.k.max(1)),
-        granularity: None,
-        kl: None,
-        attributes: input.quasi.iter().map(attribute).collect(),
-    };
+    let losses = Losses::without_cells(&input.quasi, &sizes, rows, input.k.max(1));
     let release = Bucketized { quasi, sensitive, buckets };
     let queries = query_error(&release, input.source.rows, queries, progress)?;
     let numbers = number_error::of_buckets(&release)?;

@@ -8,8 +8,9 @@ use hedgerow_table::{Progress, Table, TableError};
 
 use crate::class_sizes::SizeDistribution;
 use crate::linker;
-use crate::loss::{AttributeLoss, Losses, average_class, discernibility};
+use crate::loss::Losses;
 use crate::measure::{Measures, counted};
+use crate::number_error;
 use crate::query_error::QueryOptions;
 use crate::query_error::clones::{Clones, query_error};
 
@@ -48,23 +49,8 @@ pub fn measure_clones(
         read,
     };
     let sizes: Vec<u64> = read.sub_classes().map(|part| part.people()).filter(|&people| people > 0).collect();
-    let suppressed = rows.suppressed as f64 / rows.source as f64;
-    let attribute = |name: &&str| AttributeLoss {
-        name: (*name).to_owned(),
-        level: None,
-        top: 0,
-        ncp: suppressed,
-        granularity: None,
-    };
-    let losses = Losses {
-        ncp: suppressed,
-        precision: None,
-        discernibility: discernibility::of_classes(&sizes, rows.source, rows.suppressed),
-        average_class: average_class::of_classes(rows.released, sizes.len() as u64, input.k.max(1)),
-        granularity: None,
-        kl: None,
-        attributes: input.quasi.iter().map(attribute).collect(),
-    };
+    let losses = Losses::without_cells(&input.quasi, &sizes, rows, input.k.max(1));
+    let numbers = number_error::of_clones(&release)?;
     let queries = query_error(&release, input.source.rows, queries, progress)?;
     Ok(Measures {
         rows,
@@ -73,6 +59,6 @@ pub fn measure_clones(
         risk: linker::risk(&sizes, None, input.k.max(1)),
         queries,
         buckets: false,
-        numbers: Vec::new(),
+        numbers,
     })
 }

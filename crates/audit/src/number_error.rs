@@ -7,7 +7,7 @@
 //! - *by class*: the people whose quasi values fall into the cells of a class. Its rows are what was released of them, so this is
 //!   what leaving rows out costs; where cells overlap, also what it costs that a class holds only some of the people
 //!   whom its cells describe. In a bucketized release quasi values are untouched: a class is the people who share all of
-//!   them, and each counts by the shares of their buckets.
+//!   them, and each counts by the shares of their buckets; in a cloned one everybody counts by the shares that all classes have.
 //!
 //! Errors are absolute differences, averaged over the people asked about (a group counts by its rows in the source), in the
 //! attribute's own unit (days for dates). Missing numbers are left out on both sides. A value of which nothing was
@@ -20,9 +20,11 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use buckets::of_buckets;
 pub(crate) use cells::of_cells;
+pub(crate) use clones::of_clones;
 
 mod buckets;
 mod cells;
+mod clones;
 #[cfg(test)]
 mod tests;
 

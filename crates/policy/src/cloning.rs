@@ -20,6 +20,8 @@ pub struct Cloning {
     pub lambda: Option<u64>,
     /// How far a value's share in a class may be from its share in the source.
     pub max_epsilon: Option<Ratio>,
+    /// The share of the source's tuples that may be left out or made up so that all classes are alike.
+    pub max_distorted: Option<Ratio>,
     /// For `scan`: the share of the table's tuples that every class looks at.
     pub rho: Ratio,
     pub rare: RareValues,
@@ -31,7 +33,7 @@ impl Cloning {
     /// The fewest tuples of a sub-class when nobody says.
     pub const K: u64 = 5;
     /// The keys, in the order of the words.
-    pub(crate) const KEYS: [&'static str; 5] = ["k", "lambda", "max-epsilon", "rho", "rare"];
+    pub(crate) const KEYS: [&'static str; 6] = ["k", "lambda", "max-epsilon", "max-distorted", "rho", "rare"];
 }
 
 impl Default for Cloning {
@@ -40,6 +42,7 @@ impl Default for Cloning {
             k: None,
             lambda: None,
             max_epsilon: None,
+            max_distorted: None,
             rho: Ratio { numerator: 1, denominator: 5 },
             rare: RareValues::default(),
             rare_rows: Ratio { numerator: 1, denominator: 100 },
@@ -75,6 +78,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut P
         }
     }
     cloning.max_epsilon = fields.get("max-epsilon").and_then(|field| reader.ratio(field, SHARE));
+    cloning.max_distorted = fields.get("max-distorted").and_then(|field| reader.ratio(field, SHARE));
     if let Some(field) = fields.get("rho") {
         cloning.rho = reader.ratio(field, SHARE_ABOVE_ZERO).unwrap_or(cloning.rho);
         if publish.assignment != Assignment::Scan {

@@ -244,6 +244,12 @@ pub const PUBLISH: &[Word] = &[
         "for clone: how far a value's share in a class may be from its share in the table",
     )
     .also(&["epsilon"]),
+    Word::key(
+        "max-distorted",
+        "max-distorted = 0.01",
+        "for clone: the share of tuples that may be left out or made up so that all classes are alike; fewer means larger classes",
+    )
+    .also(&["distorted", "max-distortion"]),
     Word::key("assignment", "assignment = \"order\"", "for clone and anatomy: which rows share a class or a bucket"),
     Word::key(
         "rho",

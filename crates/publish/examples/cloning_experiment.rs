@@ -6,112 +6,84 @@
 //! (age, sex, education, birthplace | occupation), by Mondrian under distinct l-diversity or by cloning. The composition
 //! adversary knows who is shared, lays the first release beside each of the others, and counts whose occupation is the only one
 //! left; printed is the largest of the four counts. Distorted tuples are those left out and those made up, with the paper's number of classes
-//! and with `max-epsilon = 0.0003`.
+//! and with `max-distorted = 0.01`.
 //!
-//! Then count queries on the first table with 20 % shared: each asks for a share δ of the values of every attribute. Since every class has the same
+//! First come count queries on the first table with 20 % shared: each asks for a share δ of the values of every attribute. Since every class has the same
 //! occupations, no such release can tell how occupation goes with the other attributes: the error of exact counts of the others times
-//! the share of the occupations is printed beside.
+//! the share of the occupations is printed beside. Then the same with the occupations shuffled among all people, where there is nothing more to tell, and
+//! with income.
+
+mod census;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use census::Folder;
 use hedgerow_audit::query::{Release, answer};
 use hedgerow_audit::{AuditOptions, audit};
-use hedgerow_policy::Policy;
+use hedgerow_publish::Published;
 use hedgerow_publish::bind::read_source;
-use hedgerow_publish::{PublishOptions, Published, TableFormat, publish};
 use hedgerow_table::release::open::open_release;
 use hedgerow_table::{Column, NoProgress, Table};
 use rand::rngs::StdRng;
-use rand::seq::index;
+use rand::seq::{SliceRandom, index};
 use rand::{RngExt, SeedableRng};
 
 const PUBLISHERS: usize = 5;
 const LS: [u64; 5] = [2, 4, 6, 8, 10];
+const CLONE: &str = "method = \"clone\"\n";
 
 fn main() {
     let own: usize = std::env::args().nth(1).map_or(100_000, |rows| rows.parse().expect("a number of rows"));
-    let folder = std::env::temp_dir().join(format!("cloning-experiment-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a folder for temporary files");
-    for (name, text) in hedgerow_synth::census_hierarchies() {
-        fs::write(folder.join(format!("{name}.csv")), text).expect("written");
-    }
+    let folder = Folder::new("cloning-experiment");
     let mut census = Vec::new();
     hedgerow_synth::census((own * (PUBLISHERS + 1)) as u64, 1, &mut census).expect("in memory");
     let census = String::from_utf8(census).expect("text");
     let lines: Vec<&str> = census.lines().collect();
     let (header, people) = (lines[0], &lines[1..]);
     let pool = &people[own * PUBLISHERS..];
+    let first = [&people[..own], &pool[..own / 5]].concat();
+    query_errors(&folder, header, &first);
     println!("people at risk, of those shared; {own} others in each of {PUBLISHERS} tables");
     let columns = LS.map(|l| format!("{:>9}", format!("l = {l}"))).concat();
-    println!("{:>8} {columns} {:>9} {:>22} {:>22}", "shared", "cloning", "distorted tuples", "with max-epsilon");
+    println!("{:>8} {columns} {:>9} {:>22} {:>22}", "shared", "cloning", "distorted tuples", "with max-distorted");
     for share in 1..=5 {
         let shared = &pool[..own * share / 5];
-        let sources: Vec<PathBuf> = (0..PUBLISHERS)
-            .map(|publisher| {
-                let path = folder.join(format!("source-{publisher}.csv"));
-                let own = &people[own * publisher..own * (publisher + 1)];
-                fs::write(&path, [&[header], own, shared].concat().join("\n") + "\n").expect("written");
-                path
-            })
-            .collect();
-        let shared_path = folder.join("shared.csv");
-        fs::write(&shared_path, [&[header], shared].concat().join("\n") + "\n").expect("written");
-        let shared_people = read_source(&policy(&shared_path, "full-domain", 2), &NoProgress).expect("written above");
-        let at_risk = LS.map(|l| {
-            let releases = publish_all(&sources, |source| policy(source, "mondrian", l));
-            format!("{:>9}", worst(&releases, &shared_people))
-        });
-        let releases = publish_all(&sources, |source| policy(source, "clone", 0));
-        let cloned = worst(&releases, &shared_people);
-        let reports: Vec<_> = releases.iter().filter_map(|(_, published)| published.cloned.as_ref()).collect();
-        let rows = (own + shared.len()) as f64;
-        let told = |distorted: u64| format!("{distorted:>13} ({:.2} %)", 100.0 * distorted as f64 / rows);
-        let distorted = reports.iter().map(|report| report.suppressed + report.counterfeits).max().unwrap_or(0);
-        let limited = publish_all(&sources[..1], |source| policy(source, "clone", 3));
-        let limited = limited[0].1.cloned.as_ref().map_or(0, |report| report.suppressed + report.counterfeits);
-        println!("{:>8} {} {cloned:>9} {} {}", shared.len(), at_risk.concat(), told(distorted), told(limited));
-        if share == 1 {
-            let released = publish_all(&sources[..1], |source| policy(source, "clone", 0));
-            query_errors(&sources[0], &released[0].0);
-        }
-    }
-    let _ = fs::remove_dir_all(&folder);
-}
-
-fn policy(source: &Path, method: &str, l: u64) -> Policy {
-    let rule = match method {
-        "clone" => String::new(),
-        _ => format!("[[rule]]\nprotect = \"occupation\"\nrequire = {{ model = \"distinct-l-diversity\", l = {l} }}\n"),
-    };
-    let text = format!(
-        "[source]\npath = \"{}\"\n[attributes]\nage = {{ role = \"quasi\", hierarchy = {{ widths = [5, 10, 20] }} }}\n\
-         sex = {{ role = \"quasi\" }}\neducation = {{ role = \"quasi\", hierarchy = \"education.csv\" }}\n\
-         birthplace = {{ role = \"quasi\", hierarchy = \"birthplace.csv\" }}\noccupation = {{ role = \"sensitive\" }}\n\
-         {rule}[publish]\nmethod = \"{method}\"\n{}",
-        source.file_name().and_then(|name| name.to_str()).expect("named above"),
-        if method == "clone" && l > 0 { format!("max-epsilon = {}\n", l as f64 / 10_000.0) } else { String::new() },
-    );
-    Policy::parse(&text, &source.with_file_name("policy.toml")).unwrap_or_else(|errors| panic!("{errors}"))
-}
-
-fn publish_all(sources: &[PathBuf], policy: impl Fn(&Path) -> Policy) -> Vec<(PathBuf, Published)> {
-    let publish = |source: &PathBuf| {
-        let destination = source.with_extension("release");
-        let options = PublishOptions {
-            destination: destination.clone(),
-            overwrite: true,
-            format: TableFormat::Csv,
-            seed: None,
-            candidates: false,
-            nodes_max: None,
-            seconds_max: None,
-            beside: Default::default(),
-            progress: &NoProgress,
+        let source = |publisher: usize| {
+            let own = &people[own * publisher..own * (publisher + 1)];
+            write(&folder, &format!("source-{publisher}.csv"), header, &[own, shared].concat())
         };
-        (destination, publish(&policy(source), &options).unwrap_or_else(|error| panic!("{error}")))
+        let sources: Vec<PathBuf> = (0..PUBLISHERS).map(source).collect();
+        risks(&folder, &sources, &write(&folder, "shared.csv", header, shared), own + shared.len());
+    }
+}
+
+fn write(folder: &Folder, name: &str, header: &str, people: &[&str]) -> PathBuf {
+    let path = folder.file(name);
+    fs::write(&path, [&[header], people].concat().join("\n") + "\n").expect("written");
+    path
+}
+
+/// One row of the table: people at risk under every l and under cloning, and the tuples that cloning distorts.
+fn risks(folder: &Folder, sources: &[PathBuf], shared: &Path, rows: usize) {
+    let people = read_source(&folder.policy(shared, "occupation", "", CLONE), &NoProgress).expect("written above");
+    let publish_all = |rules: &str, settings: &str| -> Vec<(PathBuf, Published)> {
+        sources.iter().map(|source| folder.publish(source, "occupation", rules, settings)).collect()
     };
-    sources.iter().map(publish).collect()
+    let at_risk = LS.map(|l| {
+        let model = format!("{{ model = \"distinct-l-diversity\", l = {l} }}");
+        let rule = format!("[[rule]]\nprotect = \"occupation\"\nrequire = {model}\n");
+        format!("{:>9}", worst(&publish_all(&rule, "method = \"mondrian\"\n"), &people))
+    });
+    let told = |releases: &[(PathBuf, Published)]| {
+        let reports = releases.iter().filter_map(|(_, published)| published.cloned.as_ref());
+        let distorted = reports.map(|report| report.suppressed + report.counterfeits).max().unwrap_or(0);
+        format!("{distorted:>13} ({:.2} %)", 100.0 * distorted as f64 / rows as f64)
+    };
+    let cloned = publish_all("", CLONE);
+    let (at_risk_cloned, distorted) = (worst(&cloned, &people), told(&cloned));
+    let limited = told(&publish_all("", &format!("{CLONE}max-distorted = 0.01\n")));
+    println!("{:>8} {} {at_risk_cloned:>9} {distorted} {limited}", people.rows, at_risk.concat());
 }
 
 /// The most people at risk in the first release beside any other.
@@ -127,11 +99,30 @@ fn worst(releases: &[(PathBuf, Published)], people: &Table) -> u64 {
 
 const QUERIES: usize = 200;
 
-/// Median relative errors of queries about all attributes and about all but the occupation.
-fn query_errors(source: &Path, release: &Path) {
-    let table = read_source(&policy(source, "clone", 0), &NoProgress).expect("written above");
-    let release = Release::read(release, &NoProgress).expect("just written");
-    let columns: Vec<&Column> = NAMES.iter().map(|name| table.column(name).expect("read above")).collect();
+fn query_errors(folder: &Folder, header: &str, people: &[&str]) {
+    let source = write(folder, "asked.csv", header, people);
+    median_errors(folder, &source, "occupation", "occupation");
+    let place = header.split(',').position(|name| name == "occupation").expect("the census has it");
+    let mut occupations: Vec<&str> = people.iter().filter_map(|line| line.split(',').nth(place)).collect();
+    occupations.shuffle(&mut StdRng::seed_from_u64(1));
+    let shuffled = people.iter().zip(occupations).map(|(line, occupation)| {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        cells[place] = occupation;
+        cells.join(",")
+    });
+    let shuffled: Vec<String> = shuffled.collect();
+    let shuffled: Vec<&str> = shuffled.iter().map(String::as_str).collect();
+    median_errors(folder, &write(folder, "shuffled.csv", header, &shuffled), "occupation", "occupation, shuffled");
+    median_errors(folder, &source, "income", "income");
+}
+
+/// Median relative errors of queries about all attributes and about all but the sensitive one.
+fn median_errors(folder: &Folder, source: &Path, sensitive: &str, title: &str) {
+    let (release, _) = folder.publish(source, sensitive, "", CLONE);
+    let table = read_source(&folder.policy(source, sensitive, "", CLONE), &NoProgress).expect("written above");
+    let release = Release::read(&release, &NoProgress).expect("just written");
+    let names = ["age", "sex", "education", "birthplace", sensitive];
+    let columns: Vec<&Column> = names.iter().map(|name| table.column(name).expect("read above")).collect();
     for share in [0.3, 0.5, 0.7, 0.9] {
         let mut rng = StdRng::seed_from_u64(1);
         let mut errors = [const { Vec::new() }; 3];
@@ -146,7 +137,7 @@ fn query_errors(source: &Path, release: &Path) {
                 };
                 (0..table.rows).filter(holds).count() as f64
             });
-            let occupations =
+            let hidden =
                 (0..table.rows).filter(|&row| asked[4].codes[columns[4].codes.get(row) as usize]).count() as f64;
             let estimates = [4, 5].map(|attributes| {
                 let conditions: Vec<&str> = asked[..attributes].iter().map(|asked| asked.sql.as_str()).collect();
@@ -154,7 +145,7 @@ fn query_errors(source: &Path, release: &Path) {
                 let found = answer(&release, &sql).unwrap_or_else(|error| panic!("{error}")).to_json();
                 found["answer"][0]["COUNT(*)"]["estimate"].as_f64().expect("a number")
             });
-            let alike = counts[0] * occupations / table.rows as f64;
+            let alike = counts[0] * hidden / table.rows as f64;
             for (errors, (told, counted)) in
                 errors.iter_mut().zip([(estimates[0], counts[0]), (estimates[1], counts[1]), (alike, counts[1])])
             {
@@ -166,12 +157,10 @@ fn query_errors(source: &Path, release: &Path) {
             100.0 * errors[errors.len() / 2]
         });
         println!(
-            "δ = {share}: median error {without:.2} % without occupation, {with:.2} % with it; {floor:.2} % were all else exact"
+            "{title}, δ = {share}: median error {without:.2} % of the others, {with:.2} % with it; {floor:.2} % if the others were exact"
         );
     }
 }
-
-const NAMES: [&str; 5] = ["age", "sex", "education", "birthplace", "occupation"];
 
 /// What a query asks of one attribute.
 struct Asked {
@@ -184,11 +173,11 @@ impl Asked {
         let values = column.domain.cardinality();
         let some = ((share * values as f64).round() as usize).clamp(1, values);
         let mut codes = vec![false; values];
-        if column.name == "age" {
+        if column.domain.number(0).is_some() {
             let first = rng.random_range(0..=values - some);
             codes[first..first + some].fill(true);
             let [low, high] = [first, first + some - 1].map(|code| column.domain.text(code as u32));
-            return Asked { codes, sql: format!("age BETWEEN {low} AND {high}") };
+            return Asked { codes, sql: format!("{} BETWEEN {low} AND {high}", column.name) };
         }
         let chosen = index::sample(rng, values, some).into_vec();
         chosen.iter().for_each(|&code| codes[code] = true);

@@ -1,5 +1,7 @@
 //! What generalising and suppressing cost: one file per measure. Lower is better for all of them.
 
+use crate::measure::RowCounts;
+
 pub(crate) mod average_class;
 pub(crate) mod discernibility;
 pub(crate) mod granularity;
@@ -19,6 +21,24 @@ pub struct Losses {
     pub kl: Option<f64>,
     /// What each quasi attribute contributes, in the order of the policy.
     pub attributes: Vec<AttributeLoss>,
+}
+
+impl Losses {
+    /// Of a release without levels and cells: losses that these define say nothing of it, and `ncp` is that of the suppressed rows.
+    pub(crate) fn without_cells(quasi: &[&str], sizes: &[u64], rows: RowCounts, k: u64) -> Losses {
+        let ncp = rows.suppressed as f64 / rows.source as f64;
+        let attribute =
+            |name: &&str| AttributeLoss { name: (*name).to_owned(), level: None, top: 0, ncp, granularity: None };
+        Losses {
+            ncp,
+            precision: None,
+            discernibility: discernibility::of_classes(sizes, rows.source, rows.suppressed),
+            average_class: average_class::of_classes(rows.released, sizes.len() as u64, k),
+            granularity: None,
+            kl: None,
+            attributes: quasi.iter().map(attribute).collect(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -77,6 +77,16 @@ fn chunks<'a>(release: &Clones<'a>) -> Vec<Chunk<'a>> {
 type Values = Vec<Vec<(u32, f64)>>;
 
 fn values(release: &Clones<'_>) -> Result<Values, TableError> {
+    let codes = source_codes(release)?;
+    let of_class = |class: &hedgerow_table::release::cloned::CloneClass| {
+        let tuples = class.tuples().max(1) as f64;
+        class.values.iter().map(|&(code, count)| (codes[code as usize], f64::from(count) / tuples)).collect()
+    };
+    Ok(release.read.classes.iter().map(of_class).collect())
+}
+
+/// The source's codes of the released sensitive values.
+pub(crate) fn source_codes(release: &Clones<'_>) -> Result<Vec<u32>, TableError> {
     let (read, source) = (release.read, &release.sensitive.domain);
     let translate = |code: u32| {
         let missing = Some(code) == read.domain.missing_code();
@@ -87,12 +97,7 @@ fn values(release: &Clones<'_>) -> Result<Values, TableError> {
             TableError::input("sensitive.csv", problem, hint)
         })
     };
-    let codes: Vec<u32> = (0..read.domain.cardinality() as u32).map(translate).collect::<Result<_, TableError>>()?;
-    let of_class = |class: &hedgerow_table::release::cloned::CloneClass| {
-        let tuples = class.tuples().max(1) as f64;
-        class.values.iter().map(|&(code, count)| (codes[code as usize], f64::from(count) / tuples)).collect()
-    };
-    Ok(read.classes.iter().map(of_class).collect())
+    (0..read.domain.cardinality() as u32).map(translate).collect()
 }
 
 /// For each class, the share of its sensitive values that each query accepts.

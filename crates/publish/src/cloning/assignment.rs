@@ -1,19 +1,24 @@
 //! Assignment: which tuples make up a class, close ones together, in O(n log n).
 //!
-//! The paper fills one class after the other with the closest of ρ tuples it looks at, which is quadratic. Here all classes are
-//! filled at once, by halving: take the axis along which the tuples of a node lie widest apart; of every sensitive value, the
-//! tuples that lie lowest on it go to the lower half of the classes, the others to the upper half. Each half holds as
-//! many of every value as its classes need, so every cut is feasible, and no other way of giving each half its share of
-//! a value moves tuples less along that axis: this is the monotone coupling, the optimum of transport on a line. After log₂ b
-//! cuts along the widest axes a class is a small box, as in a k-d tree.
+//! The paper fills one class after the other with the closest of ρ tuples it looks at, which is quadratic. Here classes whose tuples
+//! agree in labels are found first, by counting (`packing`): as many as the scarcest value allows, where the scan has no
+//! view of what the next classes will need. What shares a box, and what is left in the end, is filled by halving: take the
+//! axis along which the tuples of a node lie widest apart; of every sensitive value, the tuples that lie lowest on it go to the lower half of
+//! the classes, the others to the upper half. Each half holds as many of every value as its classes need, so every cut
+//! is feasible, and no other way of giving each half its share of a value moves tuples less along that axis: this is the
+//! monotone coupling, the optimum of transport on a line. After log₂ b cuts a class is a small box, as in a k-d tree.
 //!
-//! What a value has too much or too little is dealt out with the cuts, so that a class misses at most as many tuples of a value as
-//! it unites classes of the division; tuples too many are left out at the end, farthest from the middle first.
+//! What a value has too little is made up as `dues` says; tuples too many are left out at the end, farthest from the middle first.
+
+use std::ops::Range;
 
 use hedgerow_table::parallel;
 
 use super::division::Division;
+use super::dues::Dues;
+use super::packing::{Packed, pack};
 use super::space::Space;
+use crate::bind::Bound;
 
 /// Below this many tuples a node is not worth another thread.
 const TUPLES_APART: usize = 1 << 14;
@@ -33,24 +38,36 @@ pub(super) struct Assigned {
 pub(super) type Cut = (Assigned, Vec<(Vec<u32>, usize)>);
 
 /// Fills classes that unite `units` classes of the division each. `rows` are the source's, by value in the division's order.
-pub(super) fn assign(division: &Division, units: &[u64], rows: Vec<Vec<u32>>, space: &Space) -> Vec<Assigned> {
-    let mut rows = rows;
-    let parts: Vec<&mut [u32]> = rows.iter_mut().map(Vec::as_mut_slice).collect();
-    halve(division, units, parts, space)
+pub(super) fn assign(
+    bound: &Bound<'_>,
+    division: &Division,
+    units: &[u64],
+    rows: Vec<Vec<u32>>,
+    space: &Space,
+) -> Vec<Assigned> {
+    let dues = Dues::new(division, units);
+    let packed = pack(bound, &dues, rows);
+    let halved = parallel::map_items(packed, |_, Packed { classes, mut parts }| {
+        halve(&dues, classes, parts.iter_mut().map(Vec::as_mut_slice).collect(), space)
+    });
+    halved.into_iter().flatten().collect()
 }
 
-fn halve(division: &Division, units: &[u64], mut parts: Vec<&mut [u32]>, space: &Space) -> Vec<Assigned> {
-    let (lower, upper) = match units {
-        [] => return Vec::new(),
-        [units] => return vec![finish(division, *units, &parts, space)],
-        _ => units.split_at(units.len() / 2),
-    };
-    let (here, there): (u64, u64) = (lower.iter().sum(), upper.iter().sum());
+fn halve(dues: &Dues<'_>, classes: Range<usize>, mut parts: Vec<&mut [u32]>, space: &Space) -> Vec<Assigned> {
+    match classes.len() {
+        0 => return Vec::new(),
+        1 => return vec![finish(dues.division, dues.units(&classes), &parts, space)],
+        _ => (),
+    }
+    let middle = classes.start + classes.len() / 2;
+    let (lower, upper) = (classes.start..middle, middle..classes.end);
     let axis = space.widest(parts.iter().flat_map(|part| part.iter()));
     let mut left = Vec::with_capacity(parts.len());
     let mut right = Vec::with_capacity(parts.len());
-    for (share, part) in division.shares.iter().zip(parts.drain(..)) {
-        let size = lower_share(part.len() as u64, share.per_class, here, there) as usize;
+    for (share, part) in dues.division.shares.iter().zip(parts.drain(..)) {
+        // What is too much is dealt out as well: it is left out where it lies farthest.
+        let surplus = part.len() as u64 - dues.real(share, &classes);
+        let size = (dues.real(share, &lower) + surplus * dues.units(&lower) / dues.units(&classes)) as usize;
         if let Some(axis) = axis.filter(|_| size > 0 && size < part.len()) {
             part.select_nth_unstable_by_key(size, |&row| (space.position(row, axis), row));
         }
@@ -59,20 +76,12 @@ fn halve(division: &Division, units: &[u64], mut parts: Vec<&mut [u32]>, space: 
         right.push(high);
     }
     let tuples: usize = left.iter().map(|part| part.len()).sum();
-    let lower = |left| halve(division, lower, left, space);
-    let upper = |right| halve(division, upper, right, space);
+    let lower = |left| halve(dues, lower, left, space);
+    let upper = |right| halve(dues, upper, right, space);
     let (mut all, rest) =
         if tuples < TUPLES_APART { (lower(left), upper(right)) } else { rayon::join(|| lower(left), || upper(right)) };
     all.extend(rest);
     all
-}
-
-/// How many of `tuples` go to the lower half: what it needs, and its part of what is too much or too little.
-fn lower_share(tuples: u64, per_class: u64, here: u64, there: u64) -> u64 {
-    let all = here + there;
-    let needed = per_class * all;
-    let part = |surplus: u64| (2 * surplus * here + all) / (2 * all);
-    if tuples >= needed { per_class * here + part(tuples - needed) } else { per_class * here - part(needed - tuples) }
 }
 
 fn finish(division: &Division, units: u64, parts: &[&mut [u32]], space: &Space) -> Assigned {
@@ -166,25 +175,6 @@ mod tests {
                     assert_eq!((count(|size| size.0), count(|size| size.1)), (real, made_up));
                     if real + made_up >= tuples && real >= people {
                         assert!(sizes.iter().all(|&(real, made_up)| real + made_up >= tuples && real >= people));
-                    }
-                }
-            }
-        }
-    }
-
-    /// In every node the lower half gets what it needs, and of too much or too little no more than one per class.
-    #[test]
-    fn what_is_too_much_or_too_little_is_dealt_out() {
-        for per_class in 1..4u64 {
-            for all in 2..9u64 {
-                for here in 1..all {
-                    for off in 0..=all {
-                        let there = all - here;
-                        for tuples in [per_class * all + off, per_class * all - off] {
-                            let lower = lower_share(tuples, per_class, here, there);
-                            assert!(lower.abs_diff(per_class * here) <= here);
-                            assert!((tuples - lower).abs_diff(per_class * there) <= there);
-                        }
                     }
                 }
             }

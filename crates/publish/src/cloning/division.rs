@@ -105,6 +105,11 @@ impl Division {
         self.shares.iter().map(|share| share.counterfeit(self.classes)).sum()
     }
 
+    /// Tuples left out or made up so that classes take equal numbers.
+    pub fn distorted(&self) -> u64 {
+        self.suppressed() + self.counterfeits()
+    }
+
     /// The largest |nⱼ·Σγ − γⱼ·n| over n·Σγ.
     fn epsilon_parts(&self) -> (u128, u128) {
         let (rows, size) = (u128::from(self.rows()), u128::from(self.class_size()));

@@ -73,8 +73,12 @@ pub(super) fn division(
         }
     }
     let limit = bound.policy.publish.cloning.max_epsilon;
+    let distorted_most = bound.policy.publish.cloning.max_distorted.map(|most| most.floor_of(bound.table.rows as u64));
     let keeps = |division: &Division| {
-        limit.is_none_or(|limit| division.keeps(limit)) && rules.iter().all(|asked| asked.broken_by(division).is_none())
+        limit.is_none_or(|limit| division.keeps(limit))
+            // One class of all tuples distorts none.
+            && distorted_most.is_none_or(|most| division.distorted() <= most)
+            && rules.iter().all(|asked| asked.broken_by(division).is_none())
     };
     if let Some(division) = Division::largest(kept, gone, keeps) {
         return Ok(division);

@@ -5,14 +5,17 @@
 //! rules out no value that the two tables alone would not; and instead of cells, statistics of small sub-classes are told.
 //!
 //! - `division`: how many classes, and how many tuples of every value each takes; the true ε.
-//! - `assignment`: which tuples, close ones together, in O(n log n); `scan` is the paper's way, over the `space` of both.
+//! - `assignment`: which tuples, close ones together, in O(n log n): those that agree in labels by `packing`, the others by where they lie in
+//!   `space`; `dues` says how many of every value. `scan` is the paper's way.
 //! - `statistics`: what is told of every sub-class.
 //! - `promise`: what follows beside releases that nobody can see, and what would break it.
 
 mod assignment;
 mod distortion;
 pub mod division;
+mod dues;
 mod eligible;
+mod packing;
 mod promise;
 mod report;
 mod scan;
@@ -59,13 +62,15 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let rows = rows_by_value(sensitive, &division);
     let space = Space::new(&bound);
     options.progress.stage("assigning", None);
+    let assigning = Instant::now();
     let assigned = match bound.policy.publish.assignment {
-        Assignment::Order | Assignment::Random => assignment::assign(&division, &units, rows, &space),
+        Assignment::Order | Assignment::Random => assignment::assign(&bound, &division, &units, rows, &space),
         Assignment::Scan => {
             let share = bound.policy.publish.cloning.rho;
             scan::assign(&bound, &division, &units, rows, share, &mut rng)
         }
     };
+    let assign_time = assigning.elapsed();
     let distortion = distortion::of_classes(&bound, &assigned);
     let cut = cut_all(assigned, sizes.tuples as usize, sizes.people as usize, &space);
     let search_time = searching.elapsed();
@@ -75,7 +80,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let released: u64 = cut.iter().map(|(class, _)| class.rows.len() as u64).sum();
     let source = bound.table.rows as u64;
     let rows = Rows { source, out: released, suppressed: source - released };
-    let report = CloneReport::new(sensitive, &division, &cut, rare, distortion, &sizes);
+    let report = CloneReport::new(sensitive, &division, &cut, rare, (distortion, assign_time), &sizes);
     let losses = losses(&cut, source);
     let tables = write::tables(&bound, sensitive, &division, &cut, &sizes, staged.path(), &mut rng)?;
     let mut manifest = generalised::manifest(&bound, tables, rows, &losses);
@@ -168,7 +173,7 @@ fn unite(division: &Division, sizes: &Sizes) -> Result<Vec<u64>, PublishError> {
         return Err(Ineligible::clones(vec![reason], "ask for a smaller k").into());
     }
     let mut each = sizes.tuples.div_ceil(division.class_size());
-    // Dealing out what is missing rounds once for every halving, which adds up to less than one tuple.
+    // A class lacks less than one tuple of a value more than its part of what is missing (`dues`).
     let people = |each: u64| {
         let fewest = |share: &division::Share| match share.counterfeit(division.classes) {
             0 => share.per_class * each,

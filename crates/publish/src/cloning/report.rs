@@ -1,5 +1,7 @@
 //! What was done to a table, for the custodian who published it; and the part of it that the manifest tells everybody.
 
+use std::time::Duration;
+
 use hedgerow_table::Column;
 use serde_json::{Map, Value, json};
 
@@ -29,6 +31,8 @@ pub struct CloneReport {
     pub rare: Vec<RareValue>,
     pub promise: ClonePromise,
     pub distortion: Distortion,
+    /// How long it took to say which tuples make up a class.
+    pub assign_time: Duration,
     pub k: u64,
     pub lambda: u64,
 }
@@ -60,7 +64,7 @@ impl CloneReport {
         division: &Division,
         cut: &[Cut],
         rare: Vec<RareValue>,
-        distortion: Distortion,
+        (distortion, assign_time): (Distortion, Duration),
         sizes: &Sizes,
     ) -> CloneReport {
         let values = division.shares.iter().map(|share| ClonedValue {
@@ -87,6 +91,7 @@ impl CloneReport {
             rare,
             promise: ClonePromise::of(&division.distributions()),
             distortion,
+            assign_time,
             k: sizes.tuples,
             lambda: sizes.lambda,
         }

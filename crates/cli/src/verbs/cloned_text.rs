@@ -4,20 +4,22 @@ use hedgerow_publish::cloning::{CloneReport, RareValue};
 
 use super::short;
 
-/// Lines for the summary of `publish`.
-pub(super) fn cloned_text(report: &CloneReport, protect: &str) -> String {
-    let sizes = if report.smallest == report.largest {
-        format!("of {} tuples", report.smallest)
-    } else {
-        format!("of {} to {} tuples", report.smallest, report.largest)
+/// Lines for the summary of `publish`: `sizes` are those of the smallest and the largest class, counterfeits among them.
+pub(super) fn cloned_text(report: &CloneReport, sizes: (u64, u64), source: u64, protect: &str) -> String {
+    let of = |(smallest, largest): (u64, u64)| {
+        if smallest == largest { format!("of {smallest} tuples") } else { format!("of {smallest} to {largest} tuples") }
     };
     let mut text = format!(
-        "told     by {} sub-classes {sizes}, {} among them\n",
+        "classes  {} {}, each with all values of `{protect}`, told by {} sub-classes {}\n",
+        report.classes,
+        of(sizes),
         report.sub_classes,
-        counted(report.counterfeits, "counterfeit", "counterfeits"),
+        of((report.smallest, report.largest)),
     );
+    text.push_str(&distorted(report, source));
     text.push_str(&format!(
-        "epsilon  {}: no share of `{protect}` in a class is further from its share in the source\n",
+        "epsilon  {}: no share of `{protect}` in a class is further from its share in the source\n         \
+         (further down it is recomputed from the release alone, where all classes are alike)\n",
         short((report.epsilon * 1e6).ceil() / 1e6)
     ));
     if !report.rare.is_empty() {
@@ -25,14 +27,48 @@ pub(super) fn cloned_text(report: &CloneReport, protect: &str) -> String {
     }
     let promise = &report.promise;
     text.push_str(&format!(
-        "promise  beside releases that nobody can see: where `{protect}` is distributed as here (beta {}),\n         \
-         finding somebody in both raises no confidence by more than theta {}\n",
-        short(rounded_up(promise.beta)),
+        "promise  whoever is also found in a release that nobody here can see: where `{protect}` is distributed as in the source,\n         \
+         no guess at theirs gets surer by more than {} (theta; beta, one over the overlap with it, is {})\n",
         short(rounded_up(promise.theta)),
+        short(rounded_up(promise.beta)),
     ));
-    let at = [1.1, 1.5, 2.0].map(|beta| format!("beta {beta}: {}", short(rounded_up(promise.theta_at(beta)))));
-    text.push_str(&format!("         with other distributions theta grows: {}\n", at.join("; ")));
-    text.push_str(&format!("broken   by {}\n", promise.broken_by(protect)));
+    let at = [1.1, 1.5, 2.0].map(|beta| format!("{} at beta {beta}", short(rounded_up(promise.theta_at(beta)))));
+    text.push_str(&format!("         where it is distributed otherwise, by more: {}\n", at.join(", ")));
+    let words = promise.broken_by(protect);
+    text.push_str(&format!("broken   by {}\n", wrapped(&words)));
+    text
+}
+
+/// What making all classes alike cost, and how to have it for less.
+fn distorted(report: &CloneReport, source: u64) -> String {
+    let distorted = report.suppressed + report.counterfeits;
+    if distorted == 0 {
+        return "alike    without leaving out or making up a tuple\n".to_owned();
+    }
+    let share = 100.0 * distorted as f64 / source.max(1) as f64;
+    let mut text = format!(
+        "alike    by leaving out {} and making up {} (counterfeits): {share:.2} % of the tuples\n",
+        report.suppressed, report.counterfeits
+    );
+    if share > 1.0 && report.divided > 1 {
+        text.push_str("         hint: `max-distorted = 0.01` keeps this to 1 %, with fewer and larger classes\n");
+    }
+    text
+}
+
+/// In lines of about a hundred characters, under the first one.
+fn wrapped(words: &str) -> String {
+    const LINE: usize = 96;
+    let (mut text, mut length) = (String::new(), 0);
+    for word in words.split(' ') {
+        if length > 0 {
+            let separator = if length + word.len() > LINE { "\n         " } else { " " };
+            text.push_str(separator);
+            length = if separator == " " { length + 1 } else { 0 };
+        }
+        text.push_str(word);
+        length += word.len();
+    }
     text
 }
 
@@ -71,7 +107,9 @@ fn rare(rare: &[RareValue], report: &CloneReport) -> String {
         text.push_str(&format!("         and {} more\n", rare.len() - SHOWN_MAX));
     }
     if !left_out {
-        text.push_str("         hint: `rare = \"suppress\"` leaves them out\n");
+        text.push_str(
+            "         hint: `rare = \"suppress\"` leaves their rows out, and nothing is told of these values at all\n",
+        );
     }
     text
 }

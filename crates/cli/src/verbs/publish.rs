@@ -100,19 +100,19 @@ fn to_text(published: &Published, policy: &Policy, explain: bool, verbose: bool)
     let rows = published.rows;
     let classes = published.checked.classes;
     let mut text = format!(
-        "release  {}\nrows     {} read, {} released, {} left out\nclasses  {} of {} to {} rows, {} on average\n",
+        "release  {}\nrows     {} read, {} released, {} left out\n",
         published.release.display(),
         rows.source,
         rows.out,
         rows.suppressed,
-        classes.count,
-        classes.min,
-        classes.max,
-        short((classes.mean * 10.0).round() / 10.0),
     );
-    if let Some(report) = &published.cloned {
-        text.push_str(&cloned_text(report, protected(policy)));
-    }
+    text.push_str(&match &published.cloned {
+        Some(report) => cloned_text(report, (classes.min, classes.max), rows.source, protected(policy)),
+        None => {
+            let mean = short((classes.mean * 10.0).round() / 10.0);
+            format!("classes  {} of {} to {} rows, {mean} on average\n", classes.count, classes.min, classes.max)
+        }
+    });
     let mut proof = "";
     if let Some(searched) = &published.searched {
         proof = if searched.proven { ", the least possible" } else { ", not proven to be the least" };

@@ -3,7 +3,7 @@
 //!
 //! `HEDGEROW_SEED=… cargo test -p hedgerow-publish clones` replays one case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use hedgerow_audit::query::{self, Release};
@@ -49,6 +49,8 @@ struct Told {
     classes: BTreeMap<String, BTreeMap<String, u64>>,
     /// By class and sub-class: attribute, statistic, value, count.
     parts: BTreeMap<(String, String), Vec<[String; 4]>>,
+    /// Attributes and labels of the codebook.
+    codebook: BTreeSet<(String, String)>,
 }
 
 impl Told {
@@ -66,6 +68,7 @@ impl Told {
             let row = [&line[2], &line[3], &line[4], &line[5]].map(String::clone);
             told.parts.entry((line[0].clone(), line[1].clone())).or_default().push(row);
         }
+        told.codebook = lines("codebook.csv").into_iter().map(|line| (line[0].clone(), line[1].clone())).collect();
         told
     }
 
@@ -162,6 +165,7 @@ struct Case {
     rows: Vec<Vec<String>>,
     settings: String,
     k: u64,
+    lambda: u64,
     max_epsilon: Option<f64>,
     suppresses: bool,
 }
@@ -192,7 +196,8 @@ fn random_case(seed: u64) -> Case {
     let k = rng.random_range(1..6u64);
     let max_epsilon = rng.random_bool(0.5).then(|| *[0.0, 0.01, 0.05, 0.2].choose(&mut rng).unwrap());
     let suppresses = rng.random_bool(0.3);
-    let mut settings = format!("method = \"clone\"\nk = {k}\nlambda = {}\n", rng.random_range(1..=k));
+    let lambda = rng.random_range(1..=k);
+    let mut settings = format!("method = \"clone\"\nk = {k}\nlambda = {lambda}\n");
     if let Some(limit) = max_epsilon {
         settings.push_str(&format!("max-epsilon = {limit}\n"));
     }
@@ -202,7 +207,7 @@ fn random_case(seed: u64) -> Case {
     if rng.random_bool(0.3) {
         settings.push_str("assignment = \"scan\"\nrho = 0.2\n");
     }
-    Case { header: vec!["age", "place", "day", "disease"], rows, settings, k, max_epsilon, suppresses }
+    Case { header: vec!["age", "place", "day", "disease"], rows, settings, k, lambda, max_epsilon, suppresses }
 }
 
 impl Case {
@@ -305,8 +310,14 @@ fn hold_to_definitions(case: &Case, published: &Published, told: &Told, seed: u6
         for attribute in ["age", "place", "day"] {
             let sum = |statistic: &str| Told::counts(part, attribute, statistic).iter().map(|(_, n)| n).sum::<u64>();
             assert_eq!(sum("category") + sum("mean") + sum("missing"), people, "seed {seed}: {attribute}");
+            let covered = case.lambda.min(sum("mean"));
+            assert!(sum("low") >= covered && sum("high") >= covered, "seed {seed}: ranges cover lambda values");
         }
     }
+    // The codebook tells of nothing that only left-out people have.
+    let place = |part: &Vec<[String; 4]>| Told::counts(part, "place", "category");
+    let places = told.parts.values().flat_map(place).map(|(label, _)| ("place".to_owned(), label));
+    assert_eq!(told.codebook, places.collect(), "seed {seed}");
     // Nobody is told of who is not in the source.
     let mut places: BTreeMap<String, u64> = BTreeMap::new();
     for (place, count) in told.parts.values().flat_map(|part| Told::counts(part, "place", "category")) {
@@ -394,6 +405,7 @@ fn rare_values_are_told_of_and_left_out_when_asked() {
         rows: rows.clone(),
         settings: format!("method = \"clone\"\nk = 5\n{settings}"),
         k: 5,
+        lambda: 1,
         max_epsilon: None,
         suppresses: false,
     };

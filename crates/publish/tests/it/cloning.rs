@@ -430,6 +430,30 @@ fn rare_values_are_told_of_and_left_out_when_asked() {
     assert!(report("", rule).is_ok());
 }
 
+/// The only person of a place and of a disease: left out, and no file of the release says that either was there.
+#[test]
+fn nothing_is_told_of_people_who_were_left_out() {
+    let row = |n: usize, place: &str, disease: &str| {
+        vec![(20 + n % 40).to_string(), place.to_owned(), "2020-01-01".to_owned(), disease.to_owned()]
+    };
+    let mut rows: Vec<Vec<String>> =
+        (0..200).map(|n| row(n, ["here", "there"][n % 2], ["flu", "cold"][n / 2 % 2])).collect();
+    rows.push(row(7, "islet", "kuru"));
+    let settings = "method = \"clone\"\nk = 5\nrare = \"suppress\"\n".to_owned();
+    let case = Case { rows, settings, ..random_case(0) };
+    let folder = scratch();
+    let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
+    let destination = folder.path().join("release");
+    let published = publish(&policy, &options(destination.clone())).unwrap();
+    assert_eq!((published.rows.out, published.rows.suppressed), (200, 1));
+    let files: Vec<PathBuf> = std::fs::read_dir(destination).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() >= 4);
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("islet") && !text.contains("kuru"), "{}", file.display());
+    }
+}
+
 #[test]
 fn what_clones_cannot_promise_is_refused_and_what_the_table_lacks_is_told() {
     let case = Case { settings: "method = \"clone\"\nk = 2\n".to_owned(), ..random_case(8) };

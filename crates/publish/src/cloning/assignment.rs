@@ -86,15 +86,16 @@ fn halve(dues: &Dues<'_>, classes: Range<usize>, mut parts: Vec<&mut [u32]>, spa
 
 fn finish(division: &Division, units: u64, parts: &[&mut [u32]], space: &Space) -> Assigned {
     let tuples: usize = parts.iter().map(|part| part.len()).sum();
-    let mut middle = vec![0u64; space.axes];
-    for &row in parts.iter().flat_map(|part| part.iter()) {
-        for (sum, &at) in middle.iter_mut().zip(space.of(row)) {
-            *sum += u64::from(at);
+    let middle = || -> Vec<u64> {
+        let mut middle = vec![0u64; space.axes];
+        for &row in parts.iter().flat_map(|part| part.iter()) {
+            for (sum, &at) in middle.iter_mut().zip(space.of(row)) {
+                *sum += u64::from(at);
+            }
         }
-    }
-    let away = |row: u32| -> u64 {
-        space.of(row).iter().zip(&middle).map(|(&at, &sum)| (u64::from(at) * tuples as u64).abs_diff(sum)).sum()
+        middle
     };
+    let mut found: Option<Vec<u64>> = None;
     let mut assigned =
         Assigned { rows: Vec::with_capacity(tuples), counterfeits: Vec::with_capacity(parts.len()), units };
     for (share, part) in division.shares.iter().zip(parts) {
@@ -103,6 +104,11 @@ fn finish(division: &Division, units: u64, parts: &[&mut [u32]], space: &Space) 
         let from = assigned.rows.len();
         assigned.rows.extend_from_slice(part);
         if part.len() > wanted {
+            let middle = found.get_or_insert_with(middle);
+            let away = |row: u32| -> u64 {
+                let apart = |(&at, &sum): (&u16, &u64)| (u64::from(at) * tuples as u64).abs_diff(sum);
+                space.of(row).iter().zip(middle.iter()).map(apart).sum()
+            };
             assigned.rows[from..].sort_unstable_by_key(|&row| (away(row), row));
             assigned.rows.truncate(from + wanted);
         }

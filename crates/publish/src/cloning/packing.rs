@@ -9,12 +9,14 @@
 //!
 //! Taking tuples away only lowers what a label can fill, so counts are upper bounds ever after: a level that fills nothing is
 //! never counted again, and others only when they are the best by what was counted last. Every count is a pass over the
-//! tuples of a box, and boxes of one level are disjoint: O(tuples × levels of all attributes × depth).
+//! tuples of a box, value by value from the scarcest on, which ends when no label is left; and boxes of one level are disjoint:
+//! O(tuples × levels of all attributes × depth).
 
 use std::ops::Range;
 
 use hedgerow_table::parallel;
 
+use super::division::Share;
 use super::dues::Dues;
 use crate::bind::Bound;
 
@@ -31,17 +33,15 @@ const TUPLES_APART: usize = 1 << 14;
 /// The label of values that can fill no class.
 const NONE: u32 = u32::MAX;
 
-/// Marks a label that is counted by value.
-const COUNTED: u32 = 1 << 31;
-
 /// Fills classes from boxes, as many as can be; the last is what is left, with the classes that are left.
 pub(super) fn pack(bound: &Bound<'_>, dues: &Dues<'_>, rows: Vec<Vec<u32>>) -> Vec<Packed> {
     let mut packing = Packing::new(bound, dues, rows);
-    let everything: Vec<u32> = (0..packing.rows.len() as u32).collect();
+    let mut everything: Vec<u32> = (0..packing.rows.len() as u32).collect();
     let levels: Vec<usize> = (0..packing.levels.len()).collect();
     let tops: Vec<usize> = bound.quasi.iter().map(|quasi| quasi.hierarchy.levels().len() - 1).collect();
-    packing.drop_hopeless(&everything, &tops);
-    packing.refine(everything, &levels, &tops);
+    let fillings = packing.count(&everything, &levels, &tops);
+    packing.drop_hopeless(&fillings);
+    packing.refine(&mut everything, fillings, &tops);
     packing.rest()
 }
 
@@ -51,7 +51,7 @@ struct Level {
     level: usize,
     /// From codes to labels; [`NONE`] for labels that can fill no class of all tuples.
     labels: Vec<u32>,
-    /// How many tuples of a box have each label; zero between counts.
+    /// How many tuples of a value have each label; zero between counts.
     seen: Vec<u32>,
 }
 
@@ -69,19 +69,18 @@ struct Filling {
 struct Packing<'a> {
     dues: &'a Dues<'a>,
     levels: Vec<Level>,
-    /// Tuples are numbered value by value: their rows, values, and codes by attribute.
+    /// Tuples are numbered value by value: their rows, their codes by attribute, and where each value ends.
     rows: Vec<u32>,
-    values: Vec<u32>,
     codes: Vec<Vec<u32>>,
-    /// In how many labels that could fill a class a tuple is.
-    useful: Vec<u16>,
+    ends: Vec<u32>,
+    /// By attribute and code: on how many levels it has a label that can fill a class.
+    useful: Vec<Vec<u16>>,
     taken: Vec<bool>,
     /// The first class that is not filled yet.
     next: usize,
     packed: Vec<Packed>,
-    /// The most classes of the division in one class, and the fewest tuples in one.
+    /// The most classes of the division in one class.
     units: u64,
-    fewest: u32,
 }
 
 impl<'a> Packing<'a> {
@@ -95,59 +94,55 @@ impl<'a> Packing<'a> {
                 seen: vec![0; labels.labels.len()],
             })
         });
-        let values = (0..).zip(&rows).flat_map(|(value, rows)| std::iter::repeat_n(value, rows.len())).collect();
+        let ends = rows.iter().scan(0, |end, rows| {
+            *end += rows.len() as u32;
+            Some(*end)
+        });
+        let ends = ends.collect();
         let rows: Vec<u32> = rows.concat();
         let codes = parallel::map(bound.quasi.len(), |attribute| {
             let codes = &bound.quasi[attribute].column.codes;
             rows.iter().map(|&row| codes.get(row as usize)).collect()
         });
-        let each = (0..dues.classes()).map(|class| class..class + 1);
-        let real = |class: Range<usize>| dues.division.shares.iter().map(|share| dues.real(share, &class)).sum::<u64>();
         Packing {
             levels: levels.collect(),
+            useful: bound.quasi.iter().map(|quasi| vec![0; quasi.column.domain.cardinality()]).collect(),
             taken: vec![false; rows.len()],
-            useful: vec![0; rows.len()],
             rows,
-            values,
             codes,
+            ends,
             next: 0,
             packed: Vec::new(),
-            units: each.clone().map(|class| dues.units(&class)).max().unwrap_or(1),
-            fewest: each.map(real).min().unwrap_or(1).clamp(1, u64::from(COUNTED - 1)) as u32,
+            units: (0..dues.classes()).map(|class| dues.units(&(class..class + 1))).max().unwrap_or(1),
             dues,
         }
     }
 
-    /// Marks labels that cannot fill a class of all tuples, and counts for every tuple those that can.
-    fn drop_hopeless(&mut self, everything: &[u32], tops: &[usize]) {
-        let all: Vec<usize> = (0..self.levels.len()).collect();
-        for filling in self.count(everything, &all, tops) {
+    /// Marks labels that cannot fill a class of all tuples, and counts for every code those that can.
+    fn drop_hopeless(&mut self, fillings: &[Filling]) {
+        for filling in fillings {
             let level = &mut self.levels[filling.level];
             let mut fills = vec![false; level.seen.len()];
             filling.labels.iter().for_each(|&label| fills[label as usize] = true);
-            for label in &mut level.labels {
-                if !fills[*label as usize] {
+            for (label, useful) in level.labels.iter_mut().zip(&mut self.useful[level.attribute]) {
+                if fills[*label as usize] {
+                    *useful += 1;
+                } else {
                     *label = NONE;
-                }
-            }
-            if !filling.labels.is_empty() {
-                for (useful, &code) in self.useful.iter_mut().zip(&self.codes[level.attribute]) {
-                    *useful += u16::from(level.labels[code as usize] != NONE);
                 }
             }
         }
     }
 
-    /// Fills classes from parts of a box that agree in more than the box does. `levels` may be tried; `at` is where each attribute of the box is.
-    fn refine(&mut self, mut tuples: Vec<u32>, levels: &[usize], at: &[usize]) {
-        let mut fillings = self.count(&tuples, levels, at);
+    /// Fills classes from parts of a box that agree in more than the box does, and leaves what these do not take. `at` is the level on
+    /// which each attribute of the box is.
+    fn refine(&mut self, tuples: &mut Vec<u32>, mut fillings: Vec<Filling>, at: &[usize]) {
         loop {
             fillings.retain(|filling| filling.saved > 0);
             let Some(best) = (0..fillings.len()).max_by_key(|&place| (fillings[place].saved, place)) else { return };
             let Filling { level: tried, saved, as_of, .. } = fillings[best];
             if as_of < self.next {
-                tuples.retain(|&tuple| !self.taken[tuple as usize]);
-                fillings[best] = self.count(&tuples, &[tried], at).remove(0);
+                fillings[best] = self.count(tuples, &[tried], at).remove(0);
                 if fillings[best].saved < saved {
                     continue;
                 }
@@ -160,12 +155,12 @@ impl<'a> Packing<'a> {
             let inside: Vec<usize> = inside.collect();
             let mut finer_at = at.to_vec();
             finer_at[attribute] = level;
-            for part in self.split(&tuples, tried, &fillings[best].labels) {
-                if !inside.is_empty() {
-                    self.refine(part.clone(), &inside, &finer_at);
-                }
+            for mut part in self.split(tuples, tried, &fillings[best].labels) {
+                let fillings = self.count(&part, &inside, &finer_at);
+                self.refine(&mut part, fillings, &finer_at);
                 self.fill(part);
             }
+            tuples.retain(|&tuple| !self.taken[tuple as usize]);
             // Inside its labels, finer levels of the attribute were tried as well.
             fillings.retain(|filling| filling.level != tried && !is_finer(&self.levels[filling.level]));
         }
@@ -173,11 +168,19 @@ impl<'a> Packing<'a> {
 
     /// What each level can fill in a box.
     fn count(&mut self, tuples: &[u32], levels: &[usize], at: &[usize]) -> Vec<Filling> {
-        let Packing { dues, levels: all, values, codes, units, fewest, next, .. } = self;
+        let Packing { dues, levels: all, ends, codes, units, next, .. } = self;
+        let mut rest = tuples;
+        let by_value = ends.iter().zip(&dues.division.shares).map(|(&end, share)| {
+            let (part, others) = rest.split_at(rest.partition_point(|&tuple| tuple < end));
+            rest = others;
+            (share, part)
+        });
+        let mut by_value: Vec<(&Share, &[u32])> = by_value.collect();
+        by_value.sort_by_key(|(_, part)| part.len());
         let asked = all.iter_mut().enumerate().filter(|(place, _)| levels.contains(place));
         let count = |(place, level): (usize, &mut Level)| {
             let saved = (at[level.attribute] - level.level) as u64;
-            let (classes, labels) = level.fills(tuples, &codes[level.attribute], values, dues, *units, *fewest);
+            let (classes, labels) = level.fills(&by_value, &codes[level.attribute], dues, *units);
             Filling { level: place, saved: classes * saved, labels, as_of: *next }
         };
         if tuples.len() < TUPLES_APART {
@@ -204,11 +207,10 @@ impl<'a> Packing<'a> {
 
     /// Fills as many classes as the tuples of a box allow, with those that are of the least use elsewhere.
     fn fill(&mut self, mut tuples: Vec<u32>) {
-        tuples.retain(|&tuple| !self.taken[tuple as usize]);
         let mut parts: Vec<&mut [u32]> = Vec::new();
         let mut rest = tuples.as_mut_slice();
-        for value in 0..self.dues.division.shares.len() as u32 {
-            let size = rest.partition_point(|&tuple| self.values[tuple as usize] <= value);
+        for &end in &self.ends {
+            let size = rest.partition_point(|&tuple| tuple < end);
             let (part, others) = rest.split_at_mut(size);
             parts.push(part);
             rest = others;
@@ -222,7 +224,14 @@ impl<'a> Packing<'a> {
         for (share, part) in self.dues.division.shares.iter().zip(parts) {
             let size = self.dues.real(share, &classes) as usize;
             if size > 0 && size < part.len() {
-                part.select_nth_unstable_by_key(size, |&tuple| (self.useful[tuple as usize], tuple));
+                let useful = |tuple: u32| -> u16 {
+                    self.useful
+                        .iter()
+                        .zip(&self.codes)
+                        .map(|(useful, codes)| useful[codes[tuple as usize] as usize])
+                        .sum()
+                };
+                part.select_nth_unstable_by_key(size, |&tuple| (useful(tuple), tuple));
             }
             let (part, _) = part.split_at(size);
             part.iter().for_each(|&tuple| self.taken[tuple as usize] = true);
@@ -233,12 +242,13 @@ impl<'a> Packing<'a> {
     }
 
     fn rest(mut self) -> Vec<Packed> {
-        let mut parts = vec![Vec::new(); self.dues.division.shares.len()];
-        for (tuple, &value) in self.values.iter().enumerate() {
-            if !self.taken[tuple] {
-                parts[value as usize].push(self.rows[tuple]);
-            }
-        }
+        let mut from = 0;
+        let left = |&end: &u32| -> Vec<u32> {
+            let tuples = from..end as usize;
+            from = tuples.end;
+            tuples.filter(|&tuple| !self.taken[tuple]).map(|tuple| self.rows[tuple]).collect()
+        };
+        let parts = self.ends.iter().map(left).collect();
         self.packed.push(Packed { classes: self.next..self.dues.classes(), parts });
         self.packed
     }
@@ -246,54 +256,40 @@ impl<'a> Packing<'a> {
 
 impl Level {
     /// How many classes the labels can fill from these tuples, each alone, and which can fill any.
-    fn fills(
-        &mut self,
-        tuples: &[u32],
-        codes: &[u32],
-        values: &[u32],
-        dues: &Dues<'_>,
-        units: u64,
-        fewest: u32,
-    ) -> (u64, Vec<u32>) {
+    fn fills(&mut self, by_value: &[(&Share, &[u32])], codes: &[u32], dues: &Dues<'_>, units: u64) -> (u64, Vec<u32>) {
         let label_of = |tuple: u32| self.labels[codes[tuple as usize] as usize];
-        for &tuple in tuples {
-            if let Some(seen) = self.seen.get_mut(label_of(tuple) as usize) {
-                *seen += 1;
-            }
-        }
-        // Only labels of as many tuples as a class has are counted by value: together no more counters than tuples.
-        let shares = &dues.division.shares;
-        let mut counted: Vec<u32> = Vec::new();
-        let mut counts: Vec<u32> = Vec::new();
-        for &tuple in tuples {
-            let label = label_of(tuple);
-            let Some(seen) = self.seen.get_mut(label as usize) else { continue };
-            if *seen & COUNTED == 0 {
-                if *seen < fewest {
-                    continue;
+        // Labels that can still fill a class, and how many.
+        let mut left: Vec<(u32, u64)> = Vec::new();
+        for (place, (share, tuples)) in by_value.iter().enumerate() {
+            for &tuple in *tuples {
+                let label = label_of(tuple);
+                if let Some(seen) = self.seen.get_mut(label as usize) {
+                    *seen += 1;
+                    // No label fills a class without a tuple of the scarcest value.
+                    if place == 0 && *seen == 1 {
+                        left.push((label, u64::MAX));
+                    }
                 }
-                *seen = COUNTED | counted.len() as u32;
-                counted.push(label);
-                counts.resize(counted.len() * shares.len(), 0);
             }
-            let place = (*seen & !COUNTED) as usize;
-            counts[place * shares.len() + values[tuple as usize] as usize] += 1;
-        }
-        for &tuple in tuples {
-            if let Some(seen) = self.seen.get_mut(label_of(tuple) as usize) {
-                *seen = 0;
+            left.retain_mut(|(label, classes)| {
+                let tuples = u64::from(self.seen[*label as usize]);
+                *classes = (*classes).min(dues.units_from(share, tuples) / units);
+                *classes > 0
+            });
+            if self.seen.len() <= tuples.len() {
+                self.seen.fill(0);
+            } else {
+                for &tuple in *tuples {
+                    if let Some(seen) = self.seen.get_mut(label_of(tuple) as usize) {
+                        *seen = 0;
+                    }
+                }
             }
-        }
-        let mut classes = 0;
-        let mut labels = Vec::new();
-        for (label, counts) in counted.into_iter().zip(counts.chunks(shares.len().max(1))) {
-            let filled = shares.iter().zip(counts).map(|(share, &tuples)| dues.units_from(share, u64::from(tuples)));
-            let filled = filled.min().unwrap_or(0) / units;
-            if filled > 0 {
-                classes += filled;
-                labels.push(label);
+            if left.is_empty() {
+                break;
             }
         }
-        (classes, labels)
+        let classes = left.iter().map(|&(_, classes)| classes).sum();
+        (classes, left.into_iter().map(|(label, _)| label).collect())
     }
 }

@@ -9,11 +9,12 @@ mod drawn;
 
 use std::time::Instant;
 
+use hedgerow_publish::decompose::attack::attack;
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::uad::uad;
 use hedgerow_publish::decompose::{Problem, single_attribute};
-use hedgerow_table::Codes;
+use hedgerow_table::{Codes, Column, Domain, Values};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -63,6 +64,16 @@ fn seconds(rows: usize, count: usize, rules_seed: u64) -> [f64; 2] {
     let tables = gd(&problem, &mut divergence, &mut rng).expect("no dependencies");
     let by_gd = started.elapsed().as_secs_f64();
     println!("  gd  {by_gd:.3} s, {} tables, KL {:.3}", tables.len(), divergence.of(&tables).expect("a tree"));
+    let named: Vec<Column> = (columns.iter().zip(DOMAINS).enumerate())
+        .map(|(number, (codes, size))| Column {
+            name: number.to_string(),
+            domain: Domain::new(Values::Integer((0..size as i64).collect()), false),
+            codes: codes.clone(),
+        })
+        .collect();
+    let started = Instant::now();
+    let attacked = attack(&problem, &named.iter().collect::<Vec<_>>(), &tables);
+    println!("  these attacked in {:.3} s: {attacked:?}", started.elapsed().as_secs_f64());
     [by_uad, by_gd]
 }
 

@@ -73,12 +73,15 @@ impl Report<'_> {
     fn to_svg(&self) -> String {
         let names: Vec<&str> = self.rules.columns.iter().map(|column| column.name.as_str()).collect();
         let (tables, standings) = self.chosen.map_or((&[][..], &[][..]), |chosen| (&chosen.tables, &chosen.standings));
-        Picture { names: &names, rules: &self.problem.rules, standings, tables }.to_svg()
+        // As in the text: a rule that nothing could keep is not drawn, and does not shift the others.
+        let drawn = self.rules.reduced.kept.iter().filter(|&&rule| self.rules.representative(rule).is_some());
+        let numbers: Vec<usize> = drawn.map(|rule| rule + 1).collect();
+        Picture { names: &names, rules: &self.problem.rules, numbers: &numbers, standings, tables }.to_svg()
     }
 
     fn to_text(&self) -> String {
         let rules = self.rules;
-        let mut text = "rules\n".to_owned();
+        let mut text = "rules: whoever knows the left side must not learn the right\n".to_owned();
         for index in 0..rules.rules.len() {
             let asked =
                 rules.rules[index].require.iter().map(|model| format!("{} {}", model.name(), pairs(&model.required())));
@@ -86,7 +89,7 @@ impl Report<'_> {
             let _ = writeln!(text, "  {:>3}  {}   ({asked}){}", index + 1, rules.told(index), self.origin(index));
         }
         if !rules.reduced.implied.is_empty() {
-            text.push_str("superfluous\n");
+            text.push_str("superfluous: kept by whatever keeps another\n");
             for implied in &rules.reduced.implied {
                 let _ = writeln!(text, "  {:>3}  follows from rule {}", implied.rule + 1, implied.by + 1);
             }
@@ -106,7 +109,11 @@ impl Report<'_> {
         }
         if let Some(chosen) = self.chosen {
             let kl = chosen.kl.map_or_else(|| "unknown".to_owned(), short);
-            let _ = writeln!(text, "tables by {}, KL divergence {kl}", chosen.algorithm.name());
+            let _ = writeln!(
+                text,
+                "tables by {}, KL divergence {kl} (0 keeps everything; publish draws buckets of its own and may find other tables)",
+                chosen.algorithm.name()
+            );
             for (index, table) in chosen.tables.iter().enumerate() {
                 let open = rules.names(table.open()).join(", ");
                 let sensitive = rules.names(table.sensitive).join(", ");

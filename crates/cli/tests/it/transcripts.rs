@@ -11,6 +11,7 @@ fn transcripts() {
     copy(&example("hospital"), &folder.path().join("examples/hospital"));
     copy(&example("departments"), &folder.path().join("examples/departments"));
     copy(&example("three-hospitals"), &folder.path().join("examples/three-hospitals"));
+    copy(&example("six-patients"), &folder.path().join("examples/six-patients"));
     let transcripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
     // The commands run where we are, so that they can be typed as shown.
     std::env::set_current_dir(folder.path()).unwrap();

@@ -22,6 +22,8 @@ const LINE: f64 = 22.0;
 pub struct Picture<'a> {
     pub names: &'a [&'a str],
     pub rules: &'a [Rule],
+    /// What each rule is called.
+    pub numbers: &'a [usize],
     pub standings: &'a [Standing],
     pub tables: &'a [Subtable],
 }
@@ -43,6 +45,15 @@ enum Sign {
     Title,
     Hull { solid: bool },
     Number(usize),
+}
+
+fn points(set: AttributeSet, places: &[Point]) -> Vec<Point> {
+    set.iter().map(|attribute| places[attribute]).collect()
+}
+
+/// Where what a rule knows comes together, off the middle of the circle so that arrows do not all cross there.
+fn meeting(rule: &Rule, places: &[Point]) -> Point {
+    between(middle_of(&points(rule.know, places)), middle_of(&points(rule.protect, places)), 0.32)
 }
 
 impl Picture<'_> {
@@ -74,6 +85,10 @@ impl Picture<'_> {
         }
         for (index, rule) in self.rules.iter().enumerate() {
             self.draw_rule(&mut svg, index, rule, &places);
+        }
+        // On top of all arrows, so that none runs through a number.
+        for (index, rule) in self.rules.iter().enumerate() {
+            draw_number(&mut svg, meeting(rule, &places), self.numbers[index], self.colour_of(index));
         }
         self.draw_attributes(&mut svg, &places);
         for (number, line) in legend.iter().enumerate() {
@@ -120,10 +135,8 @@ impl Picture<'_> {
         let colour = self.colour_of(index);
         let broken = matches!(self.standings.get(index), Some(Standing::Broken(_)));
         let dashes = if broken { " stroke-dasharray=\"5 3\"" } else { "" };
-        let points = |set: AttributeSet| -> Vec<Point> { set.iter().map(|attribute| places[attribute]).collect() };
-        let (starts, ends) = (points(rule.know), points(rule.protect));
-        // What is known meets in one point, off the middle of the circle so that arrows do not all cross there.
-        let meeting = between(middle_of(&starts), middle_of(&ends), 0.32);
+        let (starts, ends) = (points(rule.know, places), points(rule.protect, places));
+        let meeting = meeting(rule, places);
         for &start in &starts {
             let from = towards(start, meeting, 9.0);
             let _ = writeln!(
@@ -145,7 +158,6 @@ impl Picture<'_> {
                 arrow_head(meeting, tip, colour)
             );
         }
-        draw_number(svg, meeting, index + 1, colour);
     }
 
     fn draw_attributes(&self, svg: &mut String, places: &[Point]) {
@@ -186,7 +198,7 @@ impl Picture<'_> {
         for (index, table) in self.tables.iter().enumerate() {
             let guarded: Vec<String> = (self.standings.iter().enumerate())
                 .filter(|(_, standing)| **standing == Standing::Guarded(index))
-                .map(|(rule, _)| (rule + 1).to_string())
+                .map(|(rule, _)| self.numbers[rule].to_string())
                 .collect();
             let mut text = format!("table {}: {}", index + 1, list(table.open()));
             if !table.sensitive.is_empty() {
@@ -194,7 +206,8 @@ impl Picture<'_> {
                 let _ = write!(text, "; {how} {}", list(table.sensitive));
             }
             if !guarded.is_empty() {
-                let _ = write!(text, "  (guards rule {})", guarded.join(", "));
+                let rules = if guarded.len() == 1 { "rule" } else { "rules" };
+                let _ = write!(text, "  (guards {rules} {})", guarded.join(", "));
             }
             let solid = !table.sensitive.is_empty();
             lines.push(Line { sign: Sign::Hull { solid }, colour: colour(index), text });
@@ -208,7 +221,7 @@ impl Picture<'_> {
                 None => String::new(),
             };
             let text = format!("{} ⇸ {}{standing}", list(rule.know), list(rule.protect));
-            lines.push(Line { sign: Sign::Number(index + 1), colour: self.colour_of(index), text });
+            lines.push(Line { sign: Sign::Number(self.numbers[index]), colour: self.colour_of(index), text });
         }
         lines
     }
@@ -353,14 +366,20 @@ mod tests {
         let rules = [Rule { know: set(&[0]), protect: set(&[1]), require: Vec::new() }];
         let tables = [Subtable { sensitive: set(&[1]), ..Subtable::plain(set(&[0, 1])) }, Subtable::plain(set(&[2]))];
         let names = ["a<b", "c&d", "e"];
-        let svg =
-            Picture { names: &names, rules: &rules, standings: &[Standing::Guarded(0)], tables: &tables }.to_svg();
+        let svg = Picture {
+            names: &names,
+            rules: &rules,
+            numbers: &[1],
+            standings: &[Standing::Guarded(0)],
+            tables: &tables,
+        }
+        .to_svg();
         assert!(svg.contains("a&lt;b") && svg.contains("c&amp;d") && !svg.contains("a<b"));
         assert_eq!(svg.matches("<path").count(), 2, "one hull for each table");
         assert!(svg.contains("guards rule 1") && svg.contains("guarded by table 1"));
         assert_eq!(svg.matches("http").count(), 1, "only the namespace");
         assert!(!svg.contains("NaN"));
-        let empty = Picture { names: &[], rules: &[], standings: &[], tables: &[] }.to_svg();
+        let empty = Picture { names: &[], rules: &[], numbers: &[], standings: &[], tables: &[] }.to_svg();
         assert!(empty.ends_with("</svg>\n"));
     }
 

@@ -181,6 +181,9 @@ mod tests {
                 })
             })
         };
+        for bucket in &all {
+            assert_eq!(program.holds(bucket), allowed(&bucket), "{bucket:?} of {program:?}");
+        }
         let most = all.iter().filter(allowed).map(size).max().unwrap();
         let smallest = all.iter().filter(allowed).map(size).filter(|&size| size > 0).min();
         (most, smallest)

@@ -10,7 +10,7 @@ use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::release::manifest::{Field, KnownDependency, Resource, Rows};
 use hedgerow_table::{Codes, Column, Domain, Kind, TableError, Values};
 use rand::rngs::StdRng;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::rules::Rules;
 use super::{Groups, Subtable};
@@ -52,7 +52,7 @@ pub(super) fn write(
     generalised::write_whole(&codebook, &staged.path().join("codebook.csv"))?;
     let count = bound.table.rows as u64;
     let rows = Rows { source: count, out: count, suppressed: 0 };
-    let mut manifest = generalised::manifest(bound, resources, rows, losses);
+    let mut manifest = generalised::manifest(bound, resources, rows, &roughly(losses));
     manifest.hedgerow.dependencies = (rules.dependencies.iter())
         .map(|dependency| KnownDependency {
             from: rules.names(dependency.from).into_iter().map(str::to_owned).collect(),
@@ -64,6 +64,15 @@ pub(super) fn write(
         flushing.wait(path)?;
     }
     Ok(verified)
+}
+
+/// To two decimals: all digits of a divergence would let readers try out who has which value.
+fn roughly(losses: &Map<String, Value>) -> Map<String, Value> {
+    let round = |value: &Value| match value.as_f64().filter(|_| !value.is_u64()) {
+        Some(number) => json!((number * 100.0).round() / 100.0),
+        None => value.clone(),
+    };
+    losses.iter().map(|(name, value)| (name.clone(), round(value))).collect()
 }
 
 /// The policy's rules as a reader can recompute them. A combination is protected by the one of its attributes that is.

@@ -8,9 +8,9 @@
 //! tell its value cannot tell the combination.
 //!
 //! Tables that share no attribute, directly or by way of others, say nothing of each other, so each set of connected tables is
-//! attacked by itself. What only one table tells rules nothing out either, and is left away before they are joined. Of large
-//! sets, only tables that hold an attribute which another hides are joined. In normal form they share nothing else, so that a
-//! million rows come down to their buckets.
+//! attacked by itself. What only one table tells rules nothing out either, and is left away before they are joined. Of a large
+//! set, those tables are joined that hold the attribute in question, one attribute after the other. In normal form the
+//! guardian of an attribute shares nothing else with them, so that a million rows come down to their buckets.
 
 use hashbrown::HashMap;
 use hedgerow_audit::adversaries::intersection::{Bucket, SubTable, join};
@@ -59,17 +59,31 @@ fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subta
     }
     let words: usize = problem.cardinalities.iter().map(|values| values.div_ceil(64)).sum::<usize>()
         + tables.iter().filter_map(|table| table.groups.as_ref()).map(|one| one.len().div_ceil(64)).sum::<usize>();
-    let large = problem.rows.saturating_mul(words).saturating_mul(2 * tables.len()) > WORDS_MAX;
-    let joined: Vec<&Subtable> =
-        tables.iter().copied().filter(|table| !large || table.attributes.meets(hidden)).collect();
-    let views: Vec<View<'_>> = (0..joined.len()).flat_map(|index| View::of(&joined, index)).collect();
+    if problem.rows.saturating_mul(words).saturating_mul(2 * tables.len()) <= WORDS_MAX {
+        return attack_joined(problem, columns, tables);
+    }
+    let mut outcome = Attacked::Withstood;
+    for attribute in hidden.iter() {
+        let holding: Vec<&Subtable> =
+            tables.iter().copied().filter(|table| table.attributes.contains(attribute)).collect();
+        match attack_joined(problem, columns, &holding) {
+            Attacked::Withstood => {}
+            partly @ Attacked::Partly(_) => outcome = partly,
+            breached @ Attacked::Breached(_) => return breached,
+        }
+    }
+    outcome
+}
+
+fn attack_joined(problem: &Problem<'_>, columns: &[&Column], joined: &[&Subtable]) -> Attacked {
+    let views: Vec<View<'_>> = (0..joined.len()).flat_map(|index| View::of(joined, index)).collect();
     let names = |set: AttributeSet| {
         let names: Vec<&str> = set.iter().map(|attribute| columns[attribute].name.as_str()).collect();
         names.join(", ")
     };
     let cells: usize = views.iter().map(|view| problem.rows.saturating_mul(view.quasi.len())).sum();
     if cells > CELLS_MAX {
-        return Attacked::Partly(format!("the tables that share {} were not joined", names(shared(&joined))));
+        return Attacked::Partly(format!("the tables that share {} were not joined", names(shared(joined))));
     }
     let seen: Vec<SubTable> = views.iter().map(|view| view.seen(problem)).collect();
     let found = join(&seen);
@@ -95,7 +109,7 @@ fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subta
         true => Attacked::Withstood,
         false => Attacked::Partly(format!(
             "the tables that share {} are too large to be joined person by person; the combinations that they tell were compared",
-            names(shared(&joined))
+            names(shared(joined))
         )),
     }
 }

@@ -90,8 +90,10 @@ fn attack_joined(problem: &Problem<'_>, columns: &[&Column], joined: &[&Subtable
     for row in &found.rows {
         let view = &views[row.table];
         let needed = problem.values_left(view.hidden);
-        let skipped = view.table.groups.is_none() || view.is_untold(row.bucket, &seen[row.table]);
-        if !skipped && (row.values.len() as u64) < needed {
+        if view.table.groups.is_some()
+            && (row.values.len() as u64) < needed
+            && !view.is_untold(row.bucket, &seen[row.table])
+        {
             return Attacked::Breached(format!(
                 "laid side by side, the tables leave {} of {} values of `{}` for {} rows of the table of {}, and {needed} are asked \
                  for",
@@ -103,9 +105,10 @@ fn attack_joined(problem: &Problem<'_>, columns: &[&Column], joined: &[&Subtable
             ));
         }
     }
-    // Where tables share nothing but what they hide, there is nobody to be told from others in the same bucket.
-    let guardians = || views.iter().filter(|view| view.table.groups.is_some());
-    match found.complete || guardians().all(|view| view.quasi.is_empty()) {
+    // What no other table tells is not ruled out; and where a guardian shares nothing but what it hides, there is nobody to be told
+    // from others in the same bucket.
+    let mut told = views.iter().filter(|view| view.table.groups.is_some() && view.told_elsewhere);
+    match found.complete || told.all(|view| view.quasi.is_empty()) {
         true => Attacked::Withstood,
         false => Attacked::Partly(format!(
             "the tables that share {} are too large to be joined person by person; the combinations that they tell were compared",

@@ -5,17 +5,14 @@
 
 use hedgerow_table::date::Date;
 use hedgerow_table::{Bound, InputError, Kind};
-use sqlparser::ast::{BinaryOperator, DataType, Expr, UnaryOperator, Value};
 
 use super::columns::{Columns, nearest, shortened};
 use super::condition::Condition;
 use super::sql::{column_of, hyphen, refuse};
+use super::syntax::Expression;
 use crate::estimate::axis::Under;
 use crate::estimate::mask::Like;
 use crate::estimate::predicate::{Comparison, Predicate};
-
-/// How deep AND, OR and NOT may nest.
-const DEPTH_MAX: usize = 200;
 
 /// The most predicates in a WHERE.
 const PREDICATES_MAX: usize = 4096;
@@ -40,61 +37,43 @@ impl<'a, 'c> Reader<'a, 'c> {
         Reader { columns, predicates: Vec::new(), notes: Vec::new() }
     }
 
-    pub(super) fn condition(
-        &mut self,
-        expression: &Expr,
-        negated: bool,
-        depth: usize,
-    ) -> Result<Condition, InputError> {
-        if depth > DEPTH_MAX {
-            return refuse("WHERE is nested too deeply", "use fewer parentheses and NOTs");
-        }
+    pub(super) fn condition(&mut self, expression: &Expression, negated: bool) -> Result<Condition, InputError> {
         match expression {
-            Expr::Nested(inner) => self.condition(inner, negated, depth + 1),
-            Expr::UnaryOp { op: UnaryOperator::Not, expr } => self.condition(expr, !negated, depth + 1),
-            Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } => {
-                let parts = chain(expression, op);
-                let parts = parts
-                    .into_iter()
-                    .map(|part| self.condition(part, negated, depth + 1))
-                    .collect::<Result<Vec<_>, _>>()?;
-                let all = matches!(op, BinaryOperator::And) != negated;
+            Expression::Nested(inner) => self.condition(inner, negated),
+            Expression::Not(inner) => self.condition(inner, !negated),
+            Expression::All(parts) | Expression::Any(parts) => {
+                let all = matches!(expression, Expression::All(_)) != negated;
+                let parts = parts.iter().map(|part| self.condition(part, negated)).collect::<Result<Vec<_>, _>>()?;
                 Ok(if all { Condition::all(parts) } else { Condition::any(parts) })
             }
-            Expr::Value(value) => match value.value {
-                Value::Boolean(value) => Ok(if value != negated { Condition::True } else { Condition::False }),
-                _ => refuse("a value alone is no condition", "compare a column with it"),
-            },
-            Expr::BinaryOp { left, op, right } => match comparison(op) {
-                Some(comparison) => self.compared(left, comparison, right, negated),
-                None => {
-                    let hint = hyphen(expression, self.columns)
-                        .unwrap_or_else(|| "use =, <>, <, <=, >, >=, BETWEEN, IN or LIKE".to_owned());
-                    refuse(format!("the operator {} is not answered in WHERE", shortened(&op.to_string())), hint)
-                }
-            },
-            Expr::Between { expr, negated: not, low, high } => self.between(expr, low, high, negated != *not),
-            Expr::InList { expr, list, negated: not } => self.listed(expr, list, negated != *not),
-            Expr::IsNull(inner) => self.missing(inner, negated),
-            Expr::IsNotNull(inner) => self.missing(inner, !negated),
-            Expr::Like { expr, pattern, escape_char, negated: not, any: false } => {
-                self.like(expr, pattern, escape_char.as_deref(), false, negated != *not)
+            Expression::Boolean(value) => Ok(if *value != negated { Condition::True } else { Condition::False }),
+            Expression::Number(_) | Expression::Text(_) | Expression::Null => {
+                refuse("a value alone is no condition", "compare a column with it")
             }
-            Expr::ILike { expr, pattern, escape_char, negated: not, any: false } => {
-                self.like(expr, pattern, escape_char.as_deref(), true, negated != *not)
+            Expression::Compared(left, by, right) => self.compared(left, *by, right, negated),
+            Expression::Combined { operators, .. } => {
+                let hint = hyphen(expression, self.columns)
+                    .unwrap_or_else(|| "use =, <>, <, <=, >, >=, BETWEEN, IN or LIKE".to_owned());
+                refuse(format!("the operator {} is not answered in WHERE", operators[0]), hint)
             }
-            Expr::InSubquery { .. } | Expr::Exists { .. } | Expr::Subquery(_) => {
-                refuse("a subquery is not answered", "ask twice, and put the values you got into IN (…)")
+            Expression::Between { of, low, high, negated: not } => self.between(of, low, high, negated != *not),
+            Expression::Among { of, list, negated: not } => self.listed(of, list, negated != *not),
+            Expression::Missing { of, negated: not } => self.missing(of, negated != *not),
+            Expression::Like { of, pattern, escape, any_case, negated: not } => {
+                self.like(of, pattern, escape.as_deref(), *any_case, negated != *not)
             }
-            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => match column_of(expression, self.columns)? {
+            Expression::Name { .. } => match column_of(expression, self.columns)? {
                 Some(column) => refuse(
                     format!("the column `{}` alone is no condition", self.columns.all[column].column.name),
                     "compare it with a value",
                 ),
                 None => refuse("a name alone is no condition", "compare a column with a value"),
             },
-            other => refuse(
-                format!("{} is not answered in WHERE", expression_name(other)),
+            Expression::Other("a subquery") => {
+                refuse("a subquery is not answered", "ask twice, and put the values you got into IN (…)")
+            }
+            Expression::Minus(_) | Expression::Call(_) | Expression::Other(_) => refuse(
+                format!("{} is not answered in WHERE", expression.kind()),
                 "compare columns with values by =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL; join by AND, OR, NOT",
             ),
         }
@@ -114,18 +93,24 @@ impl<'a, 'c> Reader<'a, 'c> {
         Ok(Condition::Holds(number as u32))
     }
 
-    fn column(&self, expression: &Expr) -> Result<usize, InputError> {
+    fn column(&self, expression: &Expression) -> Result<usize, InputError> {
         if let Some(column) = column_of(expression, self.columns)? {
             return Ok(column);
         }
         let hint = hyphen(expression, self.columns)
             .unwrap_or_else(|| format!("compare a column with values; the columns are {}", self.columns.listed()));
-        refuse(format!("{} stands where a column is expected", expression_name(expression)), hint)
+        refuse(format!("{} stands where a column is expected", expression.kind()), hint)
     }
 
-    fn compared(&mut self, left: &Expr, by: Comparison, right: &Expr, negated: bool) -> Result<Condition, InputError> {
+    fn compared(
+        &mut self,
+        left: &Expression,
+        by: Comparison,
+        right: &Expression,
+        negated: bool,
+    ) -> Result<Condition, InputError> {
         let by = if negated { by.negated() } else { by };
-        let is_value = |expression: &Expr| literal(expression).is_ok();
+        let is_value = |expression: &Expression| literal(expression).is_ok();
         let (column, by, value) = match (is_value(left), is_value(right)) {
             (false, true) => (self.column(left)?, by, right),
             (true, false) => (self.column(right)?, by.mirrored(), left),
@@ -165,7 +150,13 @@ impl<'a, 'c> Reader<'a, 'c> {
         self.holds(column, predicate)
     }
 
-    fn between(&mut self, expression: &Expr, low: &Expr, high: &Expr, negated: bool) -> Result<Condition, InputError> {
+    fn between(
+        &mut self,
+        expression: &Expression,
+        low: &Expression,
+        high: &Expression,
+        negated: bool,
+    ) -> Result<Condition, InputError> {
         let column = self.column(expression)?;
         let (low, high) = (literal(low)?, literal(high)?);
         let by = |comparison: Comparison| if negated { comparison.negated() } else { comparison };
@@ -179,7 +170,7 @@ impl<'a, 'c> Reader<'a, 'c> {
         Ok(if negated { Condition::any(parts) } else { Condition::all(parts) })
     }
 
-    fn listed(&mut self, expression: &Expr, list: &[Expr], negated: bool) -> Result<Condition, InputError> {
+    fn listed(&mut self, expression: &Expression, list: &[Expression], negated: bool) -> Result<Condition, InputError> {
         let column = self.column(expression)?;
         let (mut texts, mut numbers, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         let kind = self.columns.all[column].axis.kind;
@@ -205,16 +196,16 @@ impl<'a, 'c> Reader<'a, 'c> {
         Ok(if negated { Condition::all(parts) } else { Condition::any(parts) })
     }
 
-    fn missing(&mut self, expression: &Expr, negated: bool) -> Result<Condition, InputError> {
+    fn missing(&mut self, expression: &Expression, negated: bool) -> Result<Condition, InputError> {
         let column = self.column(expression)?;
         self.holds(column, if negated { Predicate::Present } else { Predicate::Missing })
     }
 
     fn like(
         &mut self,
-        expression: &Expr,
-        pattern: &Expr,
-        escape: Option<&Expr>,
+        expression: &Expression,
+        pattern: &Expression,
+        escape: Option<&Expression>,
         any_case: bool,
         negated: bool,
     ) -> Result<Condition, InputError> {
@@ -330,55 +321,22 @@ impl Literal {
     }
 }
 
-/// The parts of a chain of one operator, in order. The parser nests it to the left, once for each part.
-fn chain<'e>(expression: &'e Expr, operator: &BinaryOperator) -> Vec<&'e Expr> {
-    let mut parts = Vec::new();
-    let mut rest = expression;
-    while let Expr::BinaryOp { left, op, right } = rest {
-        if op != operator {
-            break;
-        }
-        parts.push(right.as_ref());
-        rest = left;
-    }
-    parts.push(rest);
-    parts.reverse();
-    parts
-}
-
-fn comparison(operator: &BinaryOperator) -> Option<Comparison> {
-    match operator {
-        BinaryOperator::Eq => Some(Comparison::Equal),
-        BinaryOperator::NotEq => Some(Comparison::Different),
-        BinaryOperator::Lt => Some(Comparison::Less),
-        BinaryOperator::LtEq => Some(Comparison::LessOrEqual),
-        BinaryOperator::Gt => Some(Comparison::Greater),
-        BinaryOperator::GtEq => Some(Comparison::GreaterOrEqual),
-        _ => None,
-    }
-}
-
-fn literal(expression: &Expr) -> Result<Literal, InputError> {
+fn literal(expression: &Expression) -> Result<Literal, InputError> {
     let hint = "write a number, a text in single quotes, or a date as DATE '2024-01-31'";
     match expression {
-        Expr::Nested(inner) => literal(inner),
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match literal(expr)? {
+        Expression::Nested(inner) => literal(inner),
+        Expression::Minus(inner) => match literal(inner)? {
             Literal::Number(text) if !text.starts_with('-') => Ok(Literal::Number(format!("-{text}"))),
             _ => refuse("a minus before something that is not a number", hint),
         },
-        Expr::UnaryOp { op: UnaryOperator::Plus, expr } => literal(expr),
-        Expr::TypedString(typed) if matches!(typed.data_type, DataType::Date) => match &typed.value.value {
-            Value::SingleQuotedString(text) => Ok(Literal::Text(text.clone())),
-            _ => refuse("this way of writing a date is not read", hint),
-        },
-        Expr::Value(value) => match &value.value {
-            Value::Number(text, _) => Ok(Literal::Number(text.clone())),
-            Value::SingleQuotedString(text) => Ok(Literal::Text(text.clone())),
-            Value::Null => refuse("a comparison with NULL is never true", "write IS NULL or IS NOT NULL"),
-            _ => refuse("this way of writing a value is not read", hint),
-        },
-        Expr::Subquery(_) => refuse("a subquery is not answered", "ask twice, and write the value you got"),
-        other => refuse(format!("{} stands where a value is expected", expression_name(other)), hint),
+        Expression::Number(text) => Ok(Literal::Number(text.clone())),
+        Expression::Text(text) => Ok(Literal::Text(text.clone())),
+        Expression::Null => refuse("a comparison with NULL is never true", "write IS NULL or IS NOT NULL"),
+        Expression::Boolean(_) => refuse("this way of writing a value is not read", hint),
+        Expression::Other("a subquery") => {
+            refuse("a subquery is not answered", "ask twice, and write the value you got")
+        }
+        other => refuse(format!("{} stands where a value is expected", other.kind()), hint),
     }
 }
 
@@ -402,45 +360,5 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Float => "numbers",
         Kind::Date => "dates",
         Kind::Category => "texts",
-    }
-}
-
-/// What an expression is called; the expression itself may be long and deep.
-pub(super) fn expression_name(expression: &Expr) -> &'static str {
-    match expression {
-        Expr::BinaryOp {
-            op:
-                BinaryOperator::Plus
-                | BinaryOperator::Minus
-                | BinaryOperator::Multiply
-                | BinaryOperator::Divide
-                | BinaryOperator::Modulo,
-            ..
-        } => "arithmetic",
-        Expr::BinaryOp { .. } => "a combination of expressions",
-        Expr::UnaryOp { .. } => "an operator before an expression",
-        Expr::Function(_) => "a function",
-        Expr::Case { .. } => "CASE",
-        Expr::Cast { .. } | Expr::Convert { .. } => "CAST",
-        Expr::Subquery(_) | Expr::InSubquery { .. } | Expr::Exists { .. } => "a subquery",
-        Expr::Like { .. } | Expr::ILike { .. } => "this form of LIKE",
-        Expr::SimilarTo { .. } | Expr::RLike { .. } => "a regular expression",
-        Expr::IsTrue(_)
-        | Expr::IsNotTrue(_)
-        | Expr::IsFalse(_)
-        | Expr::IsNotFalse(_)
-        | Expr::IsUnknown(_)
-        | Expr::IsNotUnknown(_) => "IS TRUE, IS FALSE or IS UNKNOWN",
-        Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => "IS DISTINCT FROM",
-        Expr::AnyOp { .. } | Expr::AllOp { .. } => "ANY or ALL",
-        Expr::Extract { .. } => "EXTRACT",
-        Expr::Substring { .. } | Expr::Trim { .. } | Expr::Overlay { .. } | Expr::Position { .. } => "a text function",
-        Expr::Ceil { .. } | Expr::Floor { .. } => "a function of numbers",
-        Expr::Tuple(_) => "a list of expressions",
-        Expr::Rollup(_) | Expr::Cube(_) | Expr::GroupingSets(_) => "ROLLUP, CUBE or GROUPING SETS",
-        Expr::Interval(_) => "INTERVAL",
-        Expr::Value(_) | Expr::TypedString(_) => "a value",
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => "a name",
-        _ => "this kind of expression",
     }
 }

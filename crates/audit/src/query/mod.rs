@@ -18,8 +18,8 @@
 //!
 //! **Several tables** of one release are asked one at a time (`several`).
 //!
-//! Text is read by `sql` and `comparison`, becomes a `condition`, then a `diagram` over regions; `generalised` and `buckets`
-//! judge rows with it; `tally` adds up.
+//! Text is cut up by `token`, read by `syntax`, bound to columns by `sql` and `comparison`, becomes a `condition`, then a `diagram`
+//! over regions; `generalised` and `buckets` judge rows with it; `tally` adds up.
 
 mod answer;
 pub(crate) mod buckets;
@@ -32,9 +32,11 @@ mod plan;
 mod release;
 mod several;
 mod sql;
+mod syntax;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod token;
 mod transport;
 
 pub use answer::Answer;

@@ -60,6 +60,38 @@ fn every_refusal_names_what_it_refuses_and_helps() {
         ("SELEC COUNT(*) FROM data", "SELEC", "SELECT COUNT(*) FROM data"),
         ("SELECT COUNT(*) OVER (PARTITION BY age) FROM data", "OVER", "GROUP BY"),
         ("SELECT COUNT(*) FROM data WHERE age", "`age` alone", "compare"),
+        ("SELECT TOP 5 age FROM data", "TOP", "LIMIT"),
+        ("SELECT * EXCEPT (age) FROM data", "a changed *", "name the columns"),
+        ("SELECT age INTO other FROM data", "INTO", "redirect"),
+        ("SELECT COUNT(*) FROM generate(5)", "only the release", "FROM data"),
+        ("SELECT COUNT(*) FROM data LEFT JOIN other", "JOIN", "one table"),
+        ("SELECT COUNT(*) FROM data GROUP BY ALL", "GROUP BY ALL", "name the columns"),
+        ("SELECT COUNT(*) FROM data GROUP BY ROLLUP (age)", "ROLLUP", "GROUP BY"),
+        ("SELECT age, COUNT(*) FROM data GROUP BY age WITH ROLLUP", "ROLLUP", "by itself"),
+        ("SELECT age FROM data ORDER BY age NULLS FIRST", "NULLS FIRST", "output column"),
+        ("SELECT age FROM data LIMIT 5, 2", "two numbers", "LIMIT 10"),
+        ("SELECT age FROM data LIMIT 1.5", "whole number", "LIMIT 10"),
+        ("SELECT age FROM data FETCH FIRST 5 ROWS ONLY", "FETCH", "LIMIT"),
+        ("SELECT age FROM data WHERE age = 1 COLLATE x", "COLLATE", "SELECT COUNT(*)"),
+        ("SELECT COUNT(age, colour) FROM data", "one column", "COUNT(column)"),
+        ("SELECT SUM(*) FROM data", "SUM(*)", "SUM(column)"),
+        ("SELECT AVG() FROM data", "one column", "AVG(column)"),
+        ("SELECT COUNT(*) FILTER (WHERE age > 3) FROM data", "FILTER", "WHERE"),
+        ("SELECT COUNT(*) FROM data WHERE 20 < age < 30", "follow one another", "AND"),
+        ("SELECT COUNT(*) FROM data WHERE age == 30", "operator ==", "use ="),
+        ("SELECT COUNT(*) FROM data WHERE age IS TRUE", "IS TRUE", "AND, OR, NOT"),
+        ("SELECT COUNT(*) FROM data WHERE age IS DISTINCT FROM 3", "IS DISTINCT FROM", "AND, OR, NOT"),
+        ("SELECT COUNT(*) FROM data WHERE colour SIMILAR TO 'r+'", "regular expression", "LIKE"),
+        ("SELECT COUNT(*) FROM data WHERE colour LIKE ANY ('r%', 'b%')", "LIKE", "OR"),
+        ("SELECT COUNT(*) FROM data WHERE colour = x'00'", "x before a text", "single quotes"),
+        ("SELECT COUNT(*) FROM data WHERE colour = 'red", "does not end", "'"),
+        ("SELECT COUNT(*) FROM data WHERE age IN ()", "expected", "SELECT COUNT(*)"),
+        ("SELECT COUNT(*) FROM data WHERE age NOT 3", "after NOT", "SELECT COUNT(*)"),
+        ("SELECT COUNT(*) FROM data WHERE (age = 3", ") is expected where the text ends", "SELECT COUNT(*)"),
+        ("SELECT COUNT(*) FROM data WHERE age = 30years", "after a number", "single quotes"),
+        ("SELECT COUNT(*) FROM data WHERE a.b.age = 3", "two parts", "alone"),
+        ("SELECT COUNT(*) FROM data WHERE CAST(age AS TEXT) = '3'", "CAST", "column"),
+        ("SELECT FROM data", "column or a value", "SELECT COUNT(*)"),
     ];
     for (sql, problem, hint) in cases {
         let refused = answer(&release, sql).expect_err(sql).to_string();
@@ -83,6 +115,33 @@ fn names_and_notes() {
     assert!(notes.contains("no value of `colour` is 'rde'; the nearest is 'red'"), "{notes}");
     let rows = ask(&release, "SELECT * FROM data LIMIT 1");
     assert_eq!(rows["rows"][0]["age"], "20 to 29");
+}
+
+/// NOT binds tighter than AND, AND tighter than OR, and what belongs to BETWEEN is no AND of conditions.
+#[test]
+fn operators_bind_as_in_sql() {
+    let release = people();
+    let count = |condition: &str| {
+        three(&ask(&release, &format!("SELECT COUNT(*) FROM data WHERE {condition}"))["answer"][0], "COUNT(*)")
+    };
+    let (red, young, odd) = ("colour = 'red'", "age < 24", "age IN (21, 25, 33)");
+    for (bare, grouped) in [
+        (format!("{red} OR {young} AND {odd}"), format!("{red} OR ({young} AND {odd})")),
+        (format!("{red} AND {young} OR {odd}"), format!("({red} AND {young}) OR {odd}")),
+        (format!("NOT {red} AND {young}"), format!("(NOT {red}) AND ({young})")),
+        (format!("NOT {red} OR {young}"), format!("(NOT ({red})) OR {young}")),
+        (format!("NOT NOT {odd} AND {red}"), format!("{odd} AND {red}")),
+        (format!("age BETWEEN 22 AND 31 AND {red}"), format!("(age >= 22 AND age <= 31) AND {red}")),
+        (format!("NOT age BETWEEN 22 AND 31 OR {odd}"), format!("(age < 22 OR age > 31) OR ({odd})")),
+        ("age NOT IN (21) AND colour NOT LIKE 'r%'".to_owned(), "age <> 21 AND NOT (colour LIKE 'r%')".to_owned()),
+        ("data.age != - 5 AND +22 <= (age)".to_owned(), "age >= 22".to_owned()),
+    ] {
+        assert_eq!(count(&bare), count(&grouped), "{bare}");
+    }
+    let apart = format!("{red} OR {young} AND {odd}");
+    assert_ne!(count(&apart), count(&format!("({red} OR {young}) AND {odd}")), "the two readings differ at all");
+    let all = |sql: &str| ask(&release, sql)["rows"].clone();
+    assert_eq!(all("SELECT data.* FROM data -- every column\n;"), all("select * from \"data\" as d limit all"));
 }
 
 #[test]

@@ -11,7 +11,6 @@ pub mod error;
 pub mod full_domain;
 pub mod generalised;
 mod glob;
-pub mod joint;
 pub mod lattice;
 pub mod local;
 pub mod loss;

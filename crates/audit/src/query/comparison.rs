@@ -9,7 +9,7 @@ use hedgerow_table::{Bound, InputError, Kind};
 use super::columns::{Columns, nearest, shortened};
 use super::condition::Condition;
 use super::sql::{column_of, hyphen, refuse};
-use super::syntax::Expression;
+use super::tree::Expression;
 use crate::estimate::axis::Under;
 use crate::estimate::mask::Like;
 use crate::estimate::predicate::{Comparison, Predicate};

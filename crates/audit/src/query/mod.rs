@@ -18,8 +18,8 @@
 //!
 //! **Several tables** of one release are asked one at a time (`several`).
 //!
-//! Text is cut up by `token`, read by `syntax`, bound to columns by `sql` and `comparison`, becomes a `condition`, then a `diagram`
-//! over regions; `generalised` and `buckets` judge rows with it; `tally` adds up.
+//! Text is cut up by `token`, read by `syntax` and `expression` into a `tree`, bound to columns by `sql` and `comparison`; becomes a
+//! `condition`, then a `diagram` over regions; `generalised` and `buckets` judge rows with it; `tally` adds up.
 
 mod answer;
 pub(crate) mod buckets;
@@ -27,6 +27,7 @@ mod columns;
 mod comparison;
 mod condition;
 mod diagram;
+mod expression;
 mod generalised;
 mod plan;
 mod release;
@@ -38,6 +39,7 @@ mod tally;
 mod tests;
 mod token;
 mod transport;
+mod tree;
 
 pub use answer::Answer;
 use hedgerow_table::{InputError, TableError};

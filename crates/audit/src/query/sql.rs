@@ -5,7 +5,8 @@ use hedgerow_table::InputError;
 use super::columns::{Columns, nearest, plain, shortened};
 use super::comparison::Reader;
 use super::condition::{Condition, Where};
-use super::syntax::{Argument, Call, Expression, Item, parse};
+use super::syntax::parse;
+use super::tree::{Argument, Call, Expression, Item};
 
 /// The longest SQL that is read, in bytes.
 pub(crate) const SQL_MAX: usize = 16 << 10;

@@ -1,4 +1,4 @@
-//! What custodians would send to find classes together, over their number, the rows and k: `cargo run --release -p hedgerow-publish --example joint_costs --
+//! What custodians would send to find classes together, over their number, the rows and k: `cargo run --release -p hedgerow-joint --example costs --
 //! POLICY…`, one policy for each size of table.
 //!
 //! Rounds and vectors are found by running the inquiry over all rows at once, without any protocol; messages and bytes follow for any number of custodians by the
@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hedgerow_joint::{Agreed, Joint, JointRule};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::{Model, models};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::joint::{Agreed, Joint, JointRule};
 use hedgerow_publish::local::axis::Axis;
 use hedgerow_smc::{Forecast, baseline};
 use hedgerow_table::progress::NoProgress;

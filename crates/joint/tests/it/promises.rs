@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_joint::{Agreed, Joint, JointRow, Profile, rehearse, rehearse_release};
 use hedgerow_publish::bind::Bound;
-use hedgerow_publish::joint::{Agreed, Joint, JointRow, Profile, rehearse, rehearse_release};
 use hedgerow_smc::{Inquiry as _, Kind, Operation, Turn};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -199,7 +199,7 @@ fn everybodys_rows_arrive_and_nothing_opens_that_was_not_announced() {
 }
 
 /// The code of a row's disease, as its owner has it.
-fn shares_code(shares: &[hedgerow_publish::joint::Share], owner: &[usize], row: usize) -> u32 {
+fn shares_code(shares: &[hedgerow_joint::Share], owner: &[usize], row: usize) -> u32 {
     let place = owner[..row].iter().filter(|other| **other == owner[row]).count();
     shares[owner[row]].codes[0][place]
 }

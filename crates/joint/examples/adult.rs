@@ -1,4 +1,4 @@
-//! Custodians together against one who holds everything, on a table of your choice: `cargo run --release -p hedgerow-publish --example joint_adult --
+//! Custodians together against one who holds everything, on a table of your choice: `cargo run --release -p hedgerow-joint --example adult --
 //! examples/adult/policy.toml [custodians …]`. Prints, for every split, profile and kind of cuts, whether the classes are the same (of strict cuts row by row), and what
 //! travelled.
 
@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hedgerow_joint::{Agreed, Profile, rehearse};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::joint::{Agreed, Profile, rehearse};
 use hedgerow_publish::local::axis::{Axis, Stretch};
 use hedgerow_publish::local::{Local, recode};
 use hedgerow_table::progress::NoProgress;

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_joint::{Agreed, Joint, JointRule, Profile, rehearse};
 use hedgerow_privacy::{Distance, Model, models};
 use hedgerow_publish::bind::Bound;
-use hedgerow_publish::joint::{Agreed, Joint, JointRule, Profile, rehearse};
 use hedgerow_publish::local::axis::Axis;
 use hedgerow_smc::{Forecast, baseline};
 use hedgerow_table::exact::Ratio;

@@ -1,14 +1,14 @@
 //! Custodians together against one who holds everything: random small tables under random policies and splits, in both profiles.
 //!
-//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish joint` replays that case alone.
+//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-joint` replays that case alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_joint::{Agreed, Joined, Profile, Rehearsed, rehearse};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::joint::{Agreed, Joined, Profile, Rehearsed, rehearse};
 use hedgerow_publish::local::axis::Stretch;
 use hedgerow_publish::local::{Local, LocalRecoding, recode};
 use hedgerow_table::Table;

@@ -1,6 +1,6 @@
 //! Mondrian among custodians: everybody holds some of the rows, and together they find the classes that one who held all of them would find.
 //!
-//! Jurczyk, Xiong: *Privacy-preserving data publishing for horizontally partitioned databases* (TR-2008-013). What is decided is in `local/decide.rs`, the same
+//! Jurczyk, Xiong: *Privacy-preserving data publishing for horizontally partitioned databases* (TR-2008-013). What is decided is in `publish/src/local/decide.rs`, the same
 //! functions that a single table is divided by; here the numbers that they decide by come from secure sums and largest values (`smc`), in
 //! whichever profile the custodians run. Nobody leads: every custodian asks the same, gets the same, and cuts its own rows.
 //!
@@ -35,8 +35,8 @@ use hedgerow_privacy::{OnMerge, Rule};
 use hedgerow_smc::{Item, Kind};
 use hedgerow_table::with_codes;
 
-use crate::bind::Bound;
-use crate::local::axis::{Axis, Stretch};
+use hedgerow_publish::bind::Bound;
+use hedgerow_publish::local::axis::{Axis, Stretch};
 
 pub use inquiry::Joint;
 pub use rehearse::{Profile, Rehearsed, RehearsedRelease, rehearse, rehearse_release};

@@ -1,13 +1,13 @@
 //! A whole joint run as test vectors in JSON, in both profiles: what is agreed, whose rows are whose, every message that custodian 0 receives and the classes that
 //! come of them; with `bad_*` entries that must be refused, and why. Another implementation can be held against them.
 //!
-//! `HEDGEROW_VECTORS=write cargo test -p hedgerow-publish joint_vectors` writes them anew after an intended change.
+//! `HEDGEROW_VECTORS=write cargo test -p hedgerow-joint vectors` writes them anew after an intended change.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hedgerow_joint::{Agreed, AgreedRef, Joined, Joint, Share};
 use hedgerow_publish::bind::Bound;
-use hedgerow_publish::joint::{Agreed, AgreedRef, Joined, Joint, Share};
 use hedgerow_smc::simulate::{self, Delivery};
 use hedgerow_smc::{
     BurnBook, Coins, Concluded, Fault, Kind, Ledger, Machine, Message, Question, Roster, Transition, baseline, masked,
@@ -44,7 +44,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn shown(joined: &Joined) -> Value {
-    let stretches = |class: &hedgerow_publish::joint::JointClass| {
+    let stretches = |class: &hedgerow_joint::JointClass| {
         class.region.iter().map(|stretch| json!([stretch.first, stretch.last])).collect::<Vec<_>>()
     };
     let classes = joined.classes.iter().map(|class| json!({ "region": stretches(class), "rows": class.rows }));

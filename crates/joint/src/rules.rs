@@ -3,7 +3,7 @@
 use hedgerow_privacy::{Class, Guarantee, OnMerge, Tree, Whole};
 use hedgerow_smc::Kind;
 
-use super::{Agreed, Share};
+use crate::{Agreed, Share};
 
 /// A rule that looks at classes over all quasi attributes.
 #[derive(Debug)]

@@ -13,8 +13,8 @@ use rand::rngs::StdRng;
 use super::part::Part;
 use super::rules::Counts;
 use super::trial::{Asked, View};
-use super::{AgreedRef, Joined, JointClass, Share};
-use crate::local::axis::Axis;
+use crate::{AgreedRef, Joined, JointClass, Share};
+use hedgerow_publish::local::axis::Axis;
 
 /// The most words in one ask, but for those of the last part that it has room for; other parts wait for the next.
 const WORDS_AT_ONCE: usize = 1 << 20;

@@ -6,9 +6,9 @@ use rand::rngs::StdRng;
 
 use super::rules::Counts;
 use super::ties::{Among, Ties};
-use super::{Agreed, Share};
-use crate::local::axis::{Shape, Stretch};
-use crate::local::decide::{self, Cut, Median};
+use crate::{Agreed, Share};
+use hedgerow_publish::local::axis::{Shape, Stretch};
+use hedgerow_publish::local::decide::{self, Cut, Median};
 
 /// What a custodian looks at while it works on a part.
 #[derive(Debug, Clone, Copy)]

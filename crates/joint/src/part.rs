@@ -10,8 +10,8 @@ use rand::rngs::StdRng;
 use super::Agreed;
 use super::ranges::Ranges;
 use super::trial::{Asked, Ground, Side, Trial, Verdict, View};
-use crate::local::axis::{Shape, Stretch};
-use crate::local::decide;
+use hedgerow_publish::local::axis::{Shape, Stretch};
+use hedgerow_publish::local::decide;
 
 #[derive(Debug)]
 pub(super) struct Part {

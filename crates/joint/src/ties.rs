@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use rand::RngExt as _;
 use rand::rngs::StdRng;
 
-use super::{Agreed, Share};
-use crate::local::axis::Stretch;
+use crate::{Agreed, Share};
+use hedgerow_publish::local::axis::Stretch;
 
 /// What is open of the order is cut into so many pieces in a round.
 const PIECES: u128 = 64;

@@ -12,7 +12,7 @@ use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 
 use super::rows::{Batch, Fitting, JointRow};
-use super::{Agreed, AgreedRef, Joined, Joint, Share};
+use crate::{Agreed, AgreedRef, Joined, Joint, Share};
 
 /// Which protocols answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

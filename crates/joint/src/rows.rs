@@ -9,7 +9,7 @@
 
 use hedgerow_smc::{Ask, Inquiry, Item, Kind, Operation, Turn, UnionCounts};
 
-use super::{Agreed, Joined, Share};
+use crate::{Agreed, Joined, Share};
 
 /// The most words in one sum: class × values.
 const CELLS_MAX: usize = 1 << 20;

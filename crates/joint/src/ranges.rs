@@ -5,7 +5,7 @@
 //! reach, to the distance of two thresholds.) Thresholds lie within the part's region, so that ranges take fewer rounds the narrower regions become.
 
 use super::Share;
-use crate::local::axis::Stretch;
+use hedgerow_publish::local::axis::Stretch;
 
 /// The most pieces that what is open of a range is cut into: eight, three binary digits.
 const DIGITS_AT_ONCE: u32 = 3;

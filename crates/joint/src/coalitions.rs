@@ -111,7 +111,7 @@ mod tests {
     use rand::{RngExt as _, SeedableRng as _};
 
     use super::*;
-    use crate::joint::JointRule;
+    use crate::JointRule;
 
     /// The rest of a class after the `m` largest parts are taken out.
     fn rest(parts: &[u64], m: usize) -> u64 {

@@ -276,7 +276,7 @@ pub const ALGORITHMS: &[Word] = &[
         "gd",
         "guardian decomposition: many overlapping tables, attributes added back where the rules allow it",
     ),
-    Word::value("uad", "utility-aware decomposition: few tables without overlap, by colouring the rules' graph"),
+    Word::value("uad", "utility-aware decomposition: few tables with little overlap, by colouring the rules' graph"),
     Word::value("multi-sensitive", "one table in which every protected attribute is sensitive, by integer programs")
         .also(&["multi-sa"]),
     Word::value("single-attribute", "every attribute in a table of its own").also(&["single"]),

@@ -21,7 +21,7 @@ use rand::{RngExt, SeedableRng};
 const DOMAINS: [usize; 18] =
     [323, 2, 1581, 241, 22, 5, 3391, 3488, 3881, 4193, 4251, 1708, 24, 396, 297, 6, 15_000, 17_432];
 
-/// The quicker algorithm is run so often, and the best taken.
+/// Each algorithm is run so often, and the best taken.
 const RUNS: usize = 5;
 
 fn main() {
@@ -58,11 +58,14 @@ fn seconds(rows: usize, count: usize, rules_seed: u64) -> [f64; 2] {
         by_uad = by_uad.min(started.elapsed().as_secs_f64());
     }
     println!("  uad {by_uad:.3} s, {} tables, KL {:.3}", tables.len(), divergence.of(&tables).expect("a tree"));
-    // Nothing that was counted before may help.
-    let mut divergence = Divergence::new(&problem);
-    let started = Instant::now();
-    let tables = gd(&problem, &mut divergence, &mut rng).expect("no dependencies");
-    let by_gd = started.elapsed().as_secs_f64();
+    let mut by_gd = f64::INFINITY;
+    for _ in 0..RUNS {
+        // Nothing that was counted before may help.
+        divergence = Divergence::new(&problem);
+        let started = Instant::now();
+        tables = gd(&problem, &mut divergence, &mut rng).expect("no dependencies");
+        by_gd = by_gd.min(started.elapsed().as_secs_f64());
+    }
     println!("  gd  {by_gd:.3} s, {} tables, KL {:.3}", tables.len(), divergence.of(&tables).expect("a tree"));
     let named: Vec<Column> = (columns.iter().zip(DOMAINS).enumerate())
         .map(|(number, (codes, size))| Column {
@@ -80,8 +83,10 @@ fn seconds(rows: usize, count: usize, rules_seed: u64) -> [f64; 2] {
 /// Skewed columns, each leaning on one before it.
 fn table(rows: usize, rng: &mut StdRng) -> Vec<Codes> {
     let mut columns: Vec<Vec<u32>> = Vec::new();
+    // From a seed of their own, so that every size has the same.
+    let mut leaning = StdRng::seed_from_u64(2);
     for (index, &domain) in DOMAINS.iter().enumerate() {
-        let before = (index > 0).then(|| rng.random_range(0..index));
+        let before = (index > 0).then(|| leaning.random_range(0..index));
         let column = (0..rows).map(|row| match before {
             Some(before) if rng.random_bool(0.6) => (columns[before][row] as usize * 7919 % domain) as u32,
             _ => {

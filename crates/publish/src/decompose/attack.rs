@@ -9,15 +9,18 @@
 //!
 //! Tables that share no attribute, directly or by way of others, say nothing of each other, so each set of connected tables is
 //! attacked by itself. What only one table tells rules nothing out either, and is left away before they are joined. Of a large
-//! set, those tables are joined that hold the attribute in question, one attribute after the other. In normal form the
-//! guardian of an attribute shares nothing else with them, so that a million rows come down to their buckets.
+//! set, those tables are joined that hold the attribute in question, one attribute after the other; buckets of other attributes
+//! are left out. In normal form the guardian of an attribute shares nothing else with them, so that a million rows come down to their
+//! buckets. Attributes that always stand together are compared as one.
+
+use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use hedgerow_audit::adversaries::intersection::{Bucket, SubTable, join};
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_table::Column;
 
-use super::divergence::classes;
+use super::divergence::{classes, sensitive_values};
 use super::{Groups, Problem, Subtable};
 
 /// Pairing people keeps, for every row of every table, which values and buckets are left; beyond this many 64-bit words of them
@@ -60,13 +63,13 @@ fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subta
     let words: usize = problem.cardinalities.iter().map(|values| values.div_ceil(64)).sum::<usize>()
         + tables.iter().filter_map(|table| table.groups.as_ref()).map(|one| one.len().div_ceil(64)).sum::<usize>();
     if problem.rows.saturating_mul(words).saturating_mul(2 * tables.len()) <= WORDS_MAX {
-        return attack_joined(problem, columns, tables);
+        return attack_joined(problem, columns, tables, hidden);
     }
     let mut outcome = Attacked::Withstood;
     for attribute in hidden.iter() {
         let holding: Vec<&Subtable> =
             tables.iter().copied().filter(|table| table.attributes.contains(attribute)).collect();
-        match attack_joined(problem, columns, &holding) {
+        match attack_joined(problem, columns, &holding, AttributeSet::of(attribute)) {
             Attacked::Withstood => {}
             partly @ Attacked::Partly(_) => outcome = partly,
             breached @ Attacked::Breached(_) => return breached,
@@ -75,24 +78,26 @@ fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subta
     outcome
 }
 
-fn attack_joined(problem: &Problem<'_>, columns: &[&Column], joined: &[&Subtable]) -> Attacked {
-    let views: Vec<View<'_>> = (0..joined.len()).flat_map(|index| View::of(joined, index)).collect();
+/// Some tables laid side by side, by somebody who asks about some attributes.
+fn attack_joined(problem: &Problem<'_>, columns: &[&Column], joined: &[&Subtable], asked: AttributeSet) -> Attacked {
+    let views: Vec<View<'_>> = (0..joined.len()).flat_map(|index| View::of(joined, index, asked)).collect();
     let names = |set: AttributeSet| {
         let names: Vec<&str> = set.iter().map(|attribute| columns[attribute].name.as_str()).collect();
         names.join(", ")
     };
-    let cells: usize = views.iter().map(|view| problem.rows.saturating_mul(view.quasi.len())).sum();
+    let compared = compared(&views);
+    let of_view = |view: &View<'_>| compared.iter().filter(|set| set.is_subset(view.quasi)).count();
+    let cells: usize = views.iter().map(|view| problem.rows.saturating_mul(of_view(view))).sum();
     if cells > CELLS_MAX {
         return Attacked::Partly(format!("the tables that share {} were not joined", names(shared(joined))));
     }
-    let seen: Vec<SubTable> = views.iter().map(|view| view.seen(problem)).collect();
+    let compared: Vec<Compared> = compared.into_iter().map(|set| Compared::new(problem, set)).collect();
+    let seen: Vec<SubTable> = views.iter().map(|view| view.seen(problem, &compared)).collect();
     let found = join(&seen);
     for row in &found.rows {
         let view = &views[row.table];
         let needed = problem.values_left(view.hidden);
-        if view.table.groups.is_some()
-            && (row.values.len() as u64) < needed
-            && !view.is_untold(row.bucket, &seen[row.table])
+        if view.groups.is_some() && (row.values.len() as u64) < needed && !view.is_untold(row.bucket, &seen[row.table])
         {
             return Attacked::Breached(format!(
                 "laid side by side, the tables leave {} of {} values of `{}` for {} rows of the table of {}, and {needed} are asked \
@@ -107,7 +112,7 @@ fn attack_joined(problem: &Problem<'_>, columns: &[&Column], joined: &[&Subtable
     }
     // What no other table tells is not ruled out; and where a guardian shares nothing but what it hides, there is nobody to be told
     // from others in the same bucket.
-    let mut told = views.iter().filter(|view| view.table.groups.is_some() && view.told_elsewhere);
+    let mut told = views.iter().filter(|view| view.groups.is_some() && view.told_elsewhere);
     match found.complete || told.all(|view| view.quasi.is_empty()) {
         true => Attacked::Withstood,
         false => Attacked::Partly(format!(
@@ -123,6 +128,35 @@ fn shared(tables: &[&Subtable]) -> AttributeSet {
         (all | table.attributes, shared | (all & table.attributes))
     });
     shared
+}
+
+/// Attributes that the same views tell by row: whoever compares one of them compares all. What some view hides is by itself.
+fn compared(views: &[View<'_>]) -> Vec<AttributeSet> {
+    let told = views.iter().fold(AttributeSet::EMPTY, |all, view| all | view.quasi);
+    let hidden: AttributeSet = views.iter().map(|view| view.hidden).collect();
+    let mut sets: BTreeMap<(Option<usize>, Vec<bool>), AttributeSet> = BTreeMap::new();
+    for attribute in told.iter() {
+        let told_by = views.iter().map(|view| view.quasi.contains(attribute)).collect();
+        let set = sets.entry((hidden.contains(attribute).then_some(attribute), told_by)).or_insert(AttributeSet::EMPTY);
+        *set = set.with(attribute);
+    }
+    sets.into_values().collect()
+}
+
+/// Attributes that are compared as one, in codes: those of one attribute are its own, by which it is known where it is hidden.
+struct Compared {
+    set: AttributeSet,
+    of_row: Vec<u32>,
+}
+
+impl Compared {
+    fn new(problem: &Problem<'_>, set: AttributeSet) -> Compared {
+        Compared { set, of_row: sensitive_values(problem, set).0 }
+    }
+
+    fn name(&self) -> String {
+        self.set.iter().map(|attribute| attribute.to_string()).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// Tables that hang together by shared attributes.
@@ -141,6 +175,8 @@ fn connected<'t>(tables: &[&'t Subtable]) -> Vec<Vec<&'t Subtable>> {
 /// A table as the attack on one of its attributes takes it: what other tables tell too is told by row, the attribute by bucket.
 struct View<'t> {
     table: &'t Subtable,
+    /// Its buckets, where they can have to do with what is asked.
+    groups: Option<&'t Groups>,
     quasi: AttributeSet,
     hidden: usize,
     /// What the attacker knows besides: the other attributes that the table tells by bucket.
@@ -151,17 +187,19 @@ struct View<'t> {
 
 impl<'t> View<'t> {
     /// One for each attribute that the table tells by bucket. One that is published as it is has a bucket for each combination of
-    /// all but one.
-    fn of(tables: &[&'t Subtable], index: usize) -> Vec<View<'t>> {
+    /// all but one; and so has one whose buckets tell nothing that is asked about, nor anything that other tables tell.
+    fn of(tables: &[&'t Subtable], index: usize, asked: AttributeSet) -> Vec<View<'t>> {
         let table = tables[index];
         let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
         let elsewhere = others.fold(AttributeSet::EMPTY, |all, (_, other)| all | other.attributes);
-        let hidden = match table.groups {
+        let groups = table.groups.as_deref().filter(|_| table.sensitive.meets(asked | elsewhere));
+        let hidden = match groups {
             Some(_) => table.sensitive,
             None => (table.attributes & elsewhere).iter().last().map_or(AttributeSet::EMPTY, AttributeSet::of),
         };
         let view = |hidden: usize| View {
             table,
+            groups,
             quasi: (table.attributes & elsewhere).without(hidden),
             hidden,
             besides: table.sensitive.without(hidden),
@@ -171,13 +209,14 @@ impl<'t> View<'t> {
     }
 
     /// In codes, since nobody reads it.
-    fn seen(&self, problem: &Problem<'_>) -> SubTable {
+    fn seen(&self, problem: &Problem<'_>, compared: &[Compared]) -> SubTable {
+        let own: Vec<&Compared> = compared.iter().filter(|compared| compared.set.is_subset(self.quasi)).collect();
         let (quasi, combinations) = classes(problem, self.quasi);
         let mut codes: Vec<Vec<String>> = vec![Vec::new(); combinations];
         for (row, &number) in quasi.iter().enumerate() {
             let texts = &mut codes[number as usize];
             if texts.is_empty() {
-                texts.extend(self.quasi.iter().map(|attribute| problem.columns[attribute].get(row).to_string()));
+                texts.extend(own.iter().map(|compared| compared.of_row[row].to_string()));
             }
         }
         let bucket = self.buckets(problem, &quasi);
@@ -198,7 +237,7 @@ impl<'t> View<'t> {
         }
         SubTable {
             name: String::new(),
-            quasi: self.quasi.iter().map(|attribute| attribute.to_string()).collect(),
+            quasi: own.iter().map(|compared| compared.name()).collect(),
             sensitive: self.hidden.to_string(),
             buckets,
         }
@@ -206,7 +245,7 @@ impl<'t> View<'t> {
 
     /// The bucket of every row, those of rows that are not told last.
     fn buckets(&self, problem: &Problem<'_>, quasi: &[u32]) -> Vec<u32> {
-        let Some(groups) = &self.table.groups else { return quasi.to_vec() };
+        let Some(groups) = self.groups else { return quasi.to_vec() };
         let untold = |row: &usize| groups.of_row[*row] == Groups::NONE;
         let (besides, _) = classes(problem, self.besides);
         let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
@@ -221,7 +260,7 @@ impl<'t> View<'t> {
 
     /// Whether nobody can know what the rows of a bucket have: their values are not told, and no other table gives the rest.
     fn is_untold(&self, bucket: usize, seen: &SubTable) -> bool {
-        let untold = self.table.groups.as_ref().is_some_and(|groups| groups.of_row.contains(&Groups::NONE));
+        let untold = self.groups.is_some_and(|groups| groups.of_row.contains(&Groups::NONE));
         untold && !self.told_elsewhere && bucket + 1 == seen.buckets.len()
     }
 }

@@ -18,6 +18,7 @@ use hedgerow_table::frequency::pack;
 use hedgerow_table::{Codes, Layout, parallel, with_words};
 
 use super::junction::separators;
+use super::likelihood::{Line, Own};
 use super::partition::Partition;
 use super::{Groups, Problem, Subtable};
 
@@ -27,48 +28,75 @@ pub struct Divergence<'a> {
     entropies: HashMap<AttributeSet, f64>,
     /// By the buckets' address, which the value keeps from being used again.
     bucketized: HashMap<(usize, AttributeSet), (Arc<Groups>, f64)>,
-    /// How likely each bucketized table makes its rows when everything else tells them apart, by the same address.
-    own: HashMap<usize, (Arc<Groups>, Arc<Own>)>,
-    /// What the tables told by row when they were last kept.
-    bases: Vec<(AttributeSet, Partition)>,
-}
-
-/// ln of the share that each row's sensitive value has in its bucket, and their sum.
-#[derive(Debug)]
-struct Own {
-    of_row: Vec<f64>,
-    sum: f64,
-    value_of: Vec<u32>,
-    values: usize,
+    /// What each bucketized table tells whatever stands beside it, by the same address.
+    own: HashMap<usize, (Arc<Groups>, Own)>,
+    /// How the tables divided the rows when they were last kept.
+    bases: Vec<(AttributeSet, Arc<Partition>)>,
+    /// What the bucketized ones of them tell of these rows, by the buckets' address and what is told by row.
+    lines: HashMap<(usize, AttributeSet), Vec<Line>>,
 }
 
 impl<'a> Divergence<'a> {
     pub fn new(problem: &'a Problem<'a>) -> Divergence<'a> {
         let (entropies, bucketized, own) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Divergence { problem, entropies, bucketized, own, bases: Vec::new() }
+        Divergence { problem, entropies, bucketized, own, bases: Vec::new(), lines: HashMap::new() }
     }
 
     /// Remembers how some tables divide the rows: tables that hold one attribute more are measured from there.
     pub fn start_from(&mut self, tables: &[Subtable]) {
         let mut sets: Vec<AttributeSet> = tables.iter().map(Subtable::open).collect();
+        sets.extend(separators(tables).unwrap_or_default());
         sets.sort_unstable();
         sets.dedup();
         self.bases = parallel::map_items(sets, |_, set| (set, self.partition(set)));
+        let guarded = tables.iter().filter(|table| table.regions.is_none());
+        let guarded: Vec<_> = guarded.filter_map(|table| Some((table.groups.as_ref()?, table.open()))).collect();
+        let mut before = std::mem::take(&mut self.lines);
+        let kept: Vec<_> = guarded.iter().map(|(groups, open)| before.remove(&(address(groups), *open))).collect();
+        drop(before);
+        let found = parallel::map_items(guarded.into_iter().zip(kept), |_, ((groups, open), kept)| {
+            let found = kept.or_else(|| {
+                let own = &self.own.get(&address(groups))?.1;
+                Some(own.lines(groups, self.partition(open).rows()))
+            });
+            ((address(groups), open), found)
+        });
+        self.lines = found.into_iter().filter_map(|(key, found)| Some((key, found?))).collect();
     }
 
-    /// The rows by some attributes, from the nearest set that is remembered.
-    fn partition(&self, set: AttributeSet) -> Partition {
+    /// The nearest set that is remembered, and what is missing from it.
+    fn nearest(&self, set: AttributeSet) -> (AttributeSet, Arc<Partition>, Vec<usize>) {
         let near = self.bases.iter().filter(|(base, _)| base.is_subset(set)).max_by_key(|(base, _)| base.len());
-        let whole = (AttributeSet::EMPTY, Partition::whole(self.problem.rows));
-        let (base, start) = near.unwrap_or(&whole);
+        let (base, start) = near.cloned().unwrap_or_else(|| {
+            let whole = Partition::whole(self.problem.rows);
+            (AttributeSet::EMPTY, Arc::new(whole))
+        });
         // What has many values leaves the least to be divided.
-        let mut rest: Vec<usize> = (set - *base).iter().collect();
+        let mut rest: Vec<usize> = (set - base).iter().collect();
         rest.sort_by_key(|&attribute| std::cmp::Reverse(self.problem.cardinalities[attribute]));
-        let refine = |partition: &Partition, attribute: usize| {
-            partition.refined(self.problem.columns[attribute], self.problem.cardinalities[attribute])
-        };
-        let Some((&first, rest)) = rest.split_first() else { return start.clone() };
-        rest.iter().fold(refine(start, first), |partition, &attribute| refine(&partition, attribute))
+        (base, start, rest)
+    }
+
+    fn refined(&self, start: Arc<Partition>, attributes: &[usize]) -> Arc<Partition> {
+        attributes.iter().fold(start, |partition, &attribute| {
+            Arc::new(partition.refined(self.problem.columns[attribute], self.problem.cardinalities[attribute]))
+        })
+    }
+
+    /// The rows by some attributes.
+    fn partition(&self, set: AttributeSet) -> Arc<Partition> {
+        let (_, start, rest) = self.nearest(set);
+        self.refined(start, &rest)
+    }
+
+    /// Of the rows' combinations of some attributes.
+    fn entropy(&self, set: AttributeSet) -> f64 {
+        let Problem { columns, cardinalities, rows, .. } = self.problem;
+        let (_, start, rest) = self.nearest(set);
+        match rest.split_last() {
+            None => start.entropy(*rows),
+            Some((&last, rest)) => self.refined(start, rest).refined_entropy(columns[last], cardinalities[last], *rows),
+        }
     }
 
     /// `None` when the tables do not form a tree.
@@ -95,15 +123,20 @@ impl<'a> Divergence<'a> {
         sets.sort_unstable();
         sets.dedup();
         sets.retain(|set| !self.entropies.contains_key(set));
-        let found = parallel::map(sets.len(), |index| self.partition(sets[index]).entropy(self.problem.rows));
+        let found = parallel::map(sets.len(), |index| self.entropy(sets[index]));
         self.entropies.extend(sets.into_iter().zip(found));
         bucketized.retain(|(set, _, groups)| !self.bucketized.contains_key(&(address(groups), *set)));
         bucketized.sort_by_key(|(set, _, groups)| (*set, address(groups)));
         bucketized.dedup_by_key(|(set, _, groups)| (*set, address(groups)));
-        for (_, table, groups) in &bucketized {
-            let own = || (Arc::clone(groups), Arc::new(Own::new(self.problem, table, groups)));
-            self.own.entry(address(groups)).or_insert_with(own);
-        }
+        let mut new: Vec<(&Subtable, &Arc<Groups>)> =
+            bucketized.iter().map(|&(_, table, groups)| (table, groups)).collect();
+        new.retain(|(_, groups)| !self.own.contains_key(&address(groups)));
+        new.sort_by_key(|(_, groups)| address(groups));
+        new.dedup_by_key(|(_, groups)| address(groups));
+        let found = parallel::map_items(new, |_, (table, groups)| {
+            (address(groups), (Arc::clone(groups), Own::new(self.problem, table, groups)))
+        });
+        self.own.extend(found);
         let found =
             parallel::map(bucketized.len(), |index| self.guarded_loss(bucketized[index].1, bucketized[index].2));
         for ((set, _, groups), loss) in bucketized.into_iter().zip(found) {
@@ -124,10 +157,16 @@ impl<'a> Divergence<'a> {
 
     fn guarded_loss(&self, table: &Subtable, groups: &Arc<Groups>) -> f64 {
         let own = &self.own[&address(groups)].1;
-        match &table.regions {
-            Some(regions) => region_loss(self.problem, groups, own, &regions.volumes()),
-            None => bucket_loss(self.problem, table, groups, own, &self.partition(table.open())),
+        if let Some(regions) = &table.regions {
+            return own.region_loss(groups, &regions.volumes());
         }
+        let (base, start, rest) = self.nearest(table.open());
+        if let ([last], Some(lines)) = (rest.as_slice(), self.lines.get(&(address(groups), base))) {
+            let alike = start.refined_places(self.problem.columns[*last], self.problem.cardinalities[*last]);
+            return own.bucket_loss(groups, lines, &alike);
+        }
+        let alike = self.refined(start, &rest);
+        own.bucket_loss(groups, &own.lines(groups, alike.rows()), &alike.places())
     }
 
     fn share(&self, table: &Subtable) -> f64 {
@@ -175,66 +214,8 @@ fn shares_regions(tables: &[Subtable]) -> bool {
     })
 }
 
-/// The mean of −ln of what a generalised table says of its own rows: within a class all combinations of what its region covers
-/// are equally likely, and the sensitive values as frequent as they are. Regions do not overlap.
-fn region_loss(problem: &Problem<'_>, groups: &Groups, own: &Own, volumes: &[f64]) -> f64 {
-    let rows = problem.rows as f64;
-    let class = |&group: &u32| (f64::from(groups.size(group)) / rows).ln() - volumes[group as usize];
-    -(own.sum + groups.of_row.iter().map(class).sum::<f64>()) / rows.max(1.0)
-}
-
-/// The mean of −ln of what a bucketized table says of its own rows. Those that the table tells apart are as likely as their value is
-/// in their bucket; those that look alike share what all their buckets say.
-fn bucket_loss(problem: &Problem<'_>, table: &Subtable, groups: &Groups, own: &Own, alike: &Partition) -> f64 {
-    let combinations: f64 = table.sensitive.iter().map(|attribute| problem.cardinalities[attribute] as f64).product();
-    let mut weight = vec![0f64; own.values];
-    let mut sum = own.sum;
-    for rows in alike.classes() {
-        let mut untold = 0.0;
-        for &row in rows {
-            let group = groups.of_row[row as usize];
-            if group == Groups::NONE {
-                untold += 1.0 / combinations;
-                continue;
-            }
-            let size = f64::from(groups.size(group));
-            for &(value, count) in groups.values(group) {
-                weight[value as usize] += f64::from(count) / size;
-            }
-        }
-        for &row in rows {
-            sum += (weight[own.value_of[row as usize] as usize] + untold).ln() - own.of_row[row as usize];
-        }
-        for &row in rows {
-            let group = groups.of_row[row as usize];
-            if group != Groups::NONE {
-                groups.values(group).iter().for_each(|&(value, _)| weight[value as usize] = 0.0);
-            }
-        }
-    }
-    let rows = problem.rows as f64;
-    rows.ln() - sum / rows.max(1.0)
-}
-
-impl Own {
-    fn new(problem: &Problem<'_>, table: &Subtable, groups: &Groups) -> Own {
-        let combinations: f64 =
-            table.sensitive.iter().map(|attribute| problem.cardinalities[attribute] as f64).product();
-        let (value_of, values) = sensitive_values(problem, table.sensitive);
-        let share = |(&group, &value): (&u32, &u32)| {
-            if group == Groups::NONE {
-                return -combinations.ln();
-            }
-            let told = groups.values(group);
-            let place = told.binary_search_by_key(&value, |&(value, _)| value).expect("a row is in its own bucket");
-            (f64::from(told[place].1) / f64::from(groups.size(group))).ln()
-        };
-        let of_row: Vec<f64> = groups.of_row.iter().zip(&value_of).map(share).collect();
-        Own { sum: of_row.iter().sum(), of_row, value_of, values }
-    }
-}
-
-/// What the buckets call a row's protected values: the code of one attribute, a number for a combination of several.
+/// What the buckets call a row's protected values: the code of one attribute, a number for a combination of several. Equal wherever
+/// the same attributes are asked for.
 pub(super) fn sensitive_values(problem: &Problem<'_>, sensitive: AttributeSet) -> (Vec<u32>, usize) {
     match sensitive.iter().collect::<Vec<_>>().as_slice() {
         [one] => (problem.columns[*one].iter().collect(), problem.cardinalities[*one]),

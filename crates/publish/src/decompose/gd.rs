@@ -12,7 +12,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use hedgerow_privacy::rules::{AttributeSet, Standing};
+use hedgerow_table::parallel;
 use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 
 use super::divergence::Divergence;
 use super::problem::{Hopeless, isolate};
@@ -88,6 +90,7 @@ fn add_back(problem: &Problem<'_>, tables: &mut Vec<Subtable>, divergence: &mut 
     let Some(mut current) = divergence.of(tables) else { return };
     loop {
         divergence.start_from(tables);
+        let mut moves = Vec::new();
         let mut candidates = Vec::new();
         for found in all_moves(problem, tables).into_iter().filter(|found| !closed.contains(found)).collect::<Vec<_>>()
         {
@@ -97,19 +100,14 @@ fn add_back(problem: &Problem<'_>, tables: &mut Vec<Subtable>, divergence: &mut 
             if found.by_bucket {
                 *grown = unmade(grown.attributes, found.attribute);
             }
-            if !problem.is_kept(&candidate) {
+            if problem.is_kept(&candidate) {
+                moves.push(found);
+                candidates.push(candidate);
+            } else {
                 closed.insert(found);
-                continue;
             }
-            if found.by_bucket {
-                let groups = buckets.entry((found.table, found.attribute)).or_insert_with(|| {
-                    let made = problem.bucketized(candidate[found.table].attributes, found.attribute, rng);
-                    made.groups.expect("the attribute can be bucketized")
-                });
-                candidate[found.table].groups = Some(groups.clone());
-            }
-            candidates.push(candidate);
         }
+        deal(problem, &moves, &mut candidates, &mut buckets, rng);
         let found = divergence.of_each(&candidates);
         let best = found.iter().enumerate().filter_map(|(index, found)| Some((index, (*found)?)));
         let Some((index, least)) = best.min_by(|one, other| one.1.total_cmp(&other.1)) else { return };
@@ -118,6 +116,27 @@ fn add_back(problem: &Problem<'_>, tables: &mut Vec<Subtable>, divergence: &mut 
         }
         *tables = candidates.swap_remove(index);
         current = least;
+    }
+}
+
+/// Buckets for what moves tell by bucket. Those of a table and an attribute are dealt once, on all cores: each from a seed of its own.
+fn deal(
+    problem: &Problem<'_>,
+    moves: &[Move],
+    candidates: &mut [Vec<Subtable>],
+    buckets: &mut HashMap<(usize, usize), Arc<Groups>>,
+    rng: &mut StdRng,
+) {
+    let new = moves.iter().filter(|found| found.by_bucket && !buckets.contains_key(&(found.table, found.attribute)));
+    let seeded: Vec<(&Move, [u8; 32])> = new.map(|found| (found, rng.random())).collect();
+    let dealt = parallel::map_items(seeded, |_, (found, seed)| {
+        // Which other attributes there are makes no difference, as long as there are some.
+        let made = problem.bucketized(problem.everything(), found.attribute, &mut StdRng::from_seed(seed));
+        ((found.table, found.attribute), made.groups.expect("the attribute can be bucketized"))
+    });
+    buckets.extend(dealt);
+    for (found, candidate) in moves.iter().zip(candidates).filter(|(found, _)| found.by_bucket) {
+        candidate[found.table].groups = buckets.get(&(found.table, found.attribute)).cloned();
     }
 }
 

@@ -13,6 +13,7 @@ pub mod divergence;
 pub mod gd;
 pub mod groups;
 pub mod junction;
+pub mod likelihood;
 pub mod multi_sensitive;
 pub mod partition;
 pub mod picture;

@@ -2,6 +2,8 @@
 //! partitions; Huhtala, Kärkkäinen, Porkka, Toivonen: *TANE*, 1999). One more attribute divides these further and touches no
 //! other row: the more attributes a table has, the less is left to look at.
 
+use std::ops::Range;
+
 use hedgerow_table::Codes;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +24,33 @@ impl Partition {
 
     /// The classes divided by one more attribute, in the order in which their values first occur.
     pub fn refined(&self, column: &Codes, cardinality: usize) -> Partition {
+        self.divided(column, cardinality, |place| self.rows[place])
+    }
+
+    /// The same, but of where the rows stand here instead of which they are.
+    pub fn refined_places(&self, column: &Codes, cardinality: usize) -> Partition {
+        self.divided(column, cardinality, |place| place as u32)
+    }
+
+    /// These classes, of where the rows stand instead of which they are.
+    pub fn places(&self) -> Partition {
+        Partition { rows: (0..self.rows.len() as u32).collect(), ends: self.ends.clone() }
+    }
+
+    fn divided(&self, column: &Codes, cardinality: usize, told: impl Fn(usize) -> u32) -> Partition {
+        let code = |place: usize| column.get(self.rows[place] as usize);
         let mut counts = vec![0u32; cardinality];
         let mut seen: Vec<u32> = Vec::new();
         let mut refined = Partition { rows: Vec::with_capacity(self.rows.len()), ends: Vec::new() };
-        for class in self.classes() {
-            for &row in class {
-                let code = column.get(row as usize);
+        for class in self.ranges() {
+            if class.len() == 2 {
+                if code(class.start) == code(class.start + 1) {
+                    refined.rows.extend(class.map(&told));
+                    refined.ends.push(refined.rows.len() as u32);
+                }
+                continue;
+            }
+            for code in class.clone().map(code) {
                 if counts[code as usize] == 0 {
                     seen.push(code);
                 }
@@ -44,11 +67,11 @@ impl Partition {
                 }
             }
             refined.rows.resize(next as usize, 0);
-            for &row in class {
-                let place = &mut counts[column.get(row as usize) as usize];
-                if *place != ALONE {
-                    refined.rows[*place as usize] = row;
-                    *place += 1;
+            for place in class {
+                let next = &mut counts[code(place) as usize];
+                if *next != ALONE {
+                    refined.rows[*next as usize] = told(place);
+                    *next += 1;
                 }
             }
             seen.drain(..).for_each(|code| counts[code as usize] = 0);
@@ -56,18 +79,59 @@ impl Partition {
         refined
     }
 
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| start as usize..end as usize)
+    }
+
     /// Rows that share their combination with others, class by class.
     pub fn classes(&self) -> impl Iterator<Item = &[u32]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.rows[start as usize..end as usize])
+        self.ranges().map(|class| &self.rows[class])
     }
 
     /// Of the rows' combinations, in nats; `rows` are all of the table.
     pub fn entropy(&self, rows: usize) -> f64 {
-        let shared: f64 = self.classes().map(|class| class.len() as f64 * (class.len() as f64).ln()).sum();
-        (rows as f64).ln() - shared / (rows as f64).max(1.0)
+        entropy(self.ranges().map(|class| class.len() as u32), rows)
+    }
+
+    /// The same as that of the classes divided by one more attribute, which are only counted.
+    pub fn refined_entropy(&self, column: &Codes, cardinality: usize, rows: usize) -> f64 {
+        let code = |row: u32| column.get(row as usize);
+        let mut counts = vec![0u32; cardinality];
+        let mut sizes: Vec<u32> = Vec::new();
+        let mut seen: Vec<u32> = Vec::new();
+        for class in self.classes() {
+            if let [one, other] = *class {
+                sizes.extend((code(one) == code(other)).then_some(2));
+                continue;
+            }
+            for code in class.iter().map(|&row| code(row)) {
+                if counts[code as usize] == 0 {
+                    seen.push(code);
+                }
+                counts[code as usize] += 1;
+            }
+            sizes.extend(seen.drain(..).map(|code| std::mem::take(&mut counts[code as usize])));
+        }
+        entropy(sizes.into_iter(), rows)
     }
 }
+
+/// From the sizes of the classes; those of one row need not be among them.
+fn entropy(sizes: impl Iterator<Item = u32>, rows: usize) -> f64 {
+    // Nearly all are small, and looked up.
+    let weight = |size: u32| f64::from(size) * f64::from(size).ln();
+    let small: Vec<f64> = std::iter::once(0.0).chain((1..SMALL).map(weight)).collect();
+    let shared: f64 = sizes.map(|size| small.get(size as usize).copied().unwrap_or_else(|| weight(size))).sum();
+    (rows as f64).ln() - shared / (rows as f64).max(1.0)
+}
+
+/// Sizes of classes that are looked up.
+const SMALL: u32 = 256;
 
 const ALONE: u32 = u32::MAX;
 
@@ -94,6 +158,14 @@ mod tests {
                 .collect();
             let refine = |partition: Partition, (column, size): &(Codes, usize)| partition.refined(column, *size);
             let found = columns.iter().fold(Partition::whole(rows), refine);
+            if let Some(((column, size), before)) = columns.split_last() {
+                let before = before.iter().fold(Partition::whole(rows), refine);
+                let counted = before.refined_entropy(column, *size, rows);
+                assert!(rows == 0 || (counted - found.entropy(rows)).abs() < 1e-12, "seed {seed}");
+                let mut places = before.refined_places(column, *size);
+                places.rows.iter_mut().for_each(|place| *place = before.rows[*place as usize]);
+                assert_eq!(places, found, "seed {seed}");
+            }
             let mut classes: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
             for row in 0..rows {
                 let key = columns.iter().map(|(column, _)| column.get(row)).collect();

@@ -1,19 +1,29 @@
-//! Utility-aware decomposition (Jin and others 2010, algorithm 2): few tables without overlap.
+//! Utility-aware decomposition (Jin and others 2010, algorithm 2): few tables with little overlap.
 //!
 //! Two attributes on different sides of a rule cannot both be told by row in one table. So the graph of the rules is
 //! coloured, the largest colour becomes a table, one attribute that its rows must not reveal joins it as the sensitive one,
-//! and the rest is coloured again. In normal form: tables share nothing, what a table tells by row is independent in the
+//! and the rest is coloured again. In normal form: these tables share nothing, what a table tells by row is independent in the
 //! graph, and its sensitive attribute is known in no rule about the others.
 //!
-//! A colour takes in all others that have no edge to it before colours are compared: an attribute that no rule is about has
-//! whichever colour comes first, and the paper leaves to chance which table that makes.
+//! More is kept than by the paper's steps alone. A colour takes in all others that have no edge to it before colours are compared: an
+//! attribute that no rule is about has whichever colour comes first, and the paper leaves to chance which table that makes. One more set
+//! without edges is compared with the colours ([`by_fewest_neighbours`]). Where the paper leaves to chance which of the largest
+//! colours, and which of the attributes most protected from it, the table that keeps the most of a sample is taken. And a protected
+//! attribute that is alone in the end, with all that it says of the others lost, takes in what may be told beside it
+//! ([`accompany`]); only there tables overlap, and must form a tree as those of [`super::gd`].
 
 use hedgerow_privacy::rules::AttributeSet;
+use hedgerow_table::Codes;
 use rand::rngs::StdRng;
 
 use super::colouring::dsatur;
+use super::divergence::Divergence;
+use super::junction::separators;
 use super::problem::Hopeless;
 use super::{Problem, Subtable};
+
+/// Rows that decide which of several tables is taken.
+const SAMPLE_MAX: usize = 1 << 14;
 
 pub fn uad(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Hopeless> {
     let attributes = problem.columns.len();
@@ -32,31 +42,101 @@ pub fn uad(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Hop
     let mut left = problem.everything();
     let mut tables = Vec::new();
     while !left.is_empty() {
-        let table = largest_colour(left, &neighbours);
-        let reveals_nothing = |&attribute: &usize| {
-            problem.can_be_bucketized(attribute) && !table.iter().any(|other| protected_from[other].contains(attribute))
+        let mut found: Vec<(AttributeSet, Option<usize>)> = Vec::new();
+        for table in largest_colours(left, &neighbours) {
+            let guarded = most_guarded(problem, table, left - table, &protected_from);
+            found.extend(guarded.iter().map(|&sensitive| (table, Some(sensitive))));
+            found.extend(guarded.is_empty().then_some((table, None)));
+        }
+        let (table, sensitive) = match found[..] {
+            [only] => only,
+            _ => closest(problem, &found, rng),
         };
-        let candidates = (left - table).iter().filter(reveals_nothing);
-        let sensitive =
-            candidates.max_by_key(|&attribute| ((protected_from[attribute] & table).len(), usize::MAX - attribute));
-        left = left - table;
-        tables.push(match sensitive {
-            Some(sensitive) => {
-                left = left.without(sensitive);
-                problem.bucketized(table, sensitive, rng)
-            }
-            None => Subtable::plain(table),
-        });
+        let table = made(problem, table, sensitive, rng);
+        left = left - table.attributes;
+        tables.push(table);
     }
     for rule in 0..problem.rules.len() {
         problem.keep(rule, &mut tables)?;
+    }
+    for index in 0..tables.len() {
+        accompany(problem, &mut tables, index, rng);
     }
     problem.tidy(&mut tables);
     Ok(tables)
 }
 
-/// The colour that is the largest once it has taken in all that have no edge to it; of several the first.
-fn largest_colour(vertices: AttributeSet, neighbours: &[AttributeSet]) -> AttributeSet {
+fn made(problem: &Problem<'_>, table: AttributeSet, sensitive: Option<usize>, rng: &mut StdRng) -> Subtable {
+    match sensitive {
+        Some(sensitive) => problem.bucketized(table, sensitive, rng),
+        None => Subtable::plain(table),
+    }
+}
+
+/// Of what may be told by bucket beside a table: those that most of the table's attributes must not lead to.
+fn most_guarded(
+    problem: &Problem<'_>,
+    table: AttributeSet,
+    outside: AttributeSet,
+    protected_from: &[AttributeSet],
+) -> Vec<usize> {
+    let reveals_nothing = |attribute: &usize| {
+        problem.can_be_bucketized(*attribute) && !table.iter().any(|other| protected_from[other].contains(*attribute))
+    };
+    let from = |attribute: usize| (protected_from[attribute] & table).len();
+    let candidates: Vec<usize> = outside.iter().filter(reveals_nothing).collect();
+    let most = candidates.iter().map(|&attribute| from(attribute)).max();
+    candidates.into_iter().filter(|&attribute| Some(from(attribute)) == most).collect()
+}
+
+/// Of several tables the one that keeps the most of a sample when all it leaves out stands alone; of equals the first.
+fn closest(
+    problem: &Problem<'_>,
+    found: &[(AttributeSet, Option<usize>)],
+    rng: &mut StdRng,
+) -> (AttributeSet, Option<usize>) {
+    let step = problem.rows.div_ceil(SAMPLE_MAX).max(1);
+    let sampled = |(column, &size): (&&Codes, &usize)| {
+        Codes::from_iter(size, (0..problem.rows).step_by(step).map(|row| column.get(row)))
+    };
+    let columns: Vec<Codes> = problem.columns.iter().zip(&problem.cardinalities).map(sampled).collect();
+    let rows = problem.rows.div_ceil(step);
+    let (cardinalities, rules) = (problem.cardinalities.clone(), problem.rules.clone());
+    let sample = Problem::new(columns.iter().collect(), cardinalities, rows, rules, &[]);
+    let whole = found.iter().map(|&(table, sensitive)| {
+        let table = made(&sample, table, sensitive, rng);
+        let alone = (problem.everything() - table.attributes).iter().map(|one| Subtable::plain(AttributeSet::of(one)));
+        alone.chain(std::iter::once(table.clone())).collect()
+    });
+    let whole: Vec<Vec<Subtable>> = whole.collect();
+    let lost = Divergence::new(&sample).of_each(&whole).into_iter().map(|lost| lost.unwrap_or(f64::INFINITY));
+    let least = lost.zip(found).min_by(|one, other| one.0.total_cmp(&other.0));
+    *least.expect("there is a colour").1
+}
+
+/// A protected attribute that was left alone takes in all that may be told beside it, what its rules know first.
+fn accompany(problem: &Problem<'_>, tables: &mut [Subtable], index: usize, rng: &mut StdRng) {
+    let own = tables[index].attributes;
+    let Some(protect) = own.iter().next().filter(|&one| own.len() == 1 && problem.can_be_bucketized(one)) else {
+        return;
+    };
+    let about = problem.rules.iter().filter(|rule| rule.protect == own);
+    let known = about.fold(AttributeSet::EMPTY, |known, rule| known | rule.know);
+    for attribute in known.iter().chain((problem.everything() - known - own).iter()) {
+        let attributes = tables[index].attributes.with(attribute);
+        let grown = Subtable { sensitive: own, ..Subtable::plain(attributes) };
+        let before = std::mem::replace(&mut tables[index], grown);
+        if !problem.is_kept(tables) || separators(tables).is_none() {
+            tables[index] = before;
+        }
+    }
+    if tables[index].attributes != own {
+        tables[index] = problem.bucketized(tables[index].attributes, protect, rng);
+    }
+}
+
+/// The colours that are the largest once they have taken in all that have no edge to them.
+fn largest_colours(vertices: AttributeSet, neighbours: &[AttributeSet]) -> Vec<AttributeSet> {
     let colours = dsatur(vertices, neighbours);
     let mut sets = vec![AttributeSet::EMPTY; neighbours.len() + 1];
     for (vertex, colour) in colours.into_iter().enumerate() {
@@ -70,6 +150,22 @@ fn largest_colour(vertices: AttributeSet, neighbours: &[AttributeSet]) -> Attrib
             false => set.with(vertex),
         })
     };
-    let used = sets.into_iter().filter(|set| !set.is_empty()).map(extended);
-    used.rev().max_by_key(|set| set.len()).unwrap_or(vertices)
+    sets.push(by_fewest_neighbours(vertices, neighbours));
+    let mut used: Vec<AttributeSet> = sets.into_iter().filter(|set| !set.is_empty()).map(extended).collect();
+    let most = used.iter().map(|set| set.len()).max();
+    used.retain(|set| Some(set.len()) == most);
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
+/// Vertices without an edge between them: always the next with the fewest neighbours among those that are left. With rules
+/// `a b c ⇸ d` and `d e f ⇸ a` the colours are `a b c` and `d e f`, and this is `b c e f`.
+fn by_fewest_neighbours(vertices: AttributeSet, neighbours: &[AttributeSet]) -> AttributeSet {
+    let (mut left, mut taken) = (vertices, AttributeSet::EMPTY);
+    while let Some(next) = left.iter().min_by_key(|&vertex| (neighbours[vertex] & left).len()) {
+        taken = taken.with(next);
+        left = (left - neighbours[next]).without(next);
+    }
+    taken
 }

@@ -2,7 +2,7 @@
 //!
 //! Four quasi attributes and fifty sensitive values of the synthetic census; a tenth of the rows first, so that the growth shows.
 //! Then the paper's scan, ρ = 20 %, beside the default on 120,000 rows, with occupation and with income as what is hidden: how long
-//! saying which tuples make up a class takes (the best of three for the default), and how far apart the tuples of a class lie.
+//! saying which tuples make up a class takes (the best of five runs of either), and how far apart the tuples of a class lie.
 
 mod census;
 
@@ -12,6 +12,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use census::Folder;
+
+/// Of these, the best is told: other work on the machine only makes runs longer.
+const RUNS: usize = 5;
 
 /// Beside the scan.
 const ROWS_BESIDE: u64 = 120_000;
@@ -47,11 +50,12 @@ fn main() {
             let report = published.cloned.expect("cloned");
             (report.assign_time.as_secs_f64(), report.distortion, report.classes)
         };
-        let (order, distortion, classes) =
-            (0..3).map(|_| assign("")).min_by(|a, b| a.0.total_cmp(&b.0)).expect("three of them");
+        let best =
+            |settings: &str| (0..RUNS).map(|_| assign(settings)).min_by(|a, b| a.0.total_cmp(&b.0)).expect("some runs");
+        let (order, distortion, classes) = best("");
         let told = format!("{} generalisation steps, ncp {:.4}", distortion.steps, distortion.ncp);
         println!("{sensitive}, {classes} classes, by default: {order:.3} s; {told}");
-        let (scan, distortion, _) = assign("assignment = \"scan\"\nrho = 0.2\n");
+        let (scan, distortion, _) = best("assignment = \"scan\"\nrho = 0.2\n");
         let told = format!("{} generalisation steps, ncp {:.4}", distortion.steps, distortion.ncp);
         println!("{sensitive}, by scan: {scan:.3} s, {:.0} times as long; {told}", scan / order);
     }

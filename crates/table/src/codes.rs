@@ -86,6 +86,15 @@ impl Codes {
         })
     }
 
+    /// The codes of these rows, in their order.
+    pub fn of_rows(&self, rows: &[u32]) -> Codes {
+        match self {
+            Codes::U8(codes) => Codes::U8(rows.iter().map(|&row| codes[row as usize]).collect()),
+            Codes::U16(codes) => Codes::U16(rows.iter().map(|&row| codes[row as usize]).collect()),
+            Codes::U32(codes) => Codes::U32(rows.iter().map(|&row| codes[row as usize]).collect()),
+        }
+    }
+
     /// How many rows carry each code.
     pub fn counts(&self, cardinality: usize) -> Vec<u64> {
         let mut counts = vec![0u64; cardinality];

@@ -16,12 +16,13 @@ use hedgerow_table::parallel;
 
 use super::division::Division;
 use super::dues::Dues;
+use super::lowest::lowest_first;
 use super::packing::{Packed, pack};
 use super::space::Space;
 use crate::bind::Bound;
 
 /// Below this many tuples a node is not worth another thread.
-const TUPLES_APART: usize = 1 << 14;
+const TUPLES_APART: usize = 1 << 11;
 
 /// One class of the release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,12 +49,19 @@ pub(super) fn assign(
     let dues = Dues::new(division, units);
     let packed = pack(bound, &dues, rows);
     let halved = parallel::map_items(packed, |_, Packed { classes, mut parts }| {
-        halve(&dues, classes, parts.iter_mut().map(Vec::as_mut_slice).collect(), space)
+        halve(&dues, classes, parts.iter_mut().map(Vec::as_mut_slice).collect(), space, &mut Vec::new())
     });
     halved.into_iter().flatten().collect()
 }
 
-fn halve(dues: &Dues<'_>, classes: Range<usize>, mut parts: Vec<&mut [u32]>, space: &Space) -> Vec<Assigned> {
+/// `keys` is room to work in.
+fn halve(
+    dues: &Dues<'_>,
+    classes: Range<usize>,
+    mut parts: Vec<&mut [u32]>,
+    space: &Space,
+    keys: &mut Vec<u64>,
+) -> Vec<Assigned> {
     match classes.len() {
         0 => return Vec::new(),
         1 => return vec![finish(dues.division, dues.units(&classes), &parts, space)],
@@ -61,25 +69,26 @@ fn halve(dues: &Dues<'_>, classes: Range<usize>, mut parts: Vec<&mut [u32]>, spa
     }
     let middle = classes.start + classes.len() / 2;
     let (lower, upper) = (classes.start..middle, middle..classes.end);
-    let axis = space.widest(parts.iter().flat_map(|part| part.iter()));
+    let axis = space.widest(parts.iter().map(|part| &**part));
     let mut left = Vec::with_capacity(parts.len());
     let mut right = Vec::with_capacity(parts.len());
     for (share, part) in dues.division.shares.iter().zip(parts.drain(..)) {
         // What is too much is dealt out as well: it is left out where it lies farthest.
         let surplus = part.len() as u64 - dues.real(share, &classes);
         let size = (dues.real(share, &lower) + surplus * dues.units(&lower) / dues.units(&classes)) as usize;
-        if let Some(axis) = axis.filter(|_| size > 0 && size < part.len()) {
-            part.select_nth_unstable_by_key(size, |&row| (space.position(row, axis), row));
+        if let Some(axis) = axis {
+            lowest_first(part, size, keys, |row| space.position(row, axis));
         }
         let (low, high) = part.split_at_mut(size);
         left.push(low);
         right.push(high);
     }
     let tuples: usize = left.iter().map(|part| part.len()).sum();
-    let lower = |left| halve(dues, lower, left, space);
-    let upper = |right| halve(dues, upper, right, space);
-    let (mut all, rest) =
-        if tuples < TUPLES_APART { (lower(left), upper(right)) } else { rayon::join(|| lower(left), || upper(right)) };
+    let (mut all, rest) = if tuples < TUPLES_APART {
+        (halve(dues, lower, left, space, keys), halve(dues, upper, right, space, keys))
+    } else {
+        rayon::join(|| halve(dues, lower, left, space, keys), || halve(dues, upper, right, space, &mut Vec::new()))
+    };
     all.extend(rest);
     all
 }
@@ -123,7 +132,7 @@ pub(super) fn cut_all(assigned: Vec<Assigned>, tuples: usize, people: usize, spa
         let made_up: u64 = class.counterfeits.iter().sum();
         let sizes = sub_class_sizes(class.rows.len(), made_up as usize, tuples, people);
         let real: Vec<usize> = sizes.iter().map(|&(real, _)| real).collect();
-        let parts = cut(&mut class.rows, &real, space);
+        let parts = cut(&mut class.rows, &real, space, &mut Vec::new());
         let parts = parts.into_iter().zip(&sizes).map(|(rows, &(_, made_up))| (rows, made_up)).collect();
         (class, parts)
     };
@@ -145,19 +154,19 @@ fn sub_class_sizes(real: usize, made_up: usize, tuples: usize, people: usize) ->
 }
 
 /// Tuples in parts of these sizes, close ones together.
-fn cut(rows: &mut [u32], sizes: &[usize], space: &Space) -> Vec<Vec<u32>> {
+fn cut(rows: &mut [u32], sizes: &[usize], space: &Space, keys: &mut Vec<u64>) -> Vec<Vec<u32>> {
     match sizes {
         [] => Vec::new(),
         [_] => vec![rows.to_vec()],
         _ => {
             let (lower, upper) = sizes.split_at(sizes.len() / 2);
             let size: usize = lower.iter().sum();
-            if let Some(axis) = space.widest(rows.iter()).filter(|_| size > 0 && size < rows.len()) {
-                rows.select_nth_unstable_by_key(size, |&row| (space.position(row, axis), row));
+            if let Some(axis) = space.widest([&*rows].into_iter()) {
+                lowest_first(rows, size, keys, |row| space.position(row, axis));
             }
             let (low, high) = rows.split_at_mut(size);
-            let mut all = cut(low, lower, space);
-            all.extend(cut(high, upper, space));
+            let mut all = cut(low, lower, space, keys);
+            all.extend(cut(high, upper, space, keys));
             all
         }
     }

@@ -11,10 +11,12 @@
 //! - `promise`: what follows beside releases that nobody can see, and what would break it.
 
 mod assignment;
+mod counting;
 mod distortion;
 pub mod division;
 mod dues;
 mod eligible;
+mod lowest;
 mod packing;
 mod promise;
 mod report;

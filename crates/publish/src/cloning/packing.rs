@@ -9,15 +9,17 @@
 //!
 //! Taking tuples away only lowers what a label can fill, so counts are upper bounds ever after: a level that fills nothing is
 //! never counted again, and others only when they are the best by what was counted last. Every count is a pass over the
-//! tuples of a box, value by value from the scarcest on, which ends when no label is left; and boxes of one level are disjoint:
-//! O(tuples × levels of all attributes × depth).
+//! tuples of a box for each attribute, value by value from the scarcest on, which ends when no label is left; and boxes of one level are
+//! disjoint: O(tuples × attributes × depth), where a value has more tuples than the attribute has values.
 
 use std::ops::Range;
 
-use hedgerow_table::parallel;
+use hedgerow_table::{Codes, parallel, with_codes};
 
+use super::counting::{Counting, fills};
 use super::division::Share;
 use super::dues::Dues;
+use super::lowest::lowest_first;
 use crate::bind::Bound;
 
 /// Classes filled from one box, with their tuples by value.
@@ -46,24 +48,24 @@ pub(super) fn pack(bound: &Bound<'_>, dues: &Dues<'_>, rows: Vec<Vec<u32>>) -> V
 }
 
 /// One level of one attribute.
-struct Level {
-    attribute: usize,
-    level: usize,
+pub(super) struct Level {
+    pub(super) attribute: usize,
+    pub(super) level: usize,
     /// From codes to labels; [`NONE`] for labels that can fill no class of all tuples.
-    labels: Vec<u32>,
-    /// How many tuples of a value have each label; zero between counts.
-    seen: Vec<u32>,
+    pub(super) labels: Vec<u32>,
+    /// How many labels there are.
+    pub(super) names: usize,
 }
 
 /// What a level can fill in a box.
-struct Filling {
-    level: usize,
+pub(super) struct Filling {
+    pub(super) level: usize,
     /// Classes × levels saved: an upper bound once tuples were taken.
-    saved: u64,
+    pub(super) saved: u64,
     /// Labels that can fill a class.
-    labels: Vec<u32>,
-    /// How many classes were filled when this was counted.
-    as_of: usize,
+    pub(super) labels: Vec<u32>,
+    /// Whether tuples of the box were taken after this was counted.
+    pub(super) stale: bool,
 }
 
 struct Packing<'a> {
@@ -71,10 +73,10 @@ struct Packing<'a> {
     levels: Vec<Level>,
     /// Tuples are numbered value by value: their rows, their codes by attribute, and where each value ends.
     rows: Vec<u32>,
-    codes: Vec<Vec<u32>>,
+    codes: Vec<Codes>,
     ends: Vec<u32>,
-    /// By attribute and code: on how many levels it has a label that can fill a class.
-    useful: Vec<Vec<u16>>,
+    /// In how many attributes and levels a tuple has a label that can fill a class.
+    useful: Vec<u16>,
     taken: Vec<bool>,
     /// The first class that is not filled yet.
     next: usize,
@@ -91,7 +93,7 @@ impl<'a> Packing<'a> {
                 attribute,
                 level,
                 labels: labels.map.clone(),
-                seen: vec![0; labels.labels.len()],
+                names: labels.labels.len(),
             })
         });
         let ends = rows.iter().scan(0, |end, rows| {
@@ -100,13 +102,10 @@ impl<'a> Packing<'a> {
         });
         let ends = ends.collect();
         let rows: Vec<u32> = rows.concat();
-        let codes = parallel::map(bound.quasi.len(), |attribute| {
-            let codes = &bound.quasi[attribute].column.codes;
-            rows.iter().map(|&row| codes.get(row as usize)).collect()
-        });
+        let codes = parallel::map(bound.quasi.len(), |attribute| bound.quasi[attribute].column.codes.of_rows(&rows));
         Packing {
             levels: levels.collect(),
-            useful: bound.quasi.iter().map(|quasi| vec![0; quasi.column.domain.cardinality()]).collect(),
+            useful: vec![0; rows.len()],
             taken: vec![false; rows.len()],
             rows,
             codes,
@@ -118,18 +117,24 @@ impl<'a> Packing<'a> {
         }
     }
 
-    /// Marks labels that cannot fill a class of all tuples, and counts for every code those that can.
+    /// Marks labels that cannot fill a class of all tuples, and counts for every tuple those that can.
     fn drop_hopeless(&mut self, fillings: &[Filling]) {
         for filling in fillings {
             let level = &mut self.levels[filling.level];
-            let mut fills = vec![false; level.seen.len()];
+            let mut fills = vec![false; level.names];
             filling.labels.iter().for_each(|&label| fills[label as usize] = true);
-            for (label, useful) in level.labels.iter_mut().zip(&mut self.useful[level.attribute]) {
-                if fills[*label as usize] {
-                    *useful += 1;
-                } else {
-                    *label = NONE;
-                }
+            level.labels.iter_mut().filter(|label| !fills[**label as usize]).for_each(|label| *label = NONE);
+        }
+        for (attribute, codes) in self.codes.iter().enumerate() {
+            let levels: Vec<&Level> = self.levels.iter().filter(|level| level.attribute == attribute).collect();
+            let values = levels.first().map_or(0, |level| level.labels.len());
+            let useful = |code: usize| levels.iter().filter(|level| level.labels[code] != NONE).count() as u16;
+            let of_codes: Vec<u16> = (0..values).map(useful).collect();
+            // An attribute that is hidden or told as it is has no levels to agree in.
+            if values > 0 {
+                with_codes!(codes, codes => for (sum, &code) in self.useful.iter_mut().zip(codes) {
+                    *sum += of_codes[code as usize];
+                });
             }
         }
     }
@@ -140,8 +145,8 @@ impl<'a> Packing<'a> {
         loop {
             fillings.retain(|filling| filling.saved > 0);
             let Some(best) = (0..fillings.len()).max_by_key(|&place| (fillings[place].saved, place)) else { return };
-            let Filling { level: tried, saved, as_of, .. } = fillings[best];
-            if as_of < self.next {
+            let Filling { level: tried, saved, stale, .. } = fillings[best];
+            if stale {
                 fillings[best] = self.count(tuples, &[tried], at).remove(0);
                 if fillings[best].saved < saved {
                     continue;
@@ -155,51 +160,79 @@ impl<'a> Packing<'a> {
             let inside: Vec<usize> = inside.collect();
             let mut finer_at = at.to_vec();
             finer_at[attribute] = level;
-            for mut part in self.split(tuples, tried, &fillings[best].labels) {
-                let fillings = self.count(&part, &inside, &finer_at);
+            let filled = self.next;
+            // No tuple is in two parts: what is taken from one changes nothing in the others.
+            let parts = self.split(tuples, tried, &fillings[best].labels);
+            let count = |part: Vec<u32>| (self.count(&part, &inside, &finer_at), part);
+            let counted: Vec<(Vec<Filling>, Vec<u32>)> = if tuples.len() < TUPLES_APART {
+                parts.into_iter().map(count).collect()
+            } else {
+                parallel::map_items(parts, |_, part| count(part))
+            };
+            for (fillings, mut part) in counted {
                 self.refine(&mut part, fillings, &finer_at);
                 self.fill(part);
             }
-            tuples.retain(|&tuple| !self.taken[tuple as usize]);
+            if filled < self.next {
+                self.drop_taken(tuples);
+                fillings.iter_mut().for_each(|filling| filling.stale = true);
+            }
             // Inside its labels, finer levels of the attribute were tried as well.
             fillings.retain(|filling| filling.level != tried && !is_finer(&self.levels[filling.level]));
         }
     }
 
+    /// Written over without a branch: which tuples are taken follows no pattern that could be guessed.
+    fn drop_taken(&self, tuples: &mut Vec<u32>) {
+        let mut kept = 0;
+        for place in 0..tuples.len() {
+            let tuple = tuples[place];
+            tuples[kept] = tuple;
+            kept += usize::from(!self.taken[tuple as usize]);
+        }
+        tuples.truncate(kept);
+    }
+
     /// What each level can fill in a box.
-    fn count(&mut self, tuples: &[u32], levels: &[usize], at: &[usize]) -> Vec<Filling> {
-        let Packing { dues, levels: all, ends, codes, units, next, .. } = self;
+    fn count(&self, tuples: &[u32], levels: &[usize], at: &[usize]) -> Vec<Filling> {
         let mut rest = tuples;
-        let by_value = ends.iter().zip(&dues.division.shares).map(|(&end, share)| {
+        let by_value = self.ends.iter().zip(&self.dues.division.shares).map(|(&end, share)| {
             let (part, others) = rest.split_at(rest.partition_point(|&tuple| tuple < end));
             rest = others;
             (share, part)
         });
         let mut by_value: Vec<(&Share, &[u32])> = by_value.collect();
-        by_value.sort_by_key(|(_, part)| part.len());
-        let asked = all.iter_mut().enumerate().filter(|(place, _)| levels.contains(place));
-        let count = |(place, level): (usize, &mut Level)| {
-            let saved = (at[level.attribute] - level.level) as u64;
-            let (classes, labels) = level.fills(&by_value, &codes[level.attribute], dues, *units);
-            Filling { level: place, saved: classes * saved, labels, as_of: *next }
+        by_value.sort_unstable_by_key(|(share, part)| (part.len(), share.code));
+        // Levels of an attribute stand together.
+        let attributes = levels.chunk_by(|&one, &next| self.levels[one].attribute == self.levels[next].attribute);
+        let count = |asked: &[usize]| -> Vec<Filling> {
+            let mut counting: Vec<Counting<'_>> =
+                asked.iter().map(|&place| Counting::new(place, &self.levels[place])).collect();
+            let codes = &self.codes[counting[0].attribute()];
+            with_codes!(codes, codes => fills(&mut counting, &by_value, codes, self.dues, self.units));
+            counting.into_iter().map(|counted| counted.filling(at)).collect()
         };
         if tuples.len() < TUPLES_APART {
-            asked.map(count).collect()
-        } else {
-            parallel::map_items(asked.collect::<Vec<_>>(), |_, level| count(level))
+            return attributes.flat_map(count).collect();
         }
+        parallel::map_items(attributes, |_, asked| count(asked)).into_iter().flatten().collect()
     }
 
     /// The tuples of a box with each of these labels.
     fn split(&self, tuples: &[u32], level: usize, labels: &[u32]) -> Vec<Vec<u32>> {
-        let Level { attribute, labels: of_codes, seen, .. } = &self.levels[level];
-        let mut places = vec![NONE; if labels.is_empty() { 0 } else { seen.len() }];
+        let Level { attribute, labels: of_codes, names, .. } = &self.levels[level];
+        let mut places = vec![NONE; if labels.is_empty() { 0 } else { *names }];
         (0..).zip(labels).for_each(|(place, &label)| places[label as usize] = place);
+        let place_of = |&label: &u32| places.get(label as usize).copied().unwrap_or(NONE);
+        let places: Vec<u32> = of_codes.iter().map(place_of).collect();
+        let split = |tuples: &[u32]| with_codes!(&self.codes[*attribute], codes => split_by(tuples, codes, &places, labels.len()));
+        if tuples.len() < TUPLES_APART {
+            return split(tuples);
+        }
         let mut parts = vec![Vec::new(); labels.len()];
-        for &tuple in tuples {
-            let label = of_codes[self.codes[*attribute][tuple as usize] as usize];
-            if label != NONE && places[label as usize] != NONE {
-                parts[places[label as usize] as usize].push(tuple);
+        for piece in parallel::map_ranges(tuples.len(), TUPLES_APART, |piece| split(&tuples[piece])) {
+            for (part, more) in parts.iter_mut().zip(piece) {
+                if part.is_empty() { *part = more } else { part.extend(more) }
             }
         }
         parts
@@ -220,23 +253,21 @@ impl<'a> Packing<'a> {
         if classes.is_empty() {
             return;
         }
-        let mut filled = Vec::with_capacity(parts.len());
-        for (share, part) in self.dues.division.shares.iter().zip(parts) {
+        let useful = |tuple: u32| u32::from(self.useful[tuple as usize]);
+        let choose = |(share, part): (&Share, &mut [u32])| -> Vec<u32> {
             let size = self.dues.real(share, &classes) as usize;
-            if size > 0 && size < part.len() {
-                let useful = |tuple: u32| -> u16 {
-                    self.useful
-                        .iter()
-                        .zip(&self.codes)
-                        .map(|(useful, codes)| useful[codes[tuple as usize] as usize])
-                        .sum()
-                };
-                part.select_nth_unstable_by_key(size, |&tuple| (useful(tuple), tuple));
-            }
-            let (part, _) = part.split_at(size);
-            part.iter().for_each(|&tuple| self.taken[tuple as usize] = true);
-            filled.push(part.iter().map(|&tuple| self.rows[tuple as usize]).collect());
-        }
+            lowest_first(part, size, &mut Vec::new(), useful);
+            part[..size].to_vec()
+        };
+        let of_values = self.dues.division.shares.iter().zip(parts);
+        let chosen: Vec<Vec<u32>> = if counts.iter().sum::<u64>() < TUPLES_APART as u64 {
+            of_values.map(choose).collect()
+        } else {
+            parallel::map_items(of_values, |_, of_value| choose(of_value))
+        };
+        chosen.iter().flatten().for_each(|&tuple| self.taken[tuple as usize] = true);
+        let to_rows = |tuples: Vec<u32>| tuples.into_iter().map(|tuple| self.rows[tuple as usize]).collect();
+        let filled = chosen.into_iter().map(to_rows).collect();
         self.next = classes.end;
         self.packed.push(Packed { classes, parts: filled });
     }
@@ -254,42 +285,14 @@ impl<'a> Packing<'a> {
     }
 }
 
-impl Level {
-    /// How many classes the labels can fill from these tuples, each alone, and which can fill any.
-    fn fills(&mut self, by_value: &[(&Share, &[u32])], codes: &[u32], dues: &Dues<'_>, units: u64) -> (u64, Vec<u32>) {
-        let label_of = |tuple: u32| self.labels[codes[tuple as usize] as usize];
-        // Labels that can still fill a class, and how many.
-        let mut left: Vec<(u32, u64)> = Vec::new();
-        for (place, (share, tuples)) in by_value.iter().enumerate() {
-            for &tuple in *tuples {
-                let label = label_of(tuple);
-                if let Some(seen) = self.seen.get_mut(label as usize) {
-                    *seen += 1;
-                    // No label fills a class without a tuple of the scarcest value.
-                    if place == 0 && *seen == 1 {
-                        left.push((label, u64::MAX));
-                    }
-                }
-            }
-            left.retain_mut(|(label, classes)| {
-                let tuples = u64::from(self.seen[*label as usize]);
-                *classes = (*classes).min(dues.units_from(share, tuples) / units);
-                *classes > 0
-            });
-            if self.seen.len() <= tuples.len() {
-                self.seen.fill(0);
-            } else {
-                for &tuple in *tuples {
-                    if let Some(seen) = self.seen.get_mut(label_of(tuple) as usize) {
-                        *seen = 0;
-                    }
-                }
-            }
-            if left.is_empty() {
-                break;
-            }
+/// Tuples by the place of their code; those of [`NONE`] are in no part.
+fn split_by<C: Copy + Into<u32>>(tuples: &[u32], codes: &[C], places: &[u32], parts: usize) -> Vec<Vec<u32>> {
+    let mut split = vec![Vec::new(); parts];
+    for &tuple in tuples {
+        let code: u32 = codes[tuple as usize].into();
+        if let Some(part) = split.get_mut(places[code as usize] as usize) {
+            part.push(tuple);
         }
-        let classes = left.iter().map(|&(_, classes)| classes).sum();
-        (classes, left.into_iter().map(|(label, _)| label).collect())
     }
+    split
 }

@@ -7,6 +7,9 @@ use crate::bind::{Bound, Quasi};
 /// Positions along an axis.
 const LENGTH: f64 = 65_000.0;
 
+/// So many tuples tell along which axis they lie widest apart.
+const SAMPLE: usize = 1 << 8;
+
 /// Row after row, one position per quasi attribute.
 #[derive(Debug)]
 pub(super) struct Space {
@@ -34,21 +37,35 @@ impl Space {
         &self.at[row as usize * self.axes..(row as usize + 1) * self.axes]
     }
 
-    pub(super) fn position(&self, row: u32, axis: usize) -> u16 {
-        self.at[row as usize * self.axes + axis]
+    pub(super) fn position(&self, row: u32, axis: usize) -> u32 {
+        u32::from(self.at[row as usize * self.axes + axis])
     }
 
     /// The axis along which these tuples lie widest apart (by variance, the first of equals); `None` when all lie in one
-    /// place.
-    pub(super) fn widest<'a>(&self, rows: impl Iterator<Item = &'a u32>) -> Option<usize> {
+    /// place. Of many tuples, a sample is looked at.
+    pub(super) fn widest<'a>(&self, parts: impl Iterator<Item = &'a [u32]> + Clone) -> Option<usize> {
+        let tuples: usize = parts.clone().map(<[u32]>::len).sum();
+        let widest = self.widest_of_every(tuples.div_ceil(SAMPLE).max(1), parts.clone());
+        // Tuples of a sample in one place do not say that all are.
+        widest.or_else(|| if tuples > SAMPLE { self.widest_of_every(1, parts) } else { None })
+    }
+
+    fn widest_of_every<'a>(&self, step: usize, parts: impl Iterator<Item = &'a [u32]>) -> Option<usize> {
         let mut sums = vec![(0u64, 0u64); self.axes];
-        let mut count = 0u64;
-        for &row in rows {
-            count += 1;
-            for (sum, &at) in sums.iter_mut().zip(self.of(row)) {
-                sum.0 += u64::from(at);
-                sum.1 += u64::from(at) * u64::from(at);
+        let (mut count, mut skip) = (0u64, 0);
+        for part in parts {
+            // Every so many tuples of all parts in a row.
+            for &row in part.iter().skip(skip).step_by(step) {
+                count += 1;
+                for (sum, &at) in sums.iter_mut().zip(self.of(row)) {
+                    sum.0 += u64::from(at);
+                    sum.1 += u64::from(at) * u64::from(at);
+                }
             }
+            skip = match part.len() {
+                length if length <= skip => skip - length,
+                length => (step - (length - skip) % step) % step,
+            };
         }
         let spread =
             |&(sum, squares): &(u64, u64)| u128::from(count) * u128::from(squares) - u128::from(sum) * u128::from(sum);

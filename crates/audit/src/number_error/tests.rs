@@ -11,6 +11,8 @@ use crate::measure::{Measured, QuasiSource, Recoding, measure};
 use crate::query_error::QueryOptions;
 use crate::testing::{Release, seeds, written_and_read};
 
+mod clones;
+
 fn errors(release: &Release) -> Vec<NumberError> {
     release.measures().numbers
 }

@@ -58,6 +58,35 @@ fn a_cloned_release_tells_its_promise_and_is_measured() {
     assert!(parquet.stderr.contains("written as CSV"), "{}", parquet.stderr);
 }
 
+/// Pay is told as 10, 20 and 30 of everybody, whatever it goes with: each error follows by hand.
+#[test]
+fn sensitive_numbers_are_measured_in_clones() {
+    let folder = Folder::new();
+    let people = [("30,f,10", 4), ("40,f,20", 2), ("30,m,20", 1), ("40,m,30", 3)];
+    let rows: String = people.iter().map(|(person, count)| format!("{person}\n").repeat(*count)).collect();
+    folder.write("people.csv", format!("age,sex,pay\n{rows}"));
+    folder.write(
+        "policy.toml",
+        "[source]\npath = \"people.csv\"\n[attributes]\nage = { role = \"quasi\" }\nsex = { role = \"quasi\" }\n\
+         pay = { role = \"sensitive\" }\n[publish]\nmethod = \"clone\"\nk = 3\n",
+    );
+    let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--json"]);
+    // Three classes, so one of the four with 10 is left out: the mean is 20, the quartiles are 10, 20 and 30.
+    assert_eq!(json(&ran)["rows"]["suppressed"], 1, "{ran:?}");
+    let measured = json(&folder.run(&["measure", "release", "--policy", "policy.toml", "--json"]));
+    let pay = &measured["numbers"]["pay"];
+    for (errors, expected) in [
+        (&pay["by-class"], [7.0, 9.0, 7.0, 11.0]),
+        (&pay["by-value"]["age"], [7.0, 5.0, 10.0, 10.0]),
+        (&pay["by-value"]["sex"], [7.0, 4.0, 10.0, 6.0]),
+    ] {
+        for (name, expected) in ["mean", "lower-quartile", "median", "upper-quartile"].into_iter().zip(expected) {
+            let error = errors[name].as_f64().unwrap_or_else(|| panic!("{name}: {measured}"));
+            assert!((error - expected).abs() < 1e-9, "{name}: {error} is not {expected}: {measured}");
+        }
+    }
+}
+
 #[test]
 fn no_clones_is_an_answer_of_its_own() {
     let folder = hospitals();

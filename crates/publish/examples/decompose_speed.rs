@@ -9,7 +9,7 @@ mod drawn;
 
 use std::time::Instant;
 
-use hedgerow_publish::decompose::attack::attack;
+use hedgerow_publish::decompose::attack::{Limits, attack};
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::uad::uad;
@@ -75,7 +75,7 @@ fn seconds(rows: usize, count: usize, rules_seed: u64) -> [f64; 2] {
         })
         .collect();
     let started = Instant::now();
-    let attacked = attack(&problem, &named.iter().collect::<Vec<_>>(), &tables);
+    let attacked = attack(&problem, &named.iter().collect::<Vec<_>>(), &tables, Limits::default());
     println!("  these attacked in {:.3} s: {attacked:?}", started.elapsed().as_secs_f64());
     [by_uad, by_gd]
 }

@@ -193,6 +193,7 @@ pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows, los
             hierarchies: Map::new(),
             cloning: Map::new(),
             dependencies: Vec::new(),
+            attack: None,
         },
     }
 }

@@ -34,6 +34,7 @@ fn manifest(rows: u64, classes: ClassSizes, k: u64, achieved: u64) -> Manifest {
             hierarchies: Map::new(),
             cloning: Map::new(),
             dependencies: Vec::new(),
+            attack: None,
         },
     }
 }

@@ -23,12 +23,21 @@ use hedgerow_table::Column;
 use super::divergence::{classes, sensitive_values};
 use super::{Groups, Problem, Subtable};
 
-/// Pairing people keeps, for every row of every table, which values and buckets are left; beyond this many 64-bit words of them
-/// people are not paired.
-const WORDS_MAX: usize = 1 << 24;
+/// What there is room for.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Pairing people keeps, for every row of every table, which values and buckets are left; beyond this many 64-bit words of
+    /// them connected tables are joined for one attribute after the other.
+    pub words: usize,
+    /// Cells that are joined at once; tables of more are not.
+    pub cells: usize,
+}
 
-/// Cells that are joined; of more there would be no room for them.
-const CELLS_MAX: usize = 1 << 24;
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { words: 1 << 24, cells: 1 << 24 }
+    }
+}
 
 /// What the attack came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +50,12 @@ pub enum Attacked {
     Partly(String),
 }
 
-pub fn attack(problem: &Problem<'_>, columns: &[&Column], tables: &[Subtable]) -> Attacked {
+pub fn attack(problem: &Problem<'_>, columns: &[&Column], tables: &[Subtable], limits: Limits) -> Attacked {
     let known = problem.known_tables();
     let all: Vec<&Subtable> = tables.iter().chain(&known).collect();
     let mut outcome = Attacked::Withstood;
     for connected in connected(&all) {
-        match attack_connected(problem, columns, &connected) {
+        match attack_connected(problem, columns, &connected, limits) {
             Attacked::Withstood => {}
             partly @ Attacked::Partly(_) => outcome = partly,
             breached @ Attacked::Breached(_) => return breached,
@@ -55,21 +64,21 @@ pub fn attack(problem: &Problem<'_>, columns: &[&Column], tables: &[Subtable]) -
     outcome
 }
 
-fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subtable]) -> Attacked {
+fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subtable], limits: Limits) -> Attacked {
     let hidden = tables.iter().fold(AttributeSet::EMPTY, |all, table| all | table.sensitive);
     if hidden.is_empty() {
         return Attacked::Withstood;
     }
     let words: usize = problem.cardinalities.iter().map(|values| values.div_ceil(64)).sum::<usize>()
         + tables.iter().filter_map(|table| table.groups.as_ref()).map(|one| one.len().div_ceil(64)).sum::<usize>();
-    if problem.rows.saturating_mul(words).saturating_mul(2 * tables.len()) <= WORDS_MAX {
-        return attack_joined(problem, columns, tables, hidden);
+    if problem.rows.saturating_mul(words).saturating_mul(2 * tables.len()) <= limits.words {
+        return attack_joined(problem, columns, tables, hidden, limits);
     }
     let mut outcome = Attacked::Withstood;
     for attribute in hidden.iter() {
         let holding: Vec<&Subtable> =
             tables.iter().copied().filter(|table| table.attributes.contains(attribute)).collect();
-        match attack_joined(problem, columns, &holding, AttributeSet::of(attribute)) {
+        match attack_joined(problem, columns, &holding, AttributeSet::of(attribute), limits) {
             Attacked::Withstood => {}
             partly @ Attacked::Partly(_) => outcome = partly,
             breached @ Attacked::Breached(_) => return breached,
@@ -79,7 +88,13 @@ fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subta
 }
 
 /// Some tables laid side by side, by somebody who asks about some attributes.
-fn attack_joined(problem: &Problem<'_>, columns: &[&Column], joined: &[&Subtable], asked: AttributeSet) -> Attacked {
+fn attack_joined(
+    problem: &Problem<'_>,
+    columns: &[&Column],
+    joined: &[&Subtable],
+    asked: AttributeSet,
+    limits: Limits,
+) -> Attacked {
     let views: Vec<View<'_>> = (0..joined.len()).flat_map(|index| View::of(joined, index, asked)).collect();
     let names = |set: AttributeSet| {
         let names: Vec<&str> = set.iter().map(|attribute| columns[attribute].name.as_str()).collect();
@@ -88,7 +103,7 @@ fn attack_joined(problem: &Problem<'_>, columns: &[&Column], joined: &[&Subtable
     let compared = compared(&views);
     let of_view = |view: &View<'_>| compared.iter().filter(|set| set.is_subset(view.quasi)).count();
     let cells: usize = views.iter().map(|view| problem.rows.saturating_mul(of_view(view))).sum();
-    if cells > CELLS_MAX {
+    if cells > limits.cells {
         return Attacked::Partly(format!("the tables that share {} were not joined", names(shared(joined))));
     }
     let compared: Vec<Compared> = compared.into_iter().map(|set| Compared::new(problem, set)).collect();

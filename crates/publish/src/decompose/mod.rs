@@ -46,7 +46,7 @@ use crate::catalog;
 use crate::error::{Ineligible, PublishError};
 use crate::generalised;
 use crate::publish::{Job, Published};
-use attack::{Attacked, attack};
+use attack::{Attacked, Limits, attack};
 use choice::{Chosen, Unchosen, choose};
 use problem::Hopeless;
 
@@ -130,26 +130,14 @@ fn publish_chosen(
     options.progress.stage("attacking the tables laid side by side", None);
     let mut warnings = bound.warnings.clone();
     warnings.extend(rules.warnings.iter().cloned());
-    match attack(&problem, &rules.columns, &chosen.tables) {
-        Attacked::Withstood => {}
-        Attacked::Partly(told) => {
-            let problem =
-                format!("the attack on the tables laid side by side found nothing, but was not whole: {told}");
-            let hint = "guardian normal form rules out what it looks for, and was judged";
-            warnings.push(InputError::new(bound.policy.publish.place.clone(), problem, hint));
-        }
-        Attacked::Breached(told) => {
-            let hint = "ask for less in that rule, or try another `algorithm`; nothing was written";
-            return Err(PublishError::Breach(format!("{told}\nhint: {hint}")));
-        }
-    }
+    let attacked = withstood(&bound, &rules, &problem, &chosen.tables, &mut warnings)?;
     let losses = losses(&chosen);
     let search_time = searching.elapsed();
 
     let writing = Instant::now();
     let rows = bound.table.rows as u64;
     options.progress.stage("writing", Some(rows * chosen.tables.len() as u64));
-    let (verified, checked) = release::write(&bound, &rules, &chosen.tables, &losses, staged, options)?;
+    let (verified, checked) = release::write(&bound, &rules, &chosen.tables, &losses, attacked, staged, options)?;
     let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
     Ok(Published {
         release,
@@ -163,6 +151,30 @@ fn publish_chosen(
         write_time: writing.elapsed(),
         warnings,
     })
+}
+
+/// How far the tables were attacked, for the manifest. Where that is not the whole way, publishers are warned.
+fn withstood(
+    bound: &Bound<'_>,
+    rules: &Rules<'_>,
+    problem: &Problem<'_>,
+    tables: &[Subtable],
+    warnings: &mut Vec<InputError>,
+) -> Result<String, PublishError> {
+    match attack(problem, &rules.columns, tables, Limits::default()) {
+        Attacked::Withstood => Ok("whole".to_owned()),
+        Attacked::Partly(told) => {
+            let problem =
+                format!("the attack on the tables laid side by side found nothing, but was not whole: {told}");
+            let hint = "guardian normal form rules out what it looks for, and was judged";
+            warnings.push(InputError::new(bound.policy.publish.place.clone(), problem, hint));
+            Ok(format!("partly: {told}"))
+        }
+        Attacked::Breached(told) => {
+            let hint = "ask for less in that rule, or try another `algorithm`; nothing was written";
+            Err(PublishError::Breach(format!("{told}\nhint: {hint}")))
+        }
+    }
 }
 
 /// Refuses what no tables could keep, before any are chosen.

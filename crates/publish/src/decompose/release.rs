@@ -27,6 +27,7 @@ pub(super) fn write(
     rules: &Rules<'_>,
     tables: &[Subtable],
     losses: &Map<String, Value>,
+    attacked: String,
     staged: Staged,
     options: &PublishOptions<'_>,
 ) -> Result<(Verified, Checked), PublishError> {
@@ -53,6 +54,7 @@ pub(super) fn write(
     let count = bound.table.rows as u64;
     let rows = Rows { source: count, out: count, suppressed: 0 };
     let mut manifest = generalised::manifest(bound, resources, rows, &roughly(losses));
+    manifest.hedgerow.attack = Some(attacked);
     manifest.hedgerow.dependencies = (rules.dependencies.iter())
         .map(|dependency| KnownDependency {
             from: rules.names(dependency.from).into_iter().map(str::to_owned).collect(),

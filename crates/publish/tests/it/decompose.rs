@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use hedgerow_privacy::Model;
 use hedgerow_privacy::rules::{AttributeSet, Dependency, Rule, reduce};
-use hedgerow_publish::decompose::attack::{Attacked, attack};
+use hedgerow_publish::decompose::attack::{Attacked, Limits, attack};
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::multi_sensitive::multi_sensitive;
@@ -289,13 +289,15 @@ fn one_table_per_rule_is_not_enough_for_the_six_patients() {
     assert!(beliefs.iter().any(|counts| counts.iter().filter(|&&count| count > 0).count() == 1), "{beliefs:?}");
     let columns = case.named();
     let columns: Vec<&Column> = columns.iter().collect();
-    let Attacked::Breached(told) = attack(&problem, &columns, &naive) else { panic!("nothing was found") };
+    let Attacked::Breached(told) = attack(&problem, &columns, &naive, Limits::default()) else {
+        panic!("nothing was found")
+    };
     assert!(told.contains("leave 1 of 2 values"), "{told}");
     let mut rng = StdRng::seed_from_u64(1);
     let by_gd = gd(&problem, &mut Divergence::new(&problem), &mut rng).unwrap();
     for tables in [by_gd, uad(&problem, &mut rng).unwrap()] {
         assert!(problem.is_kept(&tables));
         assert_eq!(all_published(&tables), problem.everything());
-        assert_eq!(attack(&problem, &columns, &tables), Attacked::Withstood);
+        assert_eq!(attack(&problem, &columns, &tables, Limits::default()), Attacked::Withstood);
     }
 }

@@ -75,6 +75,9 @@ pub struct Promise {
     /// Of a decomposed release: what attackers are taken to know besides its tables.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dependencies: Vec<KnownDependency>,
+    /// Of a decomposed release: how far its tables, laid side by side, were attacked before they were written.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub attack: Option<String>,
 }
 
 /// Whoever knows the attributes `from` of somebody knows `to`.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hedgerow_privacy::Model;
 use hedgerow_privacy::rules::{AttributeSet, Dependency, Rule};
-use hedgerow_publish::decompose::attack::{Attacked, attack};
+use hedgerow_publish::decompose::attack::{Attacked, Limits, attack};
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::multi_sensitive::multi_sensitive;
@@ -14,11 +14,21 @@ use hedgerow_table::{Codes, Column};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use super::adversary::{beliefs, published};
 use super::{Case, seeds};
 
 fn attacked(case: &Case, dependencies: &[Dependency], tables: &[Subtable]) -> Attacked {
+    attacked_within(case, dependencies, tables, Limits::default())
+}
+
+fn attacked_within(case: &Case, dependencies: &[Dependency], tables: &[Subtable], limits: Limits) -> Attacked {
     let columns = case.named();
-    attack(&case.problem(dependencies), &columns.iter().collect::<Vec<&Column>>(), tables)
+    attack(&case.problem(dependencies), &columns.iter().collect::<Vec<&Column>>(), tables, limits)
+}
+
+/// As if connected tables were too many to be joined: one attribute after the other.
+fn one_by_one() -> Limits {
+    Limits { words: 0, ..Limits::default() }
 }
 
 /// What keeps the rules by its schema keeps them against the intersection attack.
@@ -41,9 +51,76 @@ fn nothing_is_found_in_normal_form() {
         for tables in made {
             several += usize::from(tables.iter().any(|table| table.sensitive.len() > 1));
             assert_eq!(attacked(&case, &known, &tables), Attacked::Withstood, "{tables:?}; HEDGEROW_SEED={seed}");
+            let found = attacked_within(&case, &known, &tables, one_by_one());
+            assert_eq!(found, Attacked::Withstood, "{tables:?}; HEDGEROW_SEED={seed}");
         }
     }
     assert!(several > 5 || std::env::var("HEDGEROW_SEED").is_ok(), "{several}");
+}
+
+/// Tables drawn without a thought for rules, of three or four people: what the attack says it has found is held against
+/// everything that could be true; and joined one attribute after the other it finds no more than joined at once.
+#[test]
+fn what_is_found_is_true_of_every_table_that_agrees() {
+    let (mut broken, mut found, mut found_one_by_one) = (0, 0, 0);
+    for seed in seeds(300) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let (attributes, rows) = (rng.random_range(2..=4), rng.random_range(3..=4));
+        let mut case = Case::new(&mut rng, attributes, rows, 4, 0);
+        let protect = rng.random_range(0..attributes);
+        case.rules = vec![rule(&[(protect + 1) % attributes], protect)];
+        let tables: Vec<Subtable> =
+            (0..rng.random_range(2..=3)).map(|_| drawn_table(&case, protect, &mut rng)).collect();
+        let told = || format!("{tables:?} of {:?}; HEDGEROW_SEED={seed}", case.columns);
+        let is_broken = fewest_left(&case, &tables) < 2;
+        let whole = matches!(attacked(&case, &[], &tables), Attacked::Breached(_));
+        let one_by_one = matches!(attacked_within(&case, &[], &tables, one_by_one()), Attacked::Breached(_));
+        assert!(is_broken || !whole, "at once: {}", told());
+        assert!(whole || !one_by_one, "one attribute after the other: {}", told());
+        broken += usize::from(is_broken);
+        found += usize::from(whole);
+        found_one_by_one += usize::from(one_by_one);
+    }
+    let told = format!("{broken} broken, {found} found, {found_one_by_one} one by one");
+    assert!(found_one_by_one > 20 && found > broken / 2 || std::env::var("HEDGEROW_SEED").is_ok(), "{told}");
+}
+
+/// The protected attribute by bucket, or a few others as they are.
+fn drawn_table(case: &Case, protect: usize, rng: &mut StdRng) -> Subtable {
+    let mut attributes: Vec<usize> =
+        (0..case.columns.len()).filter(|&attribute| attribute != protect && rng.random_bool(0.6)).collect();
+    if attributes.is_empty() {
+        attributes.push((protect + 1) % case.columns.len());
+    }
+    if rng.random_bool(0.25) {
+        return Subtable::plain(attributes.into_iter().collect());
+    }
+    attributes.push(protect);
+    // Every number up to the last is somebody's.
+    let mut of_row: Vec<u32> = (0..case.rows).map(|_| rng.random_range(0..2)).collect();
+    if !of_row.contains(&0) {
+        of_row.fill(0);
+    }
+    in_buckets(case, &attributes, &[protect], of_row)
+}
+
+/// How many values are possible for the one row of some table that is left with the fewest, for somebody who sees of it the bucket
+/// and what other tables tell too.
+fn fewest_left(case: &Case, tables: &[Subtable]) -> usize {
+    let seen = published(case, tables, &[]);
+    let mut latent = case.columns.len();
+    let mut fewest = usize::MAX;
+    for (index, table) in tables.iter().enumerate().filter(|(_, table)| table.groups.is_some()) {
+        let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
+        let elsewhere = others.fold(AttributeSet::EMPTY, |all, (_, other)| all | other.attributes);
+        let know = (table.open() & elsewhere).with(latent);
+        let asked = Rule { know, protect: table.sensitive, require: Vec::new() };
+        let left = beliefs(case, &asked, &seen);
+        let possible = left.iter().map(|counts| counts.iter().filter(|&&count| count > 0).count());
+        fewest = possible.chain([fewest]).min().unwrap_or(fewest);
+        latent += 1;
+    }
+    fewest
 }
 
 /// A table that tells some attributes by bucket, given the bucket of every row.

@@ -47,6 +47,10 @@ impl Round {
         end.0 - start.0 + u32::from(group < end.1) - u32::from(group < start.1)
     }
 
+    fn size(&self, group: u32) -> u32 {
+        self.full + u32::from(group < self.longer)
+    }
+
     /// The shares of a value in some buckets, added up; ascending, and some may be there several times.
     pub fn share(&self, groups: &[u32], value: u32) -> f64 {
         let (start, end) = (self.starts[value as usize], self.starts[value as usize + 1]);
@@ -111,7 +115,10 @@ impl Groups {
 
     /// Rows in a bucket.
     pub fn size(&self, group: u32) -> u32 {
-        self.sizes[group as usize]
+        match &self.round {
+            Some(round) => round.size(group),
+            None => self.sizes[group as usize],
+        }
     }
 
     /// Rows with a value in a bucket.
@@ -169,6 +176,7 @@ mod tests {
                 );
             }
             for (group, counts) in found.into_iter().enumerate() {
+                assert_eq!(groups.size(group as u32), counts.iter().sum::<u32>(), "case {case}");
                 let told: Vec<(u32, u32)> = (0..).zip(counts).filter(|&(_, count)| count > 0).collect();
                 assert_eq!(groups.values(group as u32), told, "case {case}");
                 let asked = (0..cardinality as u32).map(|code| (code, groups.count(group as u32, code)));

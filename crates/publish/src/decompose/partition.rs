@@ -38,24 +38,18 @@ impl Partition {
     }
 
     fn divided(&self, column: &Codes, cardinality: usize, told: impl Fn(usize) -> u32) -> Partition {
-        let code = |place: usize| column.get(self.rows[place] as usize);
         let mut counts = vec![0u32; cardinality];
         let mut seen: Vec<u32> = Vec::new();
         let mut refined = Partition { rows: Vec::with_capacity(self.rows.len()), ends: Vec::new() };
-        for class in self.ranges() {
-            if class.len() == 2 {
-                if code(class.start) == code(class.start + 1) {
+        self.each_class(column, |class, codes| {
+            if let [one, other] = codes {
+                if one == other {
                     refined.rows.extend(class.map(&told));
                     refined.ends.push(refined.rows.len() as u32);
                 }
-                continue;
+                return;
             }
-            for code in class.clone().map(code) {
-                if counts[code as usize] == 0 {
-                    seen.push(code);
-                }
-                counts[code as usize] += 1;
-            }
+            count(codes, &mut counts, &mut seen);
             // From how many rows there are of a value to where its next row goes; alone it goes nowhere.
             let mut next = refined.rows.len() as u32;
             for &code in &seen {
@@ -67,16 +61,34 @@ impl Partition {
                 }
             }
             refined.rows.resize(next as usize, 0);
-            for place in class {
-                let next = &mut counts[code(place) as usize];
+            for (place, &code) in class.zip(codes) {
+                let next = &mut counts[code as usize];
                 if *next != ALONE {
                     refined.rows[*next as usize] = told(place);
                     *next += 1;
                 }
             }
             seen.drain(..).for_each(|code| counts[code as usize] = 0);
-        }
+        });
         refined
+    }
+
+    /// Every class, by its places, with a column's codes in it. They are looked up for many rows at a time: these lie anywhere in the
+    /// column, and waiting for all at once takes little longer than for one, if nothing is decided in between.
+    fn each_class(&self, column: &Codes, mut each: impl FnMut(Range<usize>, &[u32])) {
+        let mut codes = Vec::new();
+        let (mut start, mut ends) = (0, self.ends.as_slice());
+        while !ends.is_empty() {
+            let within = ends.iter().take_while(|&&end| end as usize <= start + BLOCK).count();
+            let (own, rest) = ends.split_at(within.max(1));
+            let first = start;
+            look_up(column, &self.rows[first..own[own.len() - 1] as usize], &mut codes);
+            for end in own.iter().map(|&end| end as usize) {
+                each(start..end, &codes[start - first..end - first]);
+                start = end;
+            }
+            ends = rest;
+        }
     }
 
     pub fn rows(&self) -> &[u32] {
@@ -100,24 +112,38 @@ impl Partition {
 
     /// The same as that of the classes divided by one more attribute, which are only counted.
     pub fn refined_entropy(&self, column: &Codes, cardinality: usize, rows: usize) -> f64 {
-        let code = |row: u32| column.get(row as usize);
         let mut counts = vec![0u32; cardinality];
         let mut sizes: Vec<u32> = Vec::new();
         let mut seen: Vec<u32> = Vec::new();
-        for class in self.classes() {
-            if let [one, other] = *class {
-                sizes.extend((code(one) == code(other)).then_some(2));
-                continue;
+        self.each_class(column, |_, codes| {
+            if let [one, other] = codes {
+                sizes.extend((one == other).then_some(2));
+                return;
             }
-            for code in class.iter().map(|&row| code(row)) {
-                if counts[code as usize] == 0 {
-                    seen.push(code);
-                }
-                counts[code as usize] += 1;
-            }
+            count(codes, &mut counts, &mut seen);
             sizes.extend(seen.drain(..).map(|code| std::mem::take(&mut counts[code as usize])));
-        }
+        });
         entropy(sizes.into_iter(), rows)
+    }
+}
+
+fn look_up(column: &Codes, rows: &[u32], codes: &mut Vec<u32>) {
+    codes.clear();
+    match column {
+        Codes::U8(column) => codes.extend(rows.iter().map(|&row| u32::from(column[row as usize]))),
+        Codes::U16(column) => codes.extend(rows.iter().map(|&row| u32::from(column[row as usize]))),
+        Codes::U32(column) => codes.extend(rows.iter().map(|&row| column[row as usize])),
+    }
+}
+
+/// How often each code occurs, and which do, in the order in which they do first.
+fn count(codes: &[u32], counts: &mut [u32], seen: &mut Vec<u32>) {
+    for &code in codes {
+        let count = &mut counts[code as usize];
+        if *count == 0 {
+            seen.push(code);
+        }
+        *count += 1;
     }
 }
 
@@ -129,6 +155,9 @@ fn entropy(sizes: impl Iterator<Item = u32>, rows: usize) -> f64 {
     let shared: f64 = sizes.map(|size| small.get(size as usize).copied().unwrap_or_else(|| weight(size))).sum();
     (rows as f64).ln() - shared / (rows as f64).max(1.0)
 }
+
+/// Rows whose codes are looked up at a time; those of a larger class all.
+const BLOCK: usize = 4096;
 
 /// Sizes of classes that are looked up.
 const SMALL: u32 = 256;

@@ -8,7 +8,7 @@ use super::packing::{Filling, Level};
 pub(super) struct Counting<'a> {
     place: usize,
     level: &'a Level,
-    /// How many tuples of a value have each label; zero between values.
+    /// How many tuples of a value have each label, and last how many have none that matters; zero between values.
     seen: Vec<u32>,
     /// Labels that can still fill a class, and how many.
     left: Vec<(u32, u64)>,
@@ -51,11 +51,7 @@ pub(super) fn fills<C: Copy + Into<u32>>(
                 counted.seen.fill(0);
             } else {
                 let labels = &counted.level.labels;
-                for &tuple in *tuples {
-                    if let Some(seen) = counted.seen.get_mut(labels[code_of(tuple) as usize] as usize) {
-                        *seen = 0;
-                    }
-                }
+                tuples.iter().for_each(|&tuple| counted.seen[labels[code_of(tuple) as usize] as usize] = 0);
             }
         }
     }
@@ -76,7 +72,7 @@ fn count_codes(counts: &mut Vec<u32>, values: usize, codes: impl Iterator<Item =
 
 impl<'a> Counting<'a> {
     pub(super) fn new(place: usize, level: &'a Level) -> Counting<'a> {
-        Counting { place, level, seen: vec![0; level.names], left: Vec::new() }
+        Counting { place, level, seen: vec![0; level.names + 1], left: Vec::new() }
     }
 
     pub(super) fn attribute(&self) -> usize {
@@ -85,14 +81,17 @@ impl<'a> Counting<'a> {
 
     /// Adds tuples by their codes. No label fills a class without a tuple of the scarcest value, which comes first.
     fn count(&mut self, first: bool, tuples: impl Iterator<Item = (u32, u32)>) {
+        let labels = &self.level.labels;
+        if !first {
+            return tuples.for_each(|(code, tuples)| self.seen[labels[code as usize] as usize] += tuples);
+        }
         for (code, tuples) in tuples {
-            let label = self.level.labels[code as usize];
-            if let Some(seen) = self.seen.get_mut(label as usize) {
-                if first && *seen == 0 {
-                    self.left.push((label, u64::MAX));
-                }
-                *seen += tuples;
+            let label = labels[code as usize];
+            let seen = &mut self.seen[label as usize];
+            if *seen == 0 && label != self.level.nowhere() {
+                self.left.push((label, u64::MAX));
             }
+            *seen += tuples;
         }
     }
 

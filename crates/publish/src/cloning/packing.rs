@@ -30,10 +30,7 @@ pub(super) struct Packed {
 }
 
 /// A box with fewer tuples is counted by one thread.
-const TUPLES_APART: usize = 1 << 14;
-
-/// The label of values that can fill no class.
-const NONE: u32 = u32::MAX;
+const TUPLES_APART: usize = 1 << 12;
 
 /// Fills classes from boxes, as many as can be; the last is what is left, with the classes that are left.
 pub(super) fn pack(bound: &Bound<'_>, dues: &Dues<'_>, rows: Vec<Vec<u32>>) -> Vec<Packed> {
@@ -51,10 +48,17 @@ pub(super) fn pack(bound: &Bound<'_>, dues: &Dues<'_>, rows: Vec<Vec<u32>>) -> V
 pub(super) struct Level {
     pub(super) attribute: usize,
     pub(super) level: usize,
-    /// From codes to labels; [`NONE`] for labels that can fill no class of all tuples.
+    /// From codes to labels; [`Level::nowhere`] for labels that can fill no class of all tuples.
     pub(super) labels: Vec<u32>,
     /// How many labels there are.
     pub(super) names: usize,
+}
+
+impl Level {
+    /// One more than there are labels: what has none is counted too, in a place of its own, because asking each tuple costs more.
+    pub(super) fn nowhere(&self) -> u32 {
+        self.names as u32
+    }
 }
 
 /// What a level can fill in a box.
@@ -123,12 +127,14 @@ impl<'a> Packing<'a> {
             let level = &mut self.levels[filling.level];
             let mut fills = vec![false; level.names];
             filling.labels.iter().for_each(|&label| fills[label as usize] = true);
-            level.labels.iter_mut().filter(|label| !fills[**label as usize]).for_each(|label| *label = NONE);
+            let nowhere = level.nowhere();
+            level.labels.iter_mut().filter(|label| !fills[**label as usize]).for_each(|label| *label = nowhere);
         }
         for (attribute, codes) in self.codes.iter().enumerate() {
             let levels: Vec<&Level> = self.levels.iter().filter(|level| level.attribute == attribute).collect();
             let values = levels.first().map_or(0, |level| level.labels.len());
-            let useful = |code: usize| levels.iter().filter(|level| level.labels[code] != NONE).count() as u16;
+            let useful =
+                |code: usize| levels.iter().filter(|level| level.labels[code] != level.nowhere()).count() as u16;
             let of_codes: Vec<u16> = (0..values).map(useful).collect();
             // An attribute that is hidden or told as it is has no levels to agree in.
             if values > 0 {
@@ -139,15 +145,18 @@ impl<'a> Packing<'a> {
         }
     }
 
-    /// Fills classes from parts of a box that agree in more than the box does, and leaves what these do not take. `at` is the level on
-    /// which each attribute of the box is.
-    fn refine(&mut self, tuples: &mut Vec<u32>, mut fillings: Vec<Filling>, at: &[usize]) {
+    /// Fills classes from parts of a box that agree in more than the box does. What these do not take is put in front, and how many
+    /// that are is told. `at` is the level on which each attribute of the box is.
+    fn refine(&mut self, tuples: &mut [u32], mut fillings: Vec<Filling>, at: &[usize]) -> usize {
+        let mut left = tuples.len();
         loop {
             fillings.retain(|filling| filling.saved > 0);
-            let Some(best) = (0..fillings.len()).max_by_key(|&place| (fillings[place].saved, place)) else { return };
+            let Some(best) = (0..fillings.len()).max_by_key(|&place| (fillings[place].saved, place)) else {
+                return left;
+            };
             let Filling { level: tried, saved, stale, .. } = fillings[best];
             if stale {
-                fillings[best] = self.count(tuples, &[tried], at).remove(0);
+                fillings[best] = self.count(&tuples[..left], &[tried], at).remove(0);
                 if fillings[best].saved < saved {
                     continue;
                 }
@@ -162,19 +171,20 @@ impl<'a> Packing<'a> {
             finer_at[attribute] = level;
             let filled = self.next;
             // No tuple is in two parts: what is taken from one changes nothing in the others.
-            let parts = self.split(tuples, tried, &fillings[best].labels);
-            let count = |part: Vec<u32>| (self.count(&part, &inside, &finer_at), part);
-            let counted: Vec<(Vec<Filling>, Vec<u32>)> = if tuples.len() < TUPLES_APART {
-                parts.into_iter().map(count).collect()
+            let (mut split, ends) = self.split(&tuples[..left], tried, &fillings[best].labels);
+            let count = |part: &[u32]| self.count(part, &inside, &finer_at);
+            let parts = cut(&mut split, &ends);
+            let counted: Vec<(Vec<Filling>, &mut [u32])> = if left < TUPLES_APART {
+                parts.into_iter().map(|part| (count(part), part)).collect()
             } else {
-                parallel::map_items(parts, |_, part| count(part))
+                parallel::map_items(parts, |_, part| (count(part), part))
             };
-            for (fillings, mut part) in counted {
-                self.refine(&mut part, fillings, &finer_at);
-                self.fill(part);
+            for (fillings, part) in counted {
+                let left = self.refine(part, fillings, &finer_at);
+                self.fill(&mut part[..left]);
             }
             if filled < self.next {
-                self.drop_taken(tuples);
+                left = self.drop_taken(&mut tuples[..left]);
                 fillings.iter_mut().for_each(|filling| filling.stale = true);
             }
             // Inside its labels, finer levels of the attribute were tried as well.
@@ -182,15 +192,16 @@ impl<'a> Packing<'a> {
         }
     }
 
-    /// Written over without a branch: which tuples are taken follows no pattern that could be guessed.
-    fn drop_taken(&self, tuples: &mut Vec<u32>) {
+    /// Puts what is not taken in front, and says how many that are. Without a branch: which are taken follows no pattern that could be
+    /// guessed.
+    fn drop_taken(&self, tuples: &mut [u32]) -> usize {
         let mut kept = 0;
         for place in 0..tuples.len() {
             let tuple = tuples[place];
             tuples[kept] = tuple;
             kept += usize::from(!self.taken[tuple as usize]);
         }
-        tuples.truncate(kept);
+        kept
     }
 
     /// What each level can fill in a box.
@@ -218,30 +229,19 @@ impl<'a> Packing<'a> {
         parallel::map_items(attributes, |_, asked| count(asked)).into_iter().flatten().collect()
     }
 
-    /// The tuples of a box with each of these labels.
-    fn split(&self, tuples: &[u32], level: usize, labels: &[u32]) -> Vec<Vec<u32>> {
+    /// The tuples of a box with each of these labels, one label after the other, and where those of each end.
+    fn split(&self, tuples: &[u32], level: usize, labels: &[u32]) -> (Vec<u32>, Vec<usize>) {
         let Level { attribute, labels: of_codes, names, .. } = &self.levels[level];
-        let mut places = vec![NONE; if labels.is_empty() { 0 } else { *names }];
+        let mut places = vec![labels.len() as u32; names + 1];
         (0..).zip(labels).for_each(|(place, &label)| places[label as usize] = place);
-        let place_of = |&label: &u32| places.get(label as usize).copied().unwrap_or(NONE);
-        let places: Vec<u32> = of_codes.iter().map(place_of).collect();
-        let split = |tuples: &[u32]| with_codes!(&self.codes[*attribute], codes => split_by(tuples, codes, &places, labels.len()));
-        if tuples.len() < TUPLES_APART {
-            return split(tuples);
-        }
-        let mut parts = vec![Vec::new(); labels.len()];
-        for piece in parallel::map_ranges(tuples.len(), TUPLES_APART, |piece| split(&tuples[piece])) {
-            for (part, more) in parts.iter_mut().zip(piece) {
-                if part.is_empty() { *part = more } else { part.extend(more) }
-            }
-        }
-        parts
+        let places: Vec<u32> = of_codes.iter().map(|&label| places[label as usize]).collect();
+        with_codes!(&self.codes[*attribute], codes => split_by(tuples, codes, &places, labels.len()))
     }
 
     /// Fills as many classes as the tuples of a box allow, with those that are of the least use elsewhere.
-    fn fill(&mut self, mut tuples: Vec<u32>) {
+    fn fill(&mut self, tuples: &mut [u32]) {
         let mut parts: Vec<&mut [u32]> = Vec::new();
-        let mut rest = tuples.as_mut_slice();
+        let mut rest = tuples;
         for &end in &self.ends {
             let size = rest.partition_point(|&tuple| tuple < end);
             let (part, others) = rest.split_at_mut(size);
@@ -254,16 +254,17 @@ impl<'a> Packing<'a> {
             return;
         }
         let useful = |tuple: u32| u32::from(self.useful[tuple as usize]);
-        let choose = |(share, part): (&Share, &mut [u32])| -> Vec<u32> {
+        let choose = |keys: &mut Vec<u64>, (share, part): (&Share, &mut [u32])| -> Vec<u32> {
             let size = self.dues.real(share, &classes) as usize;
-            lowest_first(part, size, &mut Vec::new(), useful);
+            lowest_first(part, size, keys, useful);
             part[..size].to_vec()
         };
         let of_values = self.dues.division.shares.iter().zip(parts);
         let chosen: Vec<Vec<u32>> = if counts.iter().sum::<u64>() < TUPLES_APART as u64 {
-            of_values.map(choose).collect()
+            let mut keys = Vec::new();
+            of_values.map(|of_value| choose(&mut keys, of_value)).collect()
         } else {
-            parallel::map_items(of_values, |_, of_value| choose(of_value))
+            parallel::map_items(of_values, |_, of_value| choose(&mut Vec::new(), of_value))
         };
         chosen.iter().flatten().for_each(|&tuple| self.taken[tuple as usize] = true);
         let to_rows = |tuples: Vec<u32>| tuples.into_iter().map(|tuple| self.rows[tuple as usize]).collect();
@@ -285,14 +286,34 @@ impl<'a> Packing<'a> {
     }
 }
 
-/// Tuples by the place of their code; those of [`NONE`] are in no part.
-fn split_by<C: Copy + Into<u32>>(tuples: &[u32], codes: &[C], places: &[u32], parts: usize) -> Vec<Vec<u32>> {
-    let mut split = vec![Vec::new(); parts];
-    for &tuple in tuples {
-        let code: u32 = codes[tuple as usize].into();
-        if let Some(part) = split.get_mut(places[code as usize] as usize) {
-            part.push(tuple);
-        }
+/// Tuples by the place of their code, and where each place ends. Those of the place behind the last are sorted out with the others and
+/// cut off at the end, rather than asked for one by one.
+fn split_by<C: Copy + Into<u32>>(tuples: &[u32], codes: &[C], places: &[u32], parts: usize) -> (Vec<u32>, Vec<usize>) {
+    let place_of = |tuple: u32| places[Into::<u32>::into(codes[tuple as usize]) as usize] as usize;
+    let mut ends = vec![0; parts + 1];
+    tuples.iter().for_each(|&tuple| ends[place_of(tuple)] += 1);
+    let mut start = 0;
+    for end in &mut ends {
+        start += std::mem::replace(end, start);
     }
-    split
+    let mut split = vec![0; tuples.len()];
+    for &tuple in tuples {
+        let next = &mut ends[place_of(tuple)];
+        split[*next] = tuple;
+        *next += 1;
+    }
+    ends.truncate(parts);
+    split.truncate(ends.last().copied().unwrap_or(0));
+    (split, ends)
+}
+
+/// The parts up to each of these ends.
+fn cut<'s>(mut whole: &'s mut [u32], ends: &[usize]) -> Vec<&'s mut [u32]> {
+    let mut start = 0;
+    let part = |&end: &usize| {
+        let (part, rest) = std::mem::take(&mut whole).split_at_mut(end - std::mem::replace(&mut start, end));
+        whole = rest;
+        part
+    };
+    ends.iter().map(part).collect()
 }

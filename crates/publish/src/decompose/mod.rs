@@ -130,7 +130,7 @@ fn publish_chosen(
     options.progress.stage("attacking the tables laid side by side", None);
     let mut warnings = bound.warnings.clone();
     warnings.extend(rules.warnings.iter().cloned());
-    let attacked = withstood(&bound, &rules, &problem, &chosen.tables, &mut warnings)?;
+    let attacked = withstood(&bound, &rules, &chosen.tables, Limits::default(), &mut warnings)?;
     let losses = losses(&chosen);
     let search_time = searching.elapsed();
 
@@ -157,11 +157,11 @@ fn publish_chosen(
 fn withstood(
     bound: &Bound<'_>,
     rules: &Rules<'_>,
-    problem: &Problem<'_>,
     tables: &[Subtable],
+    limits: Limits,
     warnings: &mut Vec<InputError>,
 ) -> Result<String, PublishError> {
-    match attack(problem, &rules.columns, tables, Limits::default()) {
+    match attack(&rules.problem(), &rules.columns, tables, limits) {
         Attacked::Withstood => Ok("whole".to_owned()),
         Attacked::Partly(told) => {
             let problem =

@@ -64,3 +64,23 @@ fn a_breach_found_by_the_attack_refuses_the_release() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was written");
     assert!(publish_chosen(job(), chosen).is_ok());
 }
+
+/// What was not tried is told to the publisher and, in the manifest, to everyone.
+#[test]
+fn how_far_the_attack_went_is_told() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/six-patients/decompose.toml");
+    let policy = Policy::load(path.as_ref()).unwrap();
+    let table = read_source(&policy, &NoProgress).unwrap();
+    let bound = Bound::new(&policy, &table).unwrap();
+    let rules = Rules::new(&policy, &table).unwrap();
+    // The same buckets twice: neither tells anything that the other does not.
+    let ([hospital, gender, zipcode, icd], of_row) = ([0, 2, 3, 5], [0, 2, 2, 1, 1, 0]);
+    let tables = [[gender, zipcode, icd], [hospital, gender, zipcode]]
+        .map(|attributes| in_buckets(&rules.problem(), attributes, zipcode, of_row));
+    let mut warnings = Vec::new();
+    let mut told = |limits| withstood(&bound, &rules, &tables, limits, &mut warnings).unwrap();
+    assert_eq!(told(Limits::default()), "whole");
+    let partly = told(Limits { words: 0, cells: 0 });
+    assert!(partly.starts_with("partly: the tables that share gender, zipcode"), "{partly}");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+}

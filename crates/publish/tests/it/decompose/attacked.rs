@@ -108,9 +108,10 @@ fn drawn_table(case: &Case, protect: usize, rng: &mut StdRng) -> Subtable {
 /// and what other tables tell too.
 fn fewest_left(case: &Case, tables: &[Subtable]) -> usize {
     let seen = published(case, tables, &[]);
-    let mut latent = case.columns.len();
     let mut fewest = usize::MAX;
-    for (index, table) in tables.iter().enumerate().filter(|(_, table)| table.groups.is_some()) {
+    let in_buckets = tables.iter().enumerate().filter(|(_, table)| table.groups.is_some());
+    // Bucket numbers are columns behind those of the attributes.
+    for (latent, (index, table)) in (case.columns.len()..).zip(in_buckets) {
         let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
         let elsewhere = others.fold(AttributeSet::EMPTY, |all, (_, other)| all | other.attributes);
         let know = (table.open() & elsewhere).with(latent);
@@ -118,7 +119,6 @@ fn fewest_left(case: &Case, tables: &[Subtable]) -> usize {
         let left = beliefs(case, &asked, &seen);
         let possible = left.iter().map(|counts| counts.iter().filter(|&&count| count > 0).count());
         fewest = possible.chain([fewest]).min().unwrap_or(fewest);
-        latent += 1;
     }
     fewest
 }

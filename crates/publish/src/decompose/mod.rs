@@ -153,7 +153,7 @@ fn publish_chosen(
     })
 }
 
-/// How far the tables were attacked, for the manifest. Where that is not the whole way, publishers are warned.
+/// What the attack on the tables came to, for the manifest. Where something was not tried, publishers are warned.
 fn withstood(
     bound: &Bound<'_>,
     rules: &Rules<'_>,
@@ -162,7 +162,7 @@ fn withstood(
     warnings: &mut Vec<InputError>,
 ) -> Result<String, PublishError> {
     match attack(&rules.problem(), &rules.columns, tables, limits) {
-        Attacked::Withstood => Ok("whole".to_owned()),
+        Attacked::Withstood => Ok("withstood".to_owned()),
         Attacked::Partly(told) => {
             let problem =
                 format!("the attack on the tables laid side by side found nothing, but was not whole: {told}");

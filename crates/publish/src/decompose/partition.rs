@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use hedgerow_table::Codes;
+use hedgerow_table::{Codes, with_codes};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
@@ -82,7 +82,8 @@ impl Partition {
             let within = ends.iter().take_while(|&&end| end as usize <= start + BLOCK).count();
             let (own, rest) = ends.split_at(within.max(1));
             let first = start;
-            look_up(column, &self.rows[first..own[own.len() - 1] as usize], &mut codes);
+            let rows = &self.rows[first..own[own.len() - 1] as usize];
+            with_codes!(column, column => look_up(column, rows, &mut codes));
             for end in own.iter().map(|&end| end as usize) {
                 each(start..end, &codes[start - first..end - first]);
                 start = end;
@@ -127,13 +128,9 @@ impl Partition {
     }
 }
 
-fn look_up(column: &Codes, rows: &[u32], codes: &mut Vec<u32>) {
+fn look_up<C: Copy + Into<u32>>(column: &[C], rows: &[u32], codes: &mut Vec<u32>) {
     codes.clear();
-    match column {
-        Codes::U8(column) => codes.extend(rows.iter().map(|&row| u32::from(column[row as usize]))),
-        Codes::U16(column) => codes.extend(rows.iter().map(|&row| u32::from(column[row as usize]))),
-        Codes::U32(column) => codes.extend(rows.iter().map(|&row| column[row as usize])),
-    }
+    codes.extend(rows.iter().map(|&row| column[row as usize].into()));
 }
 
 /// How often each code occurs, and which do, in the order in which they do first.

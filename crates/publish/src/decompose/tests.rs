@@ -79,7 +79,7 @@ fn how_far_the_attack_went_is_told() {
         .map(|attributes| in_buckets(&rules.problem(), attributes, zipcode, of_row));
     let mut warnings = Vec::new();
     let mut told = |limits| withstood(&bound, &rules, &tables, limits, &mut warnings).unwrap();
-    assert_eq!(told(Limits::default()), "whole");
+    assert_eq!(told(Limits::default()), "withstood");
     let partly = told(Limits { words: 0, cells: 0 });
     assert!(partly.starts_with("partly: the tables that share gender, zipcode"), "{partly}");
     assert_eq!(warnings.len(), 1, "{warnings:?}");

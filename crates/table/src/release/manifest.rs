@@ -75,7 +75,8 @@ pub struct Promise {
     /// Of a decomposed release: what attackers are taken to know besides its tables.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dependencies: Vec<KnownDependency>,
-    /// Of a decomposed release: how far its tables, laid side by side, were attacked before they were written.
+    /// Of a decomposed release: what the attack on its tables, laid side by side, came to before they were written: `withstood`, or
+    /// `partly` and what was not tried. Said by the publisher: `check` judges normal form instead.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub attack: Option<String>,
 }

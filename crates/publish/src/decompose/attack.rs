@@ -166,7 +166,7 @@ struct Compared {
 
 impl Compared {
     fn new(problem: &Problem<'_>, set: AttributeSet) -> Compared {
-        Compared { set, of_row: sensitive_values(problem, set).0 }
+        Compared { set, of_row: sensitive_values(problem, set).0.iter().collect() }
     }
 
     fn name(&self) -> String {

@@ -10,93 +10,41 @@
 //! Cost: adding an attribute to a table changes that table's share and a few separators. A share is found by dividing the
 //! rows that the table does not tell apart yet ([`super::partition`]), and is kept for the next time it is asked for.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use hashbrown::HashMap;
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_table::frequency::pack;
-use hedgerow_table::{Codes, Layout, parallel, with_words};
+use hedgerow_table::{Codes, Layout, with_words};
 
+use super::entropies::Entropies;
 use super::junction::separators;
-use super::likelihood::{Line, Own};
-use super::partition::Partition;
-use super::{Groups, Problem, Subtable};
+use super::losses::{Guarded, Losses, key};
+use super::{Problem, Subtable};
 
 #[derive(Debug)]
 pub struct Divergence<'a> {
     problem: &'a Problem<'a>,
-    entropies: HashMap<AttributeSet, f64>,
-    /// By the buckets' address, which the value keeps from being used again.
-    bucketized: HashMap<(usize, AttributeSet), (Arc<Groups>, f64)>,
-    /// What each bucketized table tells whatever stands beside it, by the same address.
-    own: HashMap<usize, (Arc<Groups>, Own)>,
-    /// How the tables divided the rows when they were last kept.
-    bases: Vec<(AttributeSet, Arc<Partition>)>,
-    /// What the bucketized ones of them tell of these rows, by the buckets' address and what is told by row.
-    lines: HashMap<(usize, AttributeSet), Vec<Line>>,
+    entropies: Entropies<'a>,
+    losses: Losses<'a>,
 }
+
+/// Entropies, and how often each is added.
+type Terms = Vec<(AttributeSet, f64)>;
+
+/// So many candidates are measured further at a time.
+const AT_ONCE: usize = 4;
 
 impl<'a> Divergence<'a> {
     pub fn new(problem: &'a Problem<'a>) -> Divergence<'a> {
-        let (entropies, bucketized, own) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Divergence { problem, entropies, bucketized, own, bases: Vec::new(), lines: HashMap::new() }
+        Divergence { problem, entropies: Entropies::new(problem), losses: Losses::new(problem) }
     }
 
     /// Remembers how some tables divide the rows: tables that hold one attribute more are measured from there.
     pub fn start_from(&mut self, tables: &[Subtable]) {
-        let mut sets: Vec<AttributeSet> = tables.iter().map(Subtable::open).collect();
-        sets.extend(separators(tables).unwrap_or_default());
-        sets.sort_unstable();
-        sets.dedup();
-        self.bases = parallel::map_items(sets, |_, set| (set, self.partition(set)));
-        let guarded = tables.iter().filter(|table| table.regions.is_none());
-        let guarded: Vec<_> = guarded.filter_map(|table| Some((table.groups.as_ref()?, table.open()))).collect();
-        let mut before = std::mem::take(&mut self.lines);
-        let kept: Vec<_> = guarded.iter().map(|(groups, open)| before.remove(&(address(groups), *open))).collect();
-        drop(before);
-        let found = parallel::map_items(guarded.into_iter().zip(kept), |_, ((groups, open), kept)| {
-            let found = kept.or_else(|| {
-                let own = &self.own.get(&address(groups))?.1;
-                Some(own.lines(groups, self.partition(open).rows()))
-            });
-            ((address(groups), open), found)
-        });
-        self.lines = found.into_iter().filter_map(|(key, found)| Some((key, found?))).collect();
-    }
-
-    /// The nearest set that is remembered, and what is missing from it.
-    fn nearest(&self, set: AttributeSet) -> (AttributeSet, Arc<Partition>, Vec<usize>) {
-        let near = self.bases.iter().filter(|(base, _)| base.is_subset(set)).max_by_key(|(base, _)| base.len());
-        let (base, start) = near.cloned().unwrap_or_else(|| {
-            let whole = Partition::whole(self.problem.rows);
-            (AttributeSet::EMPTY, Arc::new(whole))
-        });
-        // What has many values leaves the least to be divided.
-        let mut rest: Vec<usize> = (set - base).iter().collect();
-        rest.sort_by_key(|&attribute| std::cmp::Reverse(self.problem.cardinalities[attribute]));
-        (base, start, rest)
-    }
-
-    fn refined(&self, start: Arc<Partition>, attributes: &[usize]) -> Arc<Partition> {
-        attributes.iter().fold(start, |partition, &attribute| {
-            Arc::new(partition.refined(self.problem.columns[attribute], self.problem.cardinalities[attribute]))
-        })
-    }
-
-    /// The rows by some attributes.
-    fn partition(&self, set: AttributeSet) -> Arc<Partition> {
-        let (_, start, rest) = self.nearest(set);
-        self.refined(start, &rest)
-    }
-
-    /// Of the rows' combinations of some attributes.
-    fn entropy(&self, set: AttributeSet) -> f64 {
-        let Problem { columns, cardinalities, rows, .. } = self.problem;
-        let (_, start, rest) = self.nearest(set);
-        match rest.split_last() {
-            None => start.entropy(*rows),
-            Some((&last, rest)) => self.refined(start, rest).refined_entropy(columns[last], cardinalities[last], *rows),
-        }
+        self.losses.start_from(guarded(tables).collect(), &self.entropies);
+        let roots = tables.iter().map(Subtable::open).chain(separators(tables).unwrap_or_default());
+        self.entropies.start_from(roots.collect());
     }
 
     /// `None` when the tables do not form a tree.
@@ -106,80 +54,85 @@ impl<'a> Divergence<'a> {
 
     /// The same for several decompositions; what they need is counted on all cores.
     pub fn of_each(&mut self, candidates: &[Vec<Subtable>]) -> Vec<Option<f64>> {
-        let shared: Vec<Option<Vec<AttributeSet>>> =
-            candidates.iter().map(|tables| separators(tables).filter(|_| !shares_regions(tables))).collect();
-        let trees = || candidates.iter().zip(&shared).filter_map(|(tables, shared)| Some((tables, shared.as_ref()?)));
-        let mut sets: Vec<AttributeSet> = vec![self.problem.everything()];
-        let mut bucketized: Vec<(AttributeSet, &Subtable, &Arc<Groups>)> = Vec::new();
-        for (tables, shared) in trees() {
-            sets.extend(shared);
-            for table in tables {
-                match &table.groups {
-                    Some(groups) => bucketized.push((table.attributes, table, groups)),
-                    None => sets.push(table.attributes),
+        let terms = self.known_terms(candidates);
+        let trees = candidates.iter().zip(&terms).filter(|(_, terms)| terms.is_some());
+        self.losses.measure(trees.flat_map(|(tables, _)| guarded(tables)).collect(), &self.entropies);
+        let lost = |tables: &Vec<Subtable>| guarded(tables).map(|table| self.losses.of(table)).sum::<f64>();
+        // Rounding can leave a little less than nothing.
+        let of = |(tables, known): (&Vec<Subtable>, &Option<f64>)| known.map(|known| (known + lost(tables)).max(0.0));
+        candidates.iter().zip(&terms).map(of).collect()
+    }
+
+    /// The first of the decompositions with the least divergence, if that is not above `most`. The others are measured only as far
+    /// as it takes to see that they have more: each time those go on that promise most.
+    pub fn least_of(&mut self, candidates: &[Vec<Subtable>], most: f64) -> Option<(usize, f64)> {
+        let terms = self.known_terms(candidates);
+        let trees = || {
+            candidates.iter().zip(&terms).enumerate().filter_map(|(at, (tables, terms))| Some((at, tables, (*terms)?)))
+        };
+        self.losses.begin(trees().flat_map(|(_, tables, _)| guarded(tables)).collect(), &self.entropies);
+        loop {
+            let mut least: Option<(usize, f64)> = None;
+            let mut open: Vec<(f64, Guarded<'_>)> = Vec::new();
+            for (at, tables, known) in trees() {
+                let (mut bound, mut unknown) = (known, None);
+                for table in guarded(tables) {
+                    let (loss, complete) = self.losses.bound(table).expect("begun or measured");
+                    bound += loss;
+                    unknown = unknown.or((!complete).then_some(table));
+                }
+                let is_least = |value: f64| least.map_or(value <= most, |least| value < least.1);
+                match unknown {
+                    Some(table) => open.push((bound, table)),
+                    // Rounding can leave a little less than nothing.
+                    None if is_least(bound.max(0.0)) => least = Some((at, bound.max(0.0))),
+                    None => {}
                 }
             }
+            let limit = least.map_or(most, |least| least.1);
+            open.retain(|(bound, _)| bound - ROUNDING <= limit);
+            if open.is_empty() {
+                return least;
+            }
+            open.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| key(one.1).1.cmp(&key(other.1).1)));
+            open.dedup_by_key(|(_, table)| key(*table));
+            self.losses.advance(open.into_iter().take(AT_ONCE).map(|(_, table)| table).collect());
         }
-        sets.sort_unstable();
-        sets.dedup();
-        sets.retain(|set| !self.entropies.contains_key(set));
-        let found = parallel::map(sets.len(), |index| self.entropy(sets[index]));
-        self.entropies.extend(sets.into_iter().zip(found));
-        bucketized.retain(|(set, _, groups)| !self.bucketized.contains_key(&(address(groups), *set)));
-        bucketized.sort_by_key(|(set, _, groups)| (*set, address(groups)));
-        bucketized.dedup_by_key(|(set, _, groups)| (*set, address(groups)));
-        let mut new: Vec<(&Subtable, &Arc<Groups>)> =
-            bucketized.iter().map(|&(_, table, groups)| (table, groups)).collect();
-        new.retain(|(_, groups)| !self.own.contains_key(&address(groups)));
-        new.sort_by_key(|(_, groups)| address(groups));
-        new.dedup_by_key(|(_, groups)| address(groups));
-        let found = parallel::map_items(new, |_, (table, groups)| {
-            (address(groups), (Arc::clone(groups), Own::new(self.problem, table, groups)))
-        });
-        self.own.extend(found);
-        let found =
-            parallel::map(bucketized.len(), |index| self.guarded_loss(bucketized[index].1, bucketized[index].2));
-        for ((set, _, groups), loss) in bucketized.into_iter().zip(found) {
-            self.bucketized.insert((address(groups), set), (groups.clone(), loss));
-        }
-        let of = |tables: &Vec<Subtable>, shared: &Vec<AttributeSet>| {
-            let told: f64 = tables.iter().map(|table| self.share(table)).sum();
-            let shared: f64 = shared.iter().map(|set| self.entropies[set]).sum();
-            // Rounding can leave a little less than nothing.
-            (told - shared - self.entropies[&self.problem.everything()]).max(0.0)
-        };
-        candidates
-            .iter()
-            .zip(&shared)
-            .map(|(tables, shared)| shared.as_ref().map(|shared| of(tables, shared)))
-            .collect()
     }
 
-    fn guarded_loss(&self, table: &Subtable, groups: &Arc<Groups>) -> f64 {
-        let own = &self.own[&address(groups)].1;
-        if let Some(regions) = &table.regions {
-            return own.region_loss(groups, &regions.volumes());
-        }
-        let (base, start, rest) = self.nearest(table.open());
-        if let ([last], Some(lines)) = (rest.as_slice(), self.lines.get(&(address(groups), base))) {
-            let alike = start.refined_places(self.problem.columns[*last], self.problem.cardinalities[*last]);
-            return own.bucket_loss(groups, lines, &alike);
-        }
-        let alike = self.refined(start, &rest);
-        own.bucket_loss(groups, &own.lines(groups, alike.rows()), &alike.places())
+    /// What the entropies of decompositions add up to; `None` for those that do not form a tree.
+    fn known_terms(&mut self, candidates: &[Vec<Subtable>]) -> Vec<Option<f64>> {
+        let terms: Vec<Option<Terms>> = candidates.iter().map(|tables| self.terms(tables)).collect();
+        self.entropies.ask(terms.iter().flatten().flatten().map(|term| term.0).collect());
+        let sum = |terms: &Terms| terms.iter().map(|(set, times)| times * self.entropies.of(*set)).sum();
+        terms.iter().map(|terms| terms.as_ref().map(sum)).collect()
     }
 
-    fn share(&self, table: &Subtable) -> f64 {
-        match &table.groups {
-            Some(groups) => self.bucketized[&(address(groups), table.attributes)].1,
-            None => self.entropies[&table.attributes],
+    /// The entropies of which the divergence is made, beside what bucketized tables lose. What such a table tells by row is mostly
+    /// what it shares with others, and then need not be known.
+    fn terms(&self, tables: &[Subtable]) -> Option<Terms> {
+        let shared = separators(tables).filter(|_| !shares_regions(tables))?;
+        let mut terms: HashMap<AttributeSet, f64> = HashMap::new();
+        for table in tables.iter().filter(|table| table.regions.is_none()) {
+            *terms.entry(table.open()).or_default() += 1.0;
         }
+        for set in shared.into_iter().chain([self.problem.everything()]) {
+            *terms.entry(set).or_default() -= 1.0;
+        }
+        let mut terms: Terms = terms.into_iter().filter(|term| term.1 != 0.0).collect();
+        // Always added in one order, so that rounding is the same.
+        terms.sort_by_key(|term| term.0);
+        Some(terms)
     }
 }
 
-fn address(groups: &Arc<Groups>) -> usize {
-    Arc::as_ptr(groups) as usize
+/// Tables with buckets.
+fn guarded(tables: &[Subtable]) -> impl Iterator<Item = Guarded<'_>> {
+    tables.iter().filter_map(|table| Some((table, table.groups.as_ref()?)))
 }
+
+/// How far sums of logarithms may be off.
+const ROUNDING: f64 = 1e-9;
 
 /// The columns of some attributes and their layout, which fits because that of all attributes does.
 fn columns<'a>(problem: &Problem<'a>, attributes: AttributeSet) -> (Vec<&'a Codes>, Layout) {
@@ -216,9 +169,12 @@ fn shares_regions(tables: &[Subtable]) -> bool {
 
 /// What the buckets call a row's protected values: the code of one attribute, a number for a combination of several. Equal wherever
 /// the same attributes are asked for.
-pub(super) fn sensitive_values(problem: &Problem<'_>, sensitive: AttributeSet) -> (Vec<u32>, usize) {
+pub(super) fn sensitive_values<'a>(problem: &Problem<'a>, sensitive: AttributeSet) -> (Cow<'a, Codes>, usize) {
     match sensitive.iter().collect::<Vec<_>>().as_slice() {
-        [one] => (problem.columns[*one].iter().collect(), problem.cardinalities[*one]),
-        _ => classes(problem, sensitive),
+        [one] => (Cow::Borrowed(problem.columns[*one]), problem.cardinalities[*one]),
+        _ => {
+            let (of_row, count) = classes(problem, sensitive);
+            (Cow::Owned(Codes::from_iter(count, of_row)), count)
+        }
     }
 }

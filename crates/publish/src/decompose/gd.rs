@@ -85,16 +85,34 @@ struct Move {
 }
 
 fn add_back(problem: &Problem<'_>, tables: &mut Vec<Subtable>, divergence: &mut Divergence<'_>, rng: &mut StdRng) {
-    let mut closed: HashSet<Move> = HashSet::new();
-    let mut buckets: HashMap<(usize, usize), Arc<Groups>> = HashMap::new();
+    let mut adding = Adding::default();
+    divergence.start_from(tables);
     let Some(mut current) = divergence.of(tables) else { return };
     loop {
+        let mut candidates = adding.candidates(problem, tables, rng);
+        let Some((index, least)) = divergence.least_of(&candidates, current - GAIN_MIN) else { return };
+        *tables = candidates.swap_remove(index);
+        current = least;
         divergence.start_from(tables);
-        let mut moves = Vec::new();
-        let mut candidates = Vec::new();
-        for found in all_moves(problem, tables).into_iter().filter(|found| !closed.contains(found)).collect::<Vec<_>>()
-        {
-            let mut candidate = tables.clone();
+    }
+}
+
+/// What is known of moves.
+#[derive(Default)]
+struct Adding {
+    closed: HashSet<Move>,
+    buckets: HashMap<(usize, usize), Arc<Groups>>,
+}
+
+impl Adding {
+    /// The tables after every move that keeps all rules.
+    fn candidates(&mut self, problem: &Problem<'_>, tables: &[Subtable], rng: &mut StdRng) -> Vec<Vec<Subtable>> {
+        let (mut moves, mut candidates) = (Vec::new(), Vec::new());
+        for found in all_moves(problem, tables) {
+            if self.closed.contains(&found) {
+                continue;
+            }
+            let mut candidate = tables.to_vec();
             let grown = &mut candidate[found.table];
             grown.attributes = grown.attributes.with(found.attribute);
             if found.by_bucket {
@@ -104,18 +122,11 @@ fn add_back(problem: &Problem<'_>, tables: &mut Vec<Subtable>, divergence: &mut 
                 moves.push(found);
                 candidates.push(candidate);
             } else {
-                closed.insert(found);
+                self.closed.insert(found);
             }
         }
-        deal(problem, &moves, &mut candidates, &mut buckets, rng);
-        let found = divergence.of_each(&candidates);
-        let best = found.iter().enumerate().filter_map(|(index, found)| Some((index, (*found)?)));
-        let Some((index, least)) = best.min_by(|one, other| one.1.total_cmp(&other.1)) else { return };
-        if least > current - GAIN_MIN {
-            return;
-        }
-        *tables = candidates.swap_remove(index);
-        current = least;
+        deal(problem, &moves, &mut candidates, &mut self.buckets, rng);
+        candidates
     }
 }
 
@@ -154,4 +165,77 @@ fn all_moves(problem: &Problem<'_>, tables: &[Subtable]) -> Vec<Move> {
         }
     }
     moves
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_privacy::Model;
+    use hedgerow_privacy::rules::Rule;
+    use hedgerow_table::{Codes, Ratio};
+
+    use super::*;
+
+    fn random_columns(rng: &mut StdRng, cardinalities: &[usize], rows: usize) -> Vec<Codes> {
+        let mut columns: Vec<Vec<u32>> = Vec::new();
+        for &cardinality in cardinalities {
+            let before = columns.last().cloned().filter(|_| rng.random_bool(0.5));
+            let cell = |row: usize| match &before {
+                Some(before) if rng.random_bool(0.7) => before[row] % cardinality as u32,
+                _ => rng.random_range(0..cardinality as u32),
+            };
+            columns.push((0..rows).map(cell).collect());
+        }
+        columns
+            .iter()
+            .zip(cardinalities)
+            .map(|(column, &size)| Codes::from_iter(size, column.iter().copied()))
+            .collect()
+    }
+
+    #[test]
+    fn every_step_is_the_best_of_all_that_are_measured_whole() {
+        let (mut steps, mut bucketized) = (0, 0);
+        for seed in 0..300 {
+            let rng = &mut StdRng::seed_from_u64(seed);
+            let (attributes, rows) = (rng.random_range(3..8), rng.random_range(2..200));
+            let cardinalities: Vec<usize> = (0..attributes).map(|_| rng.random_range(2..30)).collect();
+            let columns = random_columns(rng, &cardinalities, rows);
+            let rule = |_| {
+                let protect = rng.random_range(0..attributes);
+                let others = (0..attributes).filter(|&attribute| attribute != protect && rng.random_bool(0.4));
+                let know: AttributeSet = others.collect();
+                let model = match rng.random_range(0..2) {
+                    0 => Model::DistinctLDiversity { l: 2 },
+                    _ => Model::FrequencyLDiversity { l: Ratio::integer(rng.random_range(2..4)) },
+                };
+                let rule = Rule { know, protect: AttributeSet::of(protect), require: vec![model] };
+                Some(rule).filter(|_| !know.is_empty())
+            };
+            let rules: Vec<Rule> = (0..4).filter_map(rule).collect();
+            let problem = Problem::new(columns.iter().collect(), cardinalities, rows, rules, &[]);
+            let mut tables = decompose(&problem, rng).unwrap();
+            let mut divergence = Divergence::new(&problem);
+            divergence.start_from(&tables);
+            let Some(mut current) = divergence.of(&tables) else { continue };
+            let mut adding = Adding::default();
+            loop {
+                let mut candidates = adding.candidates(&problem, &tables, rng);
+                let found = divergence.least_of(&candidates, current - GAIN_MIN);
+                let all = Divergence::new(&problem).of_each(&candidates);
+                let least = all.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+                let Some((index, value)) = found else {
+                    assert!(least > current - 1e-9, "seed {seed}: {least} is less than {current}");
+                    break;
+                };
+                assert!((value - least).abs() < 1e-9, "seed {seed}: {value}, not {least}");
+                assert!((value - all[index].unwrap()).abs() < 1e-9, "seed {seed}: {value} of another");
+                tables = candidates.swap_remove(index);
+                current = value;
+                divergence.start_from(&tables);
+                steps += 1;
+                bucketized += usize::from(tables.iter().any(|table| table.groups.is_some()));
+            }
+        }
+        assert!(steps > 200 && bucketized > 200, "{steps} steps, {bucketized} with buckets");
+    }
 }

@@ -11,11 +11,51 @@ use crate::anatomy::{Allowed, Buckets, at_random};
 pub struct Groups {
     /// [`Groups::NONE`] for rows whose protected values are not told at all.
     pub of_row: Vec<u32>,
-    starts: Vec<u32>,
-    /// Value and rows with it; what a value is only the maker knows: a code, or a number of a combination.
-    values: Vec<(u32, u32)>,
-    sizes: Vec<u32>,
-    round: Option<Round>,
+    pub held: Held,
+}
+
+/// What buckets hold.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Held {
+    Dealt(Round),
+    Listed(Lists),
+}
+
+impl Groups {
+    pub const NONE: u32 = u32::MAX;
+
+    /// `None` when not even one bucket of all rows is allowed.
+    pub fn dealt(column: &Codes, cardinality: usize, allowed: &Allowed, rng: &mut StdRng) -> Option<Groups> {
+        let Buckets { of_row, count } = at_random(column, cardinality, allowed, rng)?;
+        Some(Groups { of_row, held: Held::Dealt(Round::new(&column.counts(cardinality), count)) })
+    }
+
+    /// From the bucket of every row and the values of every bucket, each with how many rows have it. What a value is only the maker
+    /// knows: a code, or a number of a combination.
+    pub fn of(of_row: Vec<u32>, members: impl Iterator<Item = Vec<(u32, u32)>>) -> Groups {
+        let mut lists = Lists { starts: vec![0], values: Vec::new(), sizes: Vec::new() };
+        members.for_each(|values| lists.push(values));
+        Groups { of_row, held: Held::Listed(lists) }
+    }
+
+    pub fn len(&self) -> usize {
+        match &self.held {
+            Held::Dealt(round) => round.buckets as usize,
+            Held::Listed(lists) => lists.sizes.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Rows in a bucket.
+    pub fn size(&self, group: u32) -> u32 {
+        match &self.held {
+            Held::Dealt(round) => round.size(group),
+            Held::Listed(lists) => lists.sizes[group as usize],
+        }
+    }
 }
 
 /// All rows by value, dealt from the first bucket to the last and round again: then it follows from where a value begins and ends which
@@ -26,8 +66,28 @@ pub struct Round {
     starts: Vec<(u32, u32)>,
     buckets: u32,
     /// Rows of each bucket, but one more of the first so many.
-    full: u32,
-    longer: u32,
+    pub full: u32,
+    pub longer: u32,
+}
+
+/// How a value is dealt: so often to all buckets, once more to those before `to`, and once less to those before `from`.
+#[derive(Debug, Clone, Copy)]
+pub struct Dealt {
+    pub rounds: u32,
+    pub from: u32,
+    pub to: u32,
+}
+
+impl Dealt {
+    /// Rows with the value in a bucket.
+    pub fn count(self, group: u32) -> u32 {
+        self.rounds + u32::from(group < self.to) - u32::from(group < self.from)
+    }
+
+    /// The most that some bucket may have.
+    pub fn most(self) -> u32 {
+        self.rounds + u32::from(self.from < self.to)
+    }
 }
 
 impl Round {
@@ -41,104 +101,62 @@ impl Round {
         Round { starts, buckets, full, longer }
     }
 
-    /// Rows with a value in a bucket.
-    fn count(&self, group: u32, value: u32) -> u32 {
-        let (start, end) = (self.starts[value as usize], self.starts[value as usize + 1]);
-        end.0 - start.0 + u32::from(group < end.1) - u32::from(group < start.1)
-    }
-
-    fn size(&self, group: u32) -> u32 {
+    pub fn size(&self, group: u32) -> u32 {
         self.full + u32::from(group < self.longer)
     }
 
-    /// The shares of a value in some buckets, added up; ascending, and some may be there several times.
-    pub fn share(&self, groups: &[u32], value: u32) -> f64 {
+    pub fn dealt(&self, value: u32) -> Dealt {
         let (start, end) = (self.starts[value as usize], self.starts[value as usize + 1]);
-        let below = |bucket: u32| groups.partition_point(|&group| group < bucket) as u64;
-        let rounds = u64::from(end.0 - start.0);
-        let up_to = |most: u32| rounds * below(most) + below(end.1.min(most)) - below(start.1.min(most));
-        let in_longer = up_to(self.longer);
-        let in_others = up_to(self.buckets) - in_longer;
-        in_longer as f64 / f64::from(self.full + 1) + in_others as f64 / f64::from(self.full)
+        Dealt { rounds: end.0 - start.0, from: start.1, to: end.1 }
+    }
+
+    /// For every value and all buckets that have as many rows of it, and as many rows: these two numbers, and how many buckets.
+    pub fn tally(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        (0..self.starts.len() as u32 - 1).flat_map(move |value| {
+            let dealt = self.dealt(value);
+            let mut bounds = [0, dealt.from, dealt.to, self.longer, self.buckets];
+            bounds.sort_unstable();
+            let stretches = (0..bounds.len() - 1).map(move |at| (bounds[at], bounds[at + 1] - bounds[at]));
+            stretches.map(move |(group, buckets)| (dealt.count(group), self.size(group), buckets))
+        })
     }
 }
 
-impl Groups {
-    pub const NONE: u32 = u32::MAX;
+/// The values of one bucket after those of another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lists {
+    starts: Vec<u32>,
+    values: Vec<(u32, u32)>,
+    sizes: Vec<u32>,
+}
 
-    /// `None` when not even one bucket of all rows is allowed.
-    pub fn dealt(column: &Codes, cardinality: usize, allowed: &Allowed, rng: &mut StdRng) -> Option<Groups> {
-        let Buckets { of_row, count } = at_random(column, cardinality, allowed, rng)?;
-        // All buckets' values in one list, bucket after bucket.
-        let mut ends = vec![0u32; count as usize + 1];
-        of_row.iter().for_each(|&bucket| ends[bucket as usize + 1] += 1);
-        (1..ends.len()).for_each(|bucket| ends[bucket] += ends[bucket - 1]);
-        let starts = ends.clone();
-        let mut dealt = vec![0u32; of_row.len()];
-        for (&bucket, value) in of_row.iter().zip(column.iter()) {
-            let next = &mut ends[bucket as usize];
-            dealt[*next as usize] = value;
-            *next += 1;
-        }
-        let mut groups = Groups::of(of_row, std::iter::empty());
-        groups.round = Some(Round::new(&column.counts(cardinality), count));
-        for bounds in starts.windows(2) {
-            let own = &mut dealt[bounds[0] as usize..bounds[1] as usize];
-            own.sort_unstable();
-            groups.push(own.chunk_by(|one, other| one == other).map(|run| (run[0], run.len() as u32)));
-        }
-        Some(groups)
-    }
-
-    /// From the bucket of every row and the values of every bucket.
-    pub fn of(of_row: Vec<u32>, members: impl Iterator<Item = Vec<(u32, u32)>>) -> Groups {
-        let mut groups = Groups { of_row, starts: vec![0], values: Vec::new(), sizes: Vec::new(), round: None };
-        members.for_each(|values| groups.push(values.into_iter()));
-        groups
-    }
-
-    /// One more bucket.
-    fn push(&mut self, values: impl Iterator<Item = (u32, u32)>) {
-        let start = self.values.len();
+impl Lists {
+    fn push(&mut self, values: Vec<(u32, u32)>) {
+        self.sizes.push(values.iter().map(|&(_, count)| count).sum());
         self.values.extend(values);
-        self.sizes.push(self.values[start..].iter().map(|&(_, count)| count).sum());
         self.starts.push(self.values.len() as u32);
     }
 
-    pub fn len(&self) -> usize {
-        self.sizes.len()
+    /// Each value of a bucket with its share.
+    pub fn shares(&self, group: u32) -> impl Iterator<Item = (u32, f64)> {
+        let size = f64::from(self.sizes[group as usize]);
+        let own = self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize;
+        self.values[own].iter().map(move |&(value, count)| (value, f64::from(count) / size))
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.sizes.is_empty()
-    }
-
-    /// Rows in a bucket.
-    pub fn size(&self, group: u32) -> u32 {
-        match &self.round {
-            Some(round) => round.size(group),
-            None => self.sizes[group as usize],
-        }
-    }
-
-    /// Rows with a value in a bucket.
-    pub fn count(&self, group: u32, value: u32) -> u32 {
-        let told = || self.values(group).iter().find(|told| told.0 == value).map_or(0, |&(_, count)| count);
-        self.round.as_ref().map_or_else(told, |round| round.count(group, value))
-    }
-
-    /// Where rows are dealt round and round.
-    pub fn round(&self) -> Option<&Round> {
-        self.round.as_ref()
-    }
-
-    pub fn values(&self, group: u32) -> &[(u32, u32)] {
-        &self.values[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
+    /// As [`Round::tally`], a bucket at a time.
+    pub fn tally(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        self.sizes.iter().zip(self.starts.windows(2)).flat_map(|(&size, bounds)| {
+            let own = &self.values[bounds[0] as usize..bounds[1] as usize];
+            own.iter().map(move |&(_, count)| (count, size, 1))
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use hedgerow_privacy::{Model, Whole, models};
     use hedgerow_table::Ratio;
     use rand::{RngExt, SeedableRng};
@@ -164,25 +182,29 @@ mod tests {
             for (row, &code) in codes.iter().enumerate() {
                 found[groups.of_row[row] as usize][code as usize] += 1;
             }
-            let mut some: Vec<u32> = (0..rows).map(|_| rng.random_range(0..groups.len() as u32)).collect();
-            some.sort_unstable();
-            for code in 0..cardinality as u32 {
-                let share =
-                    |&group: &u32| f64::from(found[group as usize][code as usize]) / f64::from(groups.size(group));
-                let told = groups.round().unwrap().share(&some, code);
-                assert!(
-                    (told - some.iter().map(share).sum::<f64>()).abs() < 1e-9,
-                    "case {case}: {some:?} of {groups:?}"
-                );
+            let Held::Dealt(round) = &groups.held else { panic!("dealt") };
+            for code in 0..cardinality {
+                let most = found.iter().map(|counts| counts[code]).max().unwrap();
+                assert_eq!(round.dealt(code as u32).most(), most, "case {case}: {codes:?}");
             }
+            let mut tally: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+            for counts in &found {
+                let size = counts.iter().sum();
+                counts
+                    .iter()
+                    .filter(|&&count| count > 0)
+                    .for_each(|&count| *tally.entry((count, size)).or_default() += 1);
+            }
+            let mut told = BTreeMap::new();
+            round.tally().for_each(|(count, size, buckets)| *told.entry((count, size)).or_default() += buckets);
+            told.retain(|&(count, _), buckets| count > 0 && *buckets > 0);
+            assert_eq!(told, tally, "case {case}");
             for (group, counts) in found.into_iter().enumerate() {
                 assert_eq!(groups.size(group as u32), counts.iter().sum::<u32>(), "case {case}");
-                let told: Vec<(u32, u32)> = (0..).zip(counts).filter(|&(_, count)| count > 0).collect();
-                assert_eq!(groups.values(group as u32), told, "case {case}");
-                let asked = (0..cardinality as u32).map(|code| (code, groups.count(group as u32, code)));
-                assert_eq!(asked.filter(|asked| asked.1 > 0).collect::<Vec<_>>(), told, "case {case}");
-                let most = told.iter().map(|&(_, count)| count).max().unwrap();
-                assert!(most * l as u32 <= groups.size(group as u32), "case {case}: {told:?}");
+                let asked = (0..cardinality as u32).map(|code| round.dealt(code).count(group as u32));
+                assert_eq!(asked.collect::<Vec<_>>(), counts, "case {case}");
+                let most = counts.iter().max().unwrap();
+                assert!(most * l as u32 <= groups.size(group as u32), "case {case}: {counts:?}");
             }
         }
     }

@@ -1,100 +1,124 @@
-//! How likely a bucketized table makes its own rows: those that it tells apart are as likely as their value is in their
-//! bucket; those that look alike share what all their buckets say.
+//! How likely a bucketized table makes the protected values of its rows, given what it tells by row: of rows that it tells apart, as
+//! likely as the value is in the row's bucket; of rows that look alike, as their buckets say on average.
 //!
 //! Which bucket a row is in has nothing to do with where the row stands, so that looking it up is what costs, and the more rows the
-//! more. So what is told of the rows that look alike is laid out once in their order ([`Own::lines`]); whatever divides them further is
-//! measured from there. A few rows that look alike ask each other's buckets for their own value; where there are many, all buckets are
-//! asked at once if rows are dealt to them round and round ([`super::groups::Round`]), and else their values added up.
+//! more. So what is told of rows is kept beside them ([`Line`]), for those that lose by looking alike ([`Alike`]).
 
+use std::borrow::Cow;
+use std::ops::Range;
+
+use hedgerow_table::Codes;
+
+use super::alike::{Alike, Line, MANY, before};
 use super::divergence::sensitive_values;
-use super::groups::Round;
-use super::partition::Partition;
+use super::groups::{Held, Lists, Round};
+use super::partition::{Division, Partition, Shared};
 use super::{Groups, Problem, Subtable};
-
-/// So many rows that look alike ask each other's buckets.
-const FEW: usize = 8;
 
 /// What a bucketized table tells, whatever stands beside it.
 #[derive(Debug)]
-pub struct Own {
+pub struct Own<'a> {
     rows: usize,
     /// Of ln of the share that each row's sensitive value has in its bucket.
     sum: f64,
-    value_of: Vec<u32>,
+    value_of: Cow<'a, Codes>,
     values: usize,
     /// What each value of a row counts that tells none.
     untold: f64,
 }
 
-/// What a bucketized table tells of one row.
-#[derive(Debug, Clone, Copy)]
-pub struct Line {
-    group: u32,
-    value: u32,
-    /// The value's share in the bucket.
-    own: f64,
+/// How far the rows have been measured, stretch by stretch, once one more attribute tells them apart.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Measure {
+    next: usize,
+    /// What is lost by rows that still look alike, so far.
+    lost: f64,
 }
 
-impl Own {
-    pub fn new(problem: &Problem<'_>, table: &Subtable, groups: &Groups) -> Own {
+impl<'a> Own<'a> {
+    pub fn new(problem: &Problem<'a>, table: &Subtable, groups: &Groups) -> Own<'a> {
         let combinations: f64 =
             table.sensitive.iter().map(|attribute| problem.cardinalities[attribute] as f64).product();
         let (value_of, values) = sensitive_values(problem, table.sensitive);
-        let untold = groups.of_row.iter().filter(|&&group| group == Groups::NONE).count();
-        let mut sum = -(untold as f64) * combinations.ln();
-        for group in 0..groups.len() as u32 {
-            let size = f64::from(groups.size(group));
-            let told = groups.values(group).iter().map(|&(_, count)| f64::from(count));
-            sum += told.map(|count| count * (count / size).ln()).sum::<f64>();
-        }
+        let sum_of = |(count, size, buckets): (u32, u32, u32)| match count {
+            0 => 0.0,
+            _ => f64::from(buckets) * f64::from(count) * (f64::from(count) / f64::from(size)).ln(),
+        };
+        let (told, untold) = match &groups.held {
+            Held::Dealt(round) => (round.tally().map(sum_of).sum::<f64>(), 0),
+            Held::Listed(lists) => {
+                let untold = groups.of_row.iter().filter(|&&group| group == Groups::NONE).count();
+                (lists.tally().map(sum_of).sum::<f64>(), untold)
+            }
+        };
+        let sum = told - untold as f64 * combinations.ln();
         Own { rows: problem.rows, sum, value_of, values, untold: 1.0 / combinations }
     }
 
-    /// What is told of some rows, in their order.
-    pub fn lines(&self, groups: &Groups, rows: &[u32]) -> Vec<Line> {
-        let line = |&row: &u32| {
-            let (group, value) = (groups.of_row[row as usize], self.value_of[row as usize]);
-            Line { group, value, own: self.share(groups, group, value) }
-        };
-        rows.iter().map(line).collect()
+    /// What is told of rows.
+    pub fn lines(&self, groups: &Groups, rows: &Partition) -> Partition<Line> {
+        let line = |row: u32| Line { row, group: groups.of_row[row as usize], value: self.value_of.get(row as usize) };
+        rows.with(line)
     }
 
-    /// Of a value in a bucket.
-    fn share(&self, groups: &Groups, group: u32, value: u32) -> f64 {
-        if group == Groups::NONE {
-            return self.untold;
-        }
-        match groups.count(group, value) {
-            0 => 0.0,
-            count => f64::from(count) / f64::from(groups.size(group)),
-        }
-    }
-
-    /// The mean of −ln of what a bucketized table says of its own rows; `alike` are the places of lines that it does not tell apart.
-    pub fn bucket_loss(&self, groups: &Groups, lines: &[Line], alike: &Partition) -> f64 {
-        let mut more = Logarithms::default();
-        let mut weights = Weights { of_value: vec![0.0; self.values], touched: Vec::new(), groups: Vec::new() };
-        for class in alike.classes() {
-            if class.len() > FEW {
-                match groups.round() {
-                    Some(round) => weights.ask(round, lines, class, &mut more),
-                    None => weights.add_up(self, groups, lines, class, &mut more),
+    /// The mean of −ln of what a bucketized table says of its rows' values, given what else it tells of them.
+    pub fn loss(&self, groups: &Groups, alike: &Alike) -> f64 {
+        let mut more = More::new(self, groups);
+        let mut start = 0;
+        for class in alike.lines.classes() {
+            let end = start + class.len();
+            match &groups.held {
+                Held::Dealt(round) if alike.reach[start] != MANY => {
+                    more.shared.add(class.len());
+                    more.look(round, class, &alike.reach[start..end], |_, within| within.len());
                 }
-                continue;
+                _ => more.add(class),
             }
-            for &place in class {
-                let Line { value, own, .. } = lines[place as usize];
-                let others = class.iter().filter(|&&other| other != place);
-                let others: f64 = others.map(|&other| self.share(groups, lines[other as usize].group, value)).sum();
-                more.add(1.0 + others / own);
-            }
+            start = end;
         }
-        let rows = self.rows as f64;
-        rows.ln() - (self.sum + more.sum()) / rows.max(1.0)
+        self.mean(more.lost())
     }
 
-    /// The same of a generalised table: within a class all combinations of what its region covers are equally likely, and the
-    /// sensitive values as frequent as they are. Regions do not overlap.
+    /// Measures one more stretch once one more attribute tells rows apart; `false` when there is none left.
+    pub fn advance(
+        &self,
+        groups: &Groups,
+        alike: &Alike,
+        (column, cardinality): (&Codes, usize),
+        measure: &mut Measure,
+    ) -> bool {
+        let Some(classes) = alike.stretch(measure.next) else { return false };
+        let mut more = More::new(self, groups);
+        let mut division = Division::new(cardinality);
+        alike.lines.each_class(classes, column, |places, codes| {
+            let class = &alike.lines.members()[places.clone()];
+            match &groups.held {
+                Held::Dealt(round) if alike.reach[places.start] != MANY => {
+                    division.each_size(codes, |size| more.shared.add(size));
+                    more.look(round, class, &alike.reach[places], |place, within| {
+                        let code = codes[place];
+                        codes[within].iter().filter(|&&other| other == code).count()
+                    });
+                }
+                _ => division.each_part(class, codes, |part| more.add(part)),
+            }
+        });
+        measure.next += 1;
+        measure.lost += more.lost();
+        true
+    }
+
+    /// What [`Own::loss`] is at least by what has been measured, and whether it is just that.
+    pub fn bound(&self, alike: &Alike, measure: &Measure) -> (f64, bool) {
+        (self.mean(measure.lost + alike.least(measure.next)), alike.stretch(measure.next).is_none())
+    }
+
+    fn mean(&self, lost: f64) -> f64 {
+        (lost - self.sum) / (self.rows as f64).max(1.0)
+    }
+
+    /// The mean of −ln of all that a generalised table says of its rows: within a class all combinations of what its region covers
+    /// are equally likely, and the sensitive values as frequent as they are. Regions do not overlap.
     pub fn region_loss(&self, groups: &Groups, volumes: &[f64]) -> f64 {
         let rows = self.rows as f64;
         let class = |&group: &u32| (f64::from(groups.size(group)) / rows).ln() - volumes[group as usize];
@@ -102,52 +126,121 @@ impl Own {
     }
 }
 
-/// What many buckets say of each value together.
-struct Weights {
+/// What rows that look alike add to each other's likelihood.
+struct More<'a> {
+    own: &'a Own<'a>,
+    held: &'a Held,
+    logarithms: Logarithms,
+    /// Over how many what their buckets say is shared out.
+    shared: Shared,
+    /// What many buckets say of each value together, and of which they do.
     of_value: Vec<f64>,
     touched: Vec<u32>,
-    groups: Vec<u32>,
 }
 
-impl Weights {
-    fn ask(&mut self, round: &Round, lines: &[Line], class: &[u32], more: &mut Logarithms) {
-        self.groups.clear();
-        self.groups.extend(class.iter().map(|&place| lines[place as usize].group));
-        self.groups.sort_unstable();
-        for &place in class {
-            let Line { value, own, .. } = lines[place as usize];
-            let weight = &mut self.of_value[value as usize];
-            if *weight == 0.0 {
-                *weight = round.share(&self.groups, value);
-                self.touched.push(value);
-            }
-            more.add(*weight / own);
+impl<'a> More<'a> {
+    fn new(own: &'a Own<'a>, groups: &'a Groups) -> More<'a> {
+        let of_value = match &groups.held {
+            Held::Dealt(_) => Vec::new(),
+            Held::Listed(_) => vec![0.0; own.values],
+        };
+        More {
+            own,
+            held: &groups.held,
+            logarithms: Logarithms::default(),
+            shared: Shared::default(),
+            of_value,
+            touched: Vec::new(),
         }
-        self.touched.drain(..).for_each(|value| self.of_value[value as usize] = 0.0);
     }
 
-    fn add_up(&mut self, own: &Own, groups: &Groups, lines: &[Line], class: &[u32], more: &mut Logarithms) {
-        let mut untold = 0.0;
-        for &place in class {
-            let group = lines[place as usize].group;
-            if group == Groups::NONE {
-                untold += own.untold;
+    /// For a class by what its lines reach, of which `alike` says how many in a range still look like one of them.
+    fn look(
+        &mut self,
+        round: &Round,
+        class: &[Line],
+        reach: &[(u32, u32)],
+        alike: impl Fn(usize, Range<usize>) -> usize,
+    ) {
+        let longer = class.partition_point(|line| line.group < round.longer);
+        let (per_longer, per_other) = (1.0 / f64::from(round.full + 1), 1.0 / f64::from(round.full));
+        for (place, &(from, to)) in reach.iter().enumerate() {
+            if to == from + 1 {
                 continue;
             }
-            let size = f64::from(groups.size(group));
-            for &(value, count) in groups.values(group) {
+            let (from, to) = (from as usize, to as usize);
+            // Those in buckets of one row more, and those in others.
+            let within = |from: usize, to: usize| {
+                let middle = longer.clamp(from, to);
+                (alike(place, from..middle), alike(place, middle..to))
+            };
+            let (in_longer, in_others) = match from < to {
+                true => within(from, to),
+                false => {
+                    let (first, last) = (within(0, to), within(from, class.len()));
+                    (first.0 + last.0, first.1 + last.1)
+                }
+            };
+            if in_longer + in_others > 1 {
+                let size = if place < longer { round.full + 1 } else { round.full };
+                let shares = in_longer as f64 * per_longer + in_others as f64 * per_other;
+                self.logarithms.add(shares * f64::from(size));
+            }
+        }
+    }
+
+    /// For rows that look alike, in the order of their buckets.
+    fn add(&mut self, class: &[Line]) {
+        self.shared.add(class.len());
+        match self.held {
+            Held::Dealt(round) => self.ask_neighbours(round, class),
+            Held::Listed(lists) => self.add_up(lists, class),
+        }
+    }
+
+    fn ask_neighbours(&mut self, round: &Round, class: &[Line]) {
+        let rows = class.len() as u64;
+        let longer = class.partition_point(|line| line.group < round.longer) as u64;
+        let (per_longer, per_other) = (1.0 / f64::from(round.full + 1), 1.0 / f64::from(round.full));
+        for (place, line) in class.iter().enumerate() {
+            let dealt = round.dealt(line.value);
+            let (to, from) = (before(class, place, dealt.to) as u64, before(class, place, dealt.from) as u64);
+            let rounds = u64::from(dealt.rounds);
+            let all = rounds * rows + to - from;
+            let in_longer = rounds * longer + to.min(longer) - from.min(longer);
+            let shares = in_longer as f64 * per_longer + (all - in_longer) as f64 * per_other;
+            let (count, size) = (dealt.count(line.group), round.size(line.group));
+            self.logarithms.add(shares * f64::from(size) / f64::from(count));
+        }
+    }
+
+    fn add_up(&mut self, lists: &Lists, class: &[Line]) {
+        let mut untold = 0.0;
+        for &Line { group, .. } in class {
+            if group == Groups::NONE {
+                untold += self.own.untold;
+                continue;
+            }
+            for (value, share) in lists.shares(group) {
                 let weight = &mut self.of_value[value as usize];
                 if *weight == 0.0 {
                     self.touched.push(value);
                 }
-                *weight += f64::from(count) / size;
+                *weight += share;
             }
         }
-        for &place in class {
-            let Line { value, own, .. } = lines[place as usize];
-            more.add((self.of_value[value as usize] + untold) / own);
+        for &Line { group, value, .. } in class {
+            let own = match group {
+                Groups::NONE => self.own.untold,
+                _ => lists.shares(group).find(|told| told.0 == value).map_or(0.0, |told| told.1),
+            };
+            self.logarithms.add((self.of_value[value as usize] + untold) / own);
         }
         self.touched.drain(..).for_each(|value| self.of_value[value as usize] = 0.0);
+    }
+
+    fn lost(&self) -> f64 {
+        self.shared.sum() - self.logarithms.sum()
     }
 }
 

@@ -6,14 +6,17 @@
 //! Which attributes go together is chosen by [`gd`], [`uad`], [`multi_sensitive`], or by giving each attribute a table of its
 //! own; what a choice keeps of the data is its [`divergence`].
 
+pub mod alike;
 pub mod attack;
 pub mod choice;
 pub mod colouring;
 pub mod divergence;
+pub mod entropies;
 pub mod gd;
 pub mod groups;
 pub mod junction;
 pub mod likelihood;
+pub mod losses;
 pub mod multi_sensitive;
 pub mod partition;
 pub mod picture;

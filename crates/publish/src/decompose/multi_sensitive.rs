@@ -62,7 +62,7 @@ pub fn multi_sensitive(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Su
     let members = making.buckets.iter().map(|rows| {
         let mut values: BTreeMap<u32, u32> = BTreeMap::new();
         for &row in rows {
-            *values.entry(value_of[row as usize]).or_default() += 1;
+            *values.entry(value_of.get(row as usize)).or_default() += 1;
         }
         values.into_iter().collect()
     });

@@ -3,87 +3,76 @@
 //! other row: the more attributes a table has, the less is left to look at.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use hedgerow_table::{Codes, with_codes};
 
+/// A row, maybe with what else is known of it.
+pub trait Member: Copy {
+    fn row(self) -> u32;
+}
+
+impl Member for u32 {
+    fn row(self) -> u32 {
+        self
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Partition {
+pub struct Partition<M = u32> {
     /// Class after class, each of two rows or more.
-    rows: Vec<u32>,
+    members: Vec<M>,
     ends: Vec<u32>,
 }
 
 impl Partition {
+    /// The same classes, with more about every row.
+    pub fn with<M: Member>(&self, more: impl Fn(u32) -> M) -> Partition<M> {
+        Partition { members: self.members.iter().map(|&row| more(row)).collect(), ends: self.ends.clone() }
+    }
+}
+
+impl<M: Member> Partition<M> {
+    pub fn empty() -> Partition<M> {
+        Partition { members: Vec::new(), ends: Vec::new() }
+    }
+
     /// All rows as one class: nothing is told yet.
-    pub fn whole(rows: usize) -> Partition {
-        match rows {
-            0 | 1 => Partition { rows: Vec::new(), ends: Vec::new() },
-            _ => Partition { rows: (0..rows as u32).collect(), ends: vec![rows as u32] },
+    pub fn whole(members: Vec<M>) -> Partition<M> {
+        match members.len() {
+            0 | 1 => Partition::empty(),
+            rows => Partition { members, ends: vec![rows as u32] },
         }
     }
 
-    /// The classes divided by one more attribute, in the order in which their values first occur.
-    pub fn refined(&self, column: &Codes, cardinality: usize) -> Partition {
-        self.divided(column, cardinality, |place| self.rows[place])
-    }
-
-    /// The same, but of where the rows stand here instead of which they are.
-    pub fn refined_places(&self, column: &Codes, cardinality: usize) -> Partition {
-        self.divided(column, cardinality, |place| place as u32)
-    }
-
-    /// These classes, of where the rows stand instead of which they are.
-    pub fn places(&self) -> Partition {
-        Partition { rows: (0..self.rows.len() as u32).collect(), ends: self.ends.clone() }
-    }
-
-    fn divided(&self, column: &Codes, cardinality: usize, told: impl Fn(usize) -> u32) -> Partition {
-        let mut counts = vec![0u32; cardinality];
-        let mut seen: Vec<u32> = Vec::new();
-        let mut refined = Partition { rows: Vec::with_capacity(self.rows.len()), ends: Vec::new() };
-        self.each_class(column, |class, codes| {
-            if let [one, other] = codes {
-                if one == other {
-                    refined.rows.extend(class.map(&told));
-                    refined.ends.push(refined.rows.len() as u32);
-                }
-                return;
-            }
-            count(codes, &mut counts, &mut seen);
-            // From how many rows there are of a value to where its next row goes; alone it goes nowhere.
-            let mut next = refined.rows.len() as u32;
-            for &code in &seen {
-                let count = std::mem::replace(&mut counts[code as usize], ALONE);
-                if count > 1 {
-                    counts[code as usize] = next;
-                    next += count;
-                    refined.ends.push(next);
-                }
-            }
-            refined.rows.resize(next as usize, 0);
-            for (place, &code) in class.zip(codes) {
-                let next = &mut counts[code as usize];
-                if *next != ALONE {
-                    refined.rows[*next as usize] = told(place);
-                    *next += 1;
-                }
-            }
-            seen.drain(..).for_each(|code| counts[code as usize] = 0);
+    /// The classes divided by one more attribute, in the order in which their values first occur. Within a class the order stays.
+    pub fn refined(&self, column: &Codes, cardinality: usize) -> Partition<M> {
+        let mut refined = Partition { members: Vec::with_capacity(self.members.len()), ends: Vec::new() };
+        let mut division = Division::new(cardinality);
+        self.each_class(0..self.class_count(), column, |class, codes| {
+            division.each_part(&self.members[class], codes, |part| refined.push(part.iter().copied()));
         });
         refined
     }
 
-    /// Every class, by its places, with a column's codes in it. They are looked up for many rows at a time: these lie anywhere in the
+    /// One more class.
+    pub fn push(&mut self, class: impl IntoIterator<Item = M>) {
+        self.members.extend(class);
+        self.ends.push(self.members.len() as u32);
+    }
+
+    /// Every class of some, by its places, with a column's codes in it. They are looked up for many rows at a time: these lie anywhere in the
     /// column, and waiting for all at once takes little longer than for one, if nothing is decided in between.
-    fn each_class(&self, column: &Codes, mut each: impl FnMut(Range<usize>, &[u32])) {
+    pub fn each_class(&self, classes: Range<usize>, column: &Codes, mut each: impl FnMut(Range<usize>, &[u32])) {
         let mut codes = Vec::new();
-        let (mut start, mut ends) = (0, self.ends.as_slice());
+        let mut start = classes.start.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        let mut ends = &self.ends[classes];
         while !ends.is_empty() {
             let within = ends.iter().take_while(|&&end| end as usize <= start + BLOCK).count();
             let (own, rest) = ends.split_at(within.max(1));
             let first = start;
-            let rows = &self.rows[first..own[own.len() - 1] as usize];
-            with_codes!(column, column => look_up(column, rows, &mut codes));
+            let members = &self.members[first..own[own.len() - 1] as usize];
+            with_codes!(column, column => look_up(column, members, &mut codes));
             for end in own.iter().map(|&end| end as usize) {
                 each(start..end, &codes[start - first..end - first]);
                 start = end;
@@ -92,45 +81,111 @@ impl Partition {
         }
     }
 
-    pub fn rows(&self) -> &[u32] {
-        &self.rows
+    /// How many classes there are.
+    pub fn class_count(&self) -> usize {
+        self.ends.len()
     }
 
-    fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| start as usize..end as usize)
+    pub fn members(&self) -> &[M] {
+        &self.members
     }
 
     /// Rows that share their combination with others, class by class.
-    pub fn classes(&self) -> impl Iterator<Item = &[u32]> {
-        self.ranges().map(|class| &self.rows[class])
+    pub fn classes(&self) -> impl Iterator<Item = &[M]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.members[start as usize..end as usize])
     }
 
     /// Of the rows' combinations, in nats; `rows` are all of the table.
     pub fn entropy(&self, rows: usize) -> f64 {
-        entropy(self.ranges().map(|class| class.len() as u32), rows)
+        let mut shared = Shared::default();
+        self.classes().for_each(|class| shared.add(class.len()));
+        shared.entropy(rows)
     }
 
     /// The same as that of the classes divided by one more attribute, which are only counted.
     pub fn refined_entropy(&self, column: &Codes, cardinality: usize, rows: usize) -> f64 {
-        let mut counts = vec![0u32; cardinality];
-        let mut sizes: Vec<u32> = Vec::new();
-        let mut seen: Vec<u32> = Vec::new();
-        self.each_class(column, |_, codes| {
-            if let [one, other] = codes {
-                sizes.extend((one == other).then_some(2));
-                return;
-            }
-            count(codes, &mut counts, &mut seen);
-            sizes.extend(seen.drain(..).map(|code| std::mem::take(&mut counts[code as usize])));
-        });
-        entropy(sizes.into_iter(), rows)
+        let mut division: Division<M> = Division::new(cardinality);
+        let mut shared = Shared::default();
+        self.each_class(0..self.class_count(), column, |_, codes| division.each_size(codes, |size| shared.add(size)));
+        shared.entropy(rows)
     }
 }
 
-fn look_up<C: Copy + Into<u32>>(column: &[C], rows: &[u32], codes: &mut Vec<u32>) {
+fn look_up<M: Member, C: Copy + Into<u32>>(column: &[C], members: &[M], codes: &mut Vec<u32>) {
     codes.clear();
-    codes.extend(rows.iter().map(|&row| column[row as usize].into()));
+    codes.extend(members.iter().map(|member| column[member.row() as usize].into()));
+}
+
+/// Divides one class after the other by the codes of an attribute.
+#[derive(Debug)]
+pub struct Division<M> {
+    counts: Vec<u32>,
+    seen: Vec<u32>,
+    divided: Vec<M>,
+}
+
+impl<M: Member> Division<M> {
+    pub fn new(cardinality: usize) -> Division<M> {
+        Division { counts: vec![0; cardinality], seen: Vec::new(), divided: Vec::new() }
+    }
+
+    /// How many rows the parts have; of parts of one row some are left out.
+    pub fn each_size(&mut self, codes: &[u32], mut each: impl FnMut(usize)) {
+        if let [one, other] = codes {
+            if one == other {
+                each(2);
+            }
+            return;
+        }
+        let Division { counts, seen, .. } = self;
+        count(codes, counts, seen);
+        seen.drain(..).for_each(|code| each(std::mem::take(&mut counts[code as usize]) as usize));
+    }
+
+    /// Every part of two rows or more, in the order in which their codes first occur. Within a part the order stays.
+    pub fn each_part(&mut self, class: &[M], codes: &[u32], mut each: impl FnMut(&[M])) {
+        if let [one, other] = codes {
+            if one == other {
+                each(class);
+            }
+            return;
+        }
+        let Division { counts, seen, divided } = self;
+        count(codes, counts, seen);
+        if let [only] = seen.as_slice() {
+            counts[*only as usize] = 0;
+            seen.clear();
+            return each(class);
+        }
+        // From how many rows there are of a value to where its next row goes; alone it goes nowhere.
+        let mut next = 0;
+        for &code in seen.iter() {
+            let count = std::mem::replace(&mut counts[code as usize], ALONE);
+            if count > 1 {
+                counts[code as usize] = next;
+                next += count;
+            }
+        }
+        if divided.len() < next as usize {
+            divided.resize(next as usize, class[0]);
+        }
+        for (&member, &code) in class.iter().zip(codes) {
+            let next = &mut counts[code as usize];
+            if *next != ALONE {
+                divided[*next as usize] = member;
+                *next += 1;
+            }
+        }
+        let mut start = 0;
+        for code in seen.drain(..) {
+            let end = std::mem::take(&mut counts[code as usize]);
+            if end != ALONE {
+                each(&divided[start..end as usize]);
+                start = end as usize;
+            }
+        }
+    }
 }
 
 /// How often each code occurs, and which do, in the order in which they do first.
@@ -144,20 +199,38 @@ fn count(codes: &[u32], counts: &mut [u32], seen: &mut Vec<u32>) {
     }
 }
 
-/// From the sizes of the classes; those of one row need not be among them.
-fn entropy(sizes: impl Iterator<Item = u32>, rows: usize) -> f64 {
-    // Nearly all are small, and looked up.
-    let weight = |size: u32| f64::from(size) * f64::from(size).ln();
-    let small: Vec<f64> = std::iter::once(0.0).chain((1..SMALL).map(weight)).collect();
-    let shared: f64 = sizes.map(|size| small.get(size as usize).copied().unwrap_or_else(|| weight(size))).sum();
-    (rows as f64).ln() - shared / (rows as f64).max(1.0)
+/// Σ size·ln size over classes; those of one row need not be among them.
+#[derive(Debug, Default)]
+pub struct Shared {
+    sum: f64,
+}
+
+/// Nearly all sizes are small, and looked up.
+static SMALL: LazyLock<[f64; 256]> = LazyLock::new(|| std::array::from_fn(Shared::weight));
+
+impl Shared {
+    fn weight(size: usize) -> f64 {
+        match size {
+            0 => 0.0,
+            _ => size as f64 * (size as f64).ln(),
+        }
+    }
+
+    pub fn add(&mut self, size: usize) {
+        self.sum += SMALL.get(size).copied().unwrap_or_else(|| Shared::weight(size));
+    }
+
+    pub fn sum(&self) -> f64 {
+        self.sum
+    }
+
+    fn entropy(&self, rows: usize) -> f64 {
+        (rows as f64).ln() - self.sum / (rows as f64).max(1.0)
+    }
 }
 
 /// Rows whose codes are looked up at a time; those of a larger class all.
 const BLOCK: usize = 4096;
-
-/// Sizes of classes that are looked up.
-const SMALL: u32 = 256;
 
 const ALONE: u32 = u32::MAX;
 
@@ -182,15 +255,13 @@ mod tests {
                     (Codes::from_iter(cardinality, codes), cardinality)
                 })
                 .collect();
+            let whole = || Partition::whole((0..rows as u32).collect());
             let refine = |partition: Partition, (column, size): &(Codes, usize)| partition.refined(column, *size);
-            let found = columns.iter().fold(Partition::whole(rows), refine);
+            let found = columns.iter().fold(whole(), refine);
             if let Some(((column, size), before)) = columns.split_last() {
-                let before = before.iter().fold(Partition::whole(rows), refine);
+                let before = before.iter().fold(whole(), refine);
                 let counted = before.refined_entropy(column, *size, rows);
                 assert!(rows == 0 || (counted - found.entropy(rows)).abs() < 1e-12, "seed {seed}");
-                let mut places = before.refined_places(column, *size);
-                places.rows.iter_mut().for_each(|place| *place = before.rows[*place as usize]);
-                assert_eq!(places, found, "seed {seed}");
             }
             let mut classes: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
             for row in 0..rows {

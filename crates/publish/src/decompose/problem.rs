@@ -57,6 +57,11 @@ impl<'a> Problem<'a> {
         Problem { columns, cardinalities, rows, rules, known, require, allowed }
     }
 
+    /// An attribute's codes, and how many there are.
+    pub fn column(&self, attribute: usize) -> (&'a Codes, usize) {
+        (self.columns[attribute], self.cardinalities[attribute])
+    }
+
     pub fn everything(&self) -> AttributeSet {
         AttributeSet::first(self.columns.len())
     }

@@ -10,9 +10,10 @@
 //! with a larger share than the bucket that has most of it. Large classes lose most and are measured first, so that what cannot be
 //! the best is seen early ([`Alike::least`]).
 
-use std::ops::Range;
+use hedgerow_table::{Codes, parallel};
 
 use super::Groups;
+use super::bucket_order::BucketOrder;
 use super::groups::{Held, Round};
 use super::partition::{Member, Partition};
 
@@ -32,18 +33,20 @@ impl Member for Line {
 
 #[derive(Debug)]
 pub struct Alike {
-    /// Large classes first; each in the order of buckets, where they are dealt.
+    /// Large classes first.
+    pub stretches: Vec<Stretch>,
+}
+
+/// Classes that are measured at a time, each in the order of buckets where they are dealt.
+#[derive(Debug)]
+pub struct Stretch {
     pub lines: Partition<Line>,
+    /// The same without what is told of them.
+    pub rows: Partition,
     /// For every line the lines of its class whose buckets hold its value, counted within the class: from the first number to the
     /// second, if need be round the end. [`MANY`] in a class that is better divided.
     pub reach: Vec<(u32, u32)>,
-    stretches: Vec<Stretch>,
-}
-
-/// Classes that are measured at a time: up to which, and what they lose at least.
-#[derive(Debug)]
-struct Stretch {
-    end: usize,
+    /// What they lose, added up.
     least: f64,
 }
 
@@ -59,43 +62,31 @@ const ROWS_MIN: usize = if cfg!(test) { 8 } else { 4096 };
 
 impl Alike {
     /// Of lines that look alike.
-    pub fn new(alike: &Partition<Line>, groups: &Groups) -> Alike {
-        let longest = (alike.members().len() / STRETCHES).max(ROWS_MIN);
-        let mut found = Alike { lines: Partition::empty(), reach: Vec::new(), stretches: Vec::new() };
+    pub fn new(alike: &[Partition<Line>], groups: &Groups) -> Alike {
+        let rows: usize = alike.iter().map(|part| part.members().len()).sum();
+        let longest = (rows / STRETCHES).max(ROWS_MIN);
         let mut tiers: Vec<Vec<&[Line]>> = vec![Vec::new(); usize::BITS as usize];
-        alike.classes().for_each(|class| tiers[class.len().ilog2() as usize].push(class));
-        let (mut sorted, mut reach) = (Vec::new(), Vec::new());
-        let (mut since, mut least) = (0, 0.0);
+        let classes = alike.iter().flat_map(Partition::classes);
+        classes.for_each(|class| tiers[class.len().ilog2() as usize].push(class));
+        let mut pieces: Vec<Vec<&[Line]>> = Vec::new();
+        let mut left = 0;
         for class in tiers.into_iter().rev().flatten() {
-            sorted.clear();
-            sorted.extend_from_slice(class);
-            let loses = match &groups.held {
-                Held::Dealt(round) => reaches(round, &mut sorted, &mut reach),
-                Held::Listed(_) => {
-                    reach.clear();
-                    reach.resize(class.len(), MANY);
-                    Some(f64::NEG_INFINITY)
-                }
-            };
-            let Some(loses) = loses else { continue };
-            found.lines.push(sorted.iter().copied());
-            found.reach.extend_from_slice(&reach);
-            least += loses;
-            if found.lines.members().len() >= since + longest {
-                found.stretches.push(Stretch { end: found.lines.class_count(), least });
-                (since, least) = (found.lines.members().len(), 0.0);
+            if left == 0 {
+                pieces.push(Vec::new());
+                left = longest;
             }
+            left = left.saturating_sub(class.len());
+            pieces.last_mut().expect("just begun").push(class);
         }
-        if since < found.lines.members().len() {
-            found.stretches.push(Stretch { end: found.lines.class_count(), least });
-        }
-        found
+        let mut stretches = parallel::map_items(pieces, |_, classes| Stretch::new(&classes, groups));
+        stretches.retain(|stretch| stretch.lines.class_count() > 0);
+        Alike { stretches }
     }
 
-    /// The classes of a stretch; `None` behind the last.
-    pub fn stretch(&self, number: usize) -> Option<Range<usize>> {
-        let start = number.checked_sub(1).map_or(0, |before| self.stretches[before].end);
-        Some(start..self.stretches.get(number)?.end)
+    /// What one more attribute leaves alike.
+    pub fn refined(&self, (column, cardinality): (&Codes, usize), groups: &Groups) -> Alike {
+        let refined = |number: usize| self.stretches[number].lines.refined(column, cardinality);
+        Alike::new(&parallel::map(self.stretches.len(), refined), groups)
     }
 
     /// What all lines from a stretch on lose at least.
@@ -104,9 +95,35 @@ impl Alike {
     }
 }
 
+impl Stretch {
+    fn new(classes: &[&[Line]], groups: &Groups) -> Stretch {
+        let (lines, rows) = (Partition::empty(), Partition::empty());
+        let mut stretch = Stretch { lines, rows, reach: Vec::new(), least: 0.0 };
+        let (mut order, mut reach) = (BucketOrder::default(), Vec::new());
+        for class in classes {
+            let (class, least) = match &groups.held {
+                Held::Dealt(round) => match reaches(round, class, &mut order, &mut reach) {
+                    Some(least) => (order.lines(), least),
+                    None => continue,
+                },
+                Held::Listed(_) => {
+                    reach.clear();
+                    reach.resize(class.len(), MANY);
+                    (*class, f64::NEG_INFINITY)
+                }
+            };
+            stretch.lines.push(class.iter().copied());
+            stretch.rows.push(class.iter().map(|line| line.row));
+            stretch.reach.extend_from_slice(&reach);
+            stretch.least += least;
+        }
+        stretch
+    }
+}
+
 /// Puts a class in the order of buckets, and finds for every line which lines are in buckets that hold its value. Returns what they
 /// lose at least, added up, or `None` when they lose nothing, nor any part of them.
-fn reaches(round: &Round, class: &mut [Line], reach: &mut Vec<(u32, u32)>) -> Option<f64> {
+fn reaches(round: &Round, class: &[Line], order: &mut BucketOrder, reach: &mut Vec<(u32, u32)>) -> Option<f64> {
     let rows = class.len();
     let longer = class.iter().filter(|line| line.group < round.longer).count();
     let same_size = longer == 0 || longer == rows;
@@ -114,12 +131,12 @@ fn reaches(round: &Round, class: &mut [Line], reach: &mut Vec<(u32, u32)>) -> Op
     if same_size && round.dealt(first).rounds == 0 && class.iter().all(|line| line.value == first) {
         return None;
     }
-    class.sort_unstable_by_key(|line| line.group);
+    order.put(class, round.buckets);
     reach.clear();
     let (mut even, mut once, mut looks, mut least) = (same_size, true, 0, 0.0);
-    for (place, line) in class.iter().enumerate() {
+    for line in order.lines() {
         let dealt = round.dealt(line.value);
-        let (from, to) = (before(class, place, dealt.from), before(class, place, dealt.to));
+        let (from, to) = (order.before(dealt.from), order.before(dealt.to));
         even &= from == to || from.abs_diff(to) == rows;
         once &= dealt.rounds == 0 || dealt.rounds == 1 && dealt.to <= dealt.from;
         // The share that the value has here, of the largest that it has anywhere.
@@ -138,19 +155,3 @@ fn reaches(round: &Round, class: &mut [Line], reach: &mut Vec<(u32, u32)>) -> Op
     }
     (!even).then_some(least)
 }
-
-/// How many rows of a class are in buckets before one that is near the bucket of the row at some place.
-pub fn before(class: &[Line], place: usize, bucket: u32) -> usize {
-    let is_before = |line: &Line| line.group < bucket;
-    let (left, right) = class.split_at(place);
-    if is_before(&right[0]) {
-        let near = right.iter().take(NEAR).take_while(|line| is_before(line)).count();
-        place + if near < NEAR { near } else { near + right[near..].partition_point(is_before) }
-    } else {
-        let near = left.iter().rev().take(NEAR).take_while(|line| !is_before(line)).count();
-        if near < NEAR { place - near } else { left[..place - near].partition_point(is_before) }
-    }
-}
-
-/// So many neighbours are asked one after the other.
-const NEAR: usize = 4;

@@ -42,9 +42,11 @@ impl<'a> Divergence<'a> {
 
     /// Remembers how some tables divide the rows: tables that hold one attribute more are measured from there.
     pub fn start_from(&mut self, tables: &[Subtable]) {
-        self.losses.start_from(guarded(tables).collect(), &self.entropies);
         let roots = tables.iter().map(Subtable::open).chain(separators(tables).unwrap_or_default());
         self.entropies.start_from(roots.collect());
+        let guarded: Vec<Guarded<'_>> = guarded(tables).collect();
+        self.entropies.divide(self.losses.undivided(&guarded));
+        self.losses.start_from(guarded, &self.entropies);
     }
 
     /// `None` when the tables do not form a tree.

@@ -46,46 +46,69 @@ impl<'a> Entropies<'a> {
         sets.dedup();
         sets.retain(|set| !self.known.contains_key(set));
         let root = |set: &AttributeSet| {
-            let near = self.roots.iter().filter(|root| root.is_subset(*set)).max_by_key(|root| root.len());
-            near.copied().filter(|root| self.bases.iter().all(|(base, _)| base != root))
+            let near = self.roots.iter().filter(|root| root.is_subset(*set));
+            near.max_by_key(|root| root.len()).copied()
         };
-        let mut new: Vec<AttributeSet> = sets.iter().filter_map(root).collect();
-        new.sort_unstable();
-        new.dedup();
-        let found = parallel::map_items(new, |_, set| (set, self.partition(set)));
-        self.bases.extend(found);
+        self.divide(sets.iter().filter_map(root).collect());
         let found = parallel::map(sets.len(), |index| self.find(sets[index]));
         self.known.extend(sets.into_iter().zip(found));
     }
 
+    /// Divides the rows by some sets, on all cores.
+    pub fn divide(&mut self, mut sets: Vec<AttributeSet>) {
+        sets.sort_unstable();
+        sets.dedup();
+        sets.retain(|set| self.bases.iter().all(|(base, _)| base != set));
+        // Those that begin with the same attribute go on from there.
+        let new = sets.iter().filter(|set| self.nearest(**set).is_none());
+        let mut first: Vec<usize> = new.filter_map(|set| self.many_values_first(*set).first().copied()).collect();
+        first.sort_unstable();
+        first.dedup();
+        let found = parallel::map_items(first, |_, attribute| {
+            let set = AttributeSet::of(attribute);
+            (set, self.partition(set))
+        });
+        self.bases.extend(found);
+        sets.retain(|set| self.bases.iter().all(|(base, _)| base != set));
+        let found = parallel::map_items(sets, |_, set| (set, self.partition(set)));
+        self.bases.extend(found);
+    }
+
     fn find(&self, set: AttributeSet) -> f64 {
         let rows = self.problem.rows;
-        let (start, rest) = self.nearest(set);
-        match rest.split_last() {
-            None => start.entropy(rows),
-            Some((&last, rest)) => {
+        let base = self.nearest(set).map_or(AttributeSet::EMPTY, |(base, _)| *base);
+        match self.many_values_first(set - base).last() {
+            Some(&last) if set.len() > 1 => {
                 let (column, cardinality) = self.problem.column(last);
-                self.refined(start, rest).refined_entropy(column, cardinality, rows)
+                self.partition(set.without(last)).refined_entropy(column, cardinality, rows)
             }
+            _ => self.partition(set).entropy(rows),
         }
     }
 
     /// The rows by some attributes.
     pub fn partition(&self, set: AttributeSet) -> Arc<Partition> {
-        let (start, rest) = self.nearest(set);
-        self.refined(start, &rest)
+        if let Some((base, start)) = self.nearest(set) {
+            return self.refined(Arc::clone(start), &self.many_values_first(set - *base));
+        }
+        let all = self.many_values_first(set);
+        let Some((&first, rest)) = all.split_first() else {
+            return Arc::new(Partition::whole((0..self.problem.rows as u32).collect()));
+        };
+        let (column, cardinality) = self.problem.column(first);
+        self.refined(Arc::new(Partition::of_column(column, cardinality)), rest)
     }
 
-    /// The nearest set that is remembered, and what is missing from it: first what has many values and so leaves least to be divided.
-    fn nearest(&self, set: AttributeSet) -> (Arc<Partition>, Vec<usize>) {
-        let near = self.bases.iter().filter(|(base, _)| base.is_subset(set)).max_by_key(|(base, _)| base.len());
-        let (base, start) = near.cloned().unwrap_or_else(|| {
-            let whole = Partition::whole((0..self.problem.rows as u32).collect());
-            (AttributeSet::EMPTY, Arc::new(whole))
-        });
-        let mut rest: Vec<usize> = (set - base).iter().collect();
-        rest.sort_by_key(|&attribute| Reverse(self.problem.cardinalities[attribute]));
-        (start, rest)
+    /// The nearest set that is divided.
+    fn nearest(&self, set: AttributeSet) -> Option<&(AttributeSet, Arc<Partition>)> {
+        self.bases.iter().filter(|(base, _)| base.is_subset(set)).max_by_key(|(base, _)| base.len())
+    }
+
+    /// What has many values leaves least to be divided.
+    fn many_values_first(&self, set: AttributeSet) -> Vec<usize> {
+        let mut attributes: Vec<usize> = set.iter().collect();
+        attributes.sort_by_key(|&attribute| Reverse(self.problem.cardinalities[attribute]));
+        attributes
     }
 
     fn refined(&self, start: Arc<Partition>, attributes: &[usize]) -> Arc<Partition> {

@@ -48,12 +48,12 @@ fn decompose(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, H
         }
     }
     tables.retain(|table| !table.attributes.is_empty());
-    for table in &mut tables {
-        if let Some(sensitive) = table.sensitive.iter().next() {
-            *table = problem.bucketized(table.attributes, sensitive, rng);
-        }
-    }
-    Ok(tables)
+    let seeded: Vec<(Subtable, [u8; 32])> = tables.into_iter().map(|table| (table, rng.random())).collect();
+    let made = parallel::map_items(seeded, |_, (table, seed)| match table.sensitive.iter().next() {
+        Some(sensitive) => problem.bucketized(table.attributes, sensitive, &mut StdRng::from_seed(seed)),
+        None => table,
+    });
+    Ok(made)
 }
 
 /// A bucketized table whose buckets are not made yet.

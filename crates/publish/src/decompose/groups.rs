@@ -64,7 +64,7 @@ impl Groups {
 pub struct Round {
     /// Of the first row of each value, and behind the last: how often it went round before, and the bucket.
     starts: Vec<(u32, u32)>,
-    buckets: u32,
+    pub buckets: u32,
     /// Rows of each bucket, but one more of the first so many.
     pub full: u32,
     pub longer: u32,

@@ -7,9 +7,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use hedgerow_table::Codes;
+use hedgerow_table::{Codes, parallel};
 
-use super::alike::{Alike, Line, MANY, before};
+use super::alike::{Alike, Line, MANY, Stretch};
 use super::divergence::sensitive_values;
 use super::groups::{Held, Lists, Round};
 use super::partition::{Division, Partition, Shared};
@@ -63,20 +63,24 @@ impl<'a> Own<'a> {
 
     /// The mean of −ln of what a bucketized table says of its rows' values, given what else it tells of them.
     pub fn loss(&self, groups: &Groups, alike: &Alike) -> f64 {
-        let mut more = More::new(self, groups);
-        let mut start = 0;
-        for class in alike.lines.classes() {
-            let end = start + class.len();
-            match &groups.held {
-                Held::Dealt(round) if alike.reach[start] != MANY => {
-                    more.shared.add(class.len());
-                    more.look(round, class, &alike.reach[start..end], |_, within| within.len());
+        let lost = |number: usize| {
+            let Stretch { lines, reach, .. } = &alike.stretches[number];
+            let mut more = More::new(self, groups);
+            let mut start = 0;
+            for class in lines.classes() {
+                let end = start + class.len();
+                match &groups.held {
+                    Held::Dealt(round) if reach[start] != MANY => {
+                        more.shared.add(class.len());
+                        more.look(round, class, &reach[start..end], |_, within| within.len());
+                    }
+                    _ => more.add(class),
                 }
-                _ => more.add(class),
+                start = end;
             }
-            start = end;
-        }
-        self.mean(more.lost())
+            more.lost()
+        };
+        self.mean(parallel::map(alike.stretches.len(), lost).into_iter().sum())
     }
 
     /// Measures one more stretch once one more attribute tells rows apart; `false` when there is none left.
@@ -87,15 +91,15 @@ impl<'a> Own<'a> {
         (column, cardinality): (&Codes, usize),
         measure: &mut Measure,
     ) -> bool {
-        let Some(classes) = alike.stretch(measure.next) else { return false };
+        let Some(Stretch { lines, rows, reach, .. }) = alike.stretches.get(measure.next) else { return false };
         let mut more = More::new(self, groups);
         let mut division = Division::new(cardinality);
-        alike.lines.each_class(classes, column, |places, codes| {
-            let class = &alike.lines.members()[places.clone()];
+        rows.each_class(column, |places, codes| {
+            let class = &lines.members()[places.clone()];
             match &groups.held {
-                Held::Dealt(round) if alike.reach[places.start] != MANY => {
+                Held::Dealt(round) if reach[places.start] != MANY => {
                     division.each_size(codes, |size| more.shared.add(size));
-                    more.look(round, class, &alike.reach[places], |place, within| {
+                    more.look(round, class, &reach[places], |place, within| {
                         let code = codes[place];
                         codes[within].iter().filter(|&&other| other == code).count()
                     });
@@ -110,7 +114,7 @@ impl<'a> Own<'a> {
 
     /// What [`Own::loss`] is at least by what has been measured, and whether it is just that.
     pub fn bound(&self, alike: &Alike, measure: &Measure) -> (f64, bool) {
-        (self.mean(measure.lost + alike.least(measure.next)), alike.stretch(measure.next).is_none())
+        (self.mean(measure.lost + alike.least(measure.next)), measure.next == alike.stretches.len())
     }
 
     fn mean(&self, lost: f64) -> f64 {
@@ -243,6 +247,22 @@ impl<'a> More<'a> {
         self.shared.sum() - self.logarithms.sum()
     }
 }
+
+/// How many rows of a class are in buckets before one that is near the bucket of the row at some place.
+fn before(class: &[Line], place: usize, bucket: u32) -> usize {
+    let is_before = |line: &Line| line.group < bucket;
+    let (left, right) = class.split_at(place);
+    if is_before(&right[0]) {
+        let near = right.iter().take(NEAR).take_while(|line| is_before(line)).count();
+        place + if near < NEAR { near } else { near + right[near..].partition_point(is_before) }
+    } else {
+        let near = left.iter().rev().take(NEAR).take_while(|line| !is_before(line)).count();
+        if near < NEAR { place - near } else { left[..place - near].partition_point(is_before) }
+    }
+}
+
+/// So many neighbours are asked one after the other.
+const NEAR: usize = 4;
 
 /// A sum of logarithms, most of which are taken together.
 struct Logarithms {

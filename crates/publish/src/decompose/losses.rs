@@ -54,6 +54,18 @@ impl<'a> Losses<'a> {
         self.begun.retain(|key, (attribute, _)| alike.contains_key(&(key.0, key.1.without(*attribute))));
     }
 
+    /// What has to be divided to remember some tables.
+    pub fn undivided(&self, tables: &[Guarded<'_>]) -> Vec<AttributeSet> {
+        let new = tables.iter().filter(|(table, _)| table.regions.is_none()).map(|&table| key(table));
+        let new = new.filter(|key| !self.alike.contains_key(key) && self.one_less(*key).is_none());
+        new.map(|(_, open)| open).collect()
+    }
+
+    /// A table that is remembered and holds one attribute less than another, and that attribute.
+    fn one_less(&self, (groups, open): Key) -> Option<(usize, &Arc<Alike>)> {
+        open.iter().find_map(|attribute| Some((attribute, self.alike.get(&(groups, open.without(attribute)))?)))
+    }
+
     /// Of a table that was measured before: of what it tells by bucket, given what it tells by row, and of all that a generalised
     /// one tells.
     pub fn of(&self, table: Guarded<'_>) -> f64 {
@@ -74,15 +86,14 @@ impl<'a> Losses<'a> {
     pub fn begin(&mut self, mut tables: Vec<Guarded<'_>>, entropies: &Entropies<'_>) {
         self.tell(tables.clone());
         tables.retain(|&table| {
-            let (groups, open) = key(table);
-            let one_less = |&attribute: &usize| self.alike.contains_key(&(groups, open.without(attribute)));
-            let last = open.iter().find(one_less).filter(|_| table.0.regions.is_none());
-            if let Some(last) = last
+            let last = self.one_less(key(table)).filter(|_| table.0.regions.is_none());
+            let is_left = last.is_none();
+            if let Some((last, _)) = last
                 && !self.known.contains_key(&key(table))
             {
                 self.begun.entry(key(table)).or_insert((last, Measure::default()));
             }
-            last.is_none()
+            is_left
         });
         self.measure(tables, entropies);
     }
@@ -145,15 +156,10 @@ impl<'a> Losses<'a> {
         if let Some(alike) = self.alike.get(&(groups, open)) {
             return Arc::clone(alike);
         }
-        let one_less = |attribute| Some((attribute, self.alike.get(&(groups, open.without(attribute)))?));
-        let lines = match open.iter().find_map(one_less) {
-            Some((attribute, alike)) => {
-                let (column, cardinality) = self.problem.column(attribute);
-                alike.lines.refined(column, cardinality)
-            }
-            None => self.own[&groups].1.lines(table.1, &entropies.partition(open)),
-        };
-        Arc::new(Alike::new(&lines, table.1))
+        Arc::new(match self.one_less((groups, open)) {
+            Some((attribute, alike)) => alike.refined(self.problem.column(attribute), table.1),
+            None => Alike::new(&[self.own[&groups].1.lines(table.1, &entropies.partition(open))], table.1),
+        })
     }
 }
 

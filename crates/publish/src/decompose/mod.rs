@@ -8,6 +8,7 @@
 
 pub mod alike;
 pub mod attack;
+mod bucket_order;
 pub mod choice;
 pub mod colouring;
 pub mod divergence;

@@ -26,6 +26,31 @@ pub struct Partition<M = u32> {
 }
 
 impl Partition {
+    /// All rows by one attribute.
+    pub fn of_column(column: &Codes, cardinality: usize) -> Partition {
+        let counts = column.counts(cardinality);
+        let mut partition = Partition::empty();
+        let mut next = 0;
+        let starts = counts.iter().map(|&count| {
+            if count < 2 {
+                return ALONE;
+            }
+            next += count as u32;
+            partition.ends.push(next);
+            next - count as u32
+        });
+        let mut places: Vec<u32> = starts.collect();
+        partition.members.resize(next as usize, 0);
+        with_codes!(column, column => for (row, &code) in (0..).zip(column) {
+            let place = &mut places[code as usize];
+            if *place != ALONE {
+                partition.members[*place as usize] = row;
+                *place += 1;
+            }
+        });
+        partition
+    }
+
     /// The same classes, with more about every row.
     pub fn with<M: Member>(&self, more: impl Fn(u32) -> M) -> Partition<M> {
         Partition { members: self.members.iter().map(|&row| more(row)).collect(), ends: self.ends.clone() }
@@ -49,7 +74,7 @@ impl<M: Member> Partition<M> {
     pub fn refined(&self, column: &Codes, cardinality: usize) -> Partition<M> {
         let mut refined = Partition { members: Vec::with_capacity(self.members.len()), ends: Vec::new() };
         let mut division = Division::new(cardinality);
-        self.each_class(0..self.class_count(), column, |class, codes| {
+        self.each_class(column, |class, codes| {
             division.each_part(&self.members[class], codes, |part| refined.push(part.iter().copied()));
         });
         refined
@@ -61,12 +86,11 @@ impl<M: Member> Partition<M> {
         self.ends.push(self.members.len() as u32);
     }
 
-    /// Every class of some, by its places, with a column's codes in it. They are looked up for many rows at a time: these lie anywhere in the
+    /// Every class, by its places, with a column's codes in it. They are looked up for many rows at a time: these lie anywhere in the
     /// column, and waiting for all at once takes little longer than for one, if nothing is decided in between.
-    pub fn each_class(&self, classes: Range<usize>, column: &Codes, mut each: impl FnMut(Range<usize>, &[u32])) {
+    pub fn each_class(&self, column: &Codes, mut each: impl FnMut(Range<usize>, &[u32])) {
         let mut codes = Vec::new();
-        let mut start = classes.start.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-        let mut ends = &self.ends[classes];
+        let (mut start, mut ends) = (0, self.ends.as_slice());
         while !ends.is_empty() {
             let within = ends.iter().take_while(|&&end| end as usize <= start + BLOCK).count();
             let (own, rest) = ends.split_at(within.max(1));
@@ -107,7 +131,7 @@ impl<M: Member> Partition<M> {
     pub fn refined_entropy(&self, column: &Codes, cardinality: usize, rows: usize) -> f64 {
         let mut division: Division<M> = Division::new(cardinality);
         let mut shared = Shared::default();
-        self.each_class(0..self.class_count(), column, |_, codes| division.each_size(codes, |size| shared.add(size)));
+        self.each_class(column, |_, codes| division.each_size(codes, |size| shared.add(size)));
         shared.entropy(rows)
     }
 }
@@ -260,6 +284,13 @@ mod tests {
             let found = columns.iter().fold(whole(), refine);
             if let Some(((column, size), before)) = columns.split_last() {
                 let before = before.iter().fold(whole(), refine);
+                let mut alone: Vec<Vec<u32>> =
+                    Partition::of_column(column, *size).classes().map(<[u32]>::to_vec).collect();
+                alone.sort();
+                let mut refined: Vec<Vec<u32>> =
+                    whole().refined(column, *size).classes().map(<[u32]>::to_vec).collect();
+                refined.sort();
+                assert_eq!(alone, refined, "seed {seed}");
                 let counted = before.refined_entropy(column, *size, rows);
                 assert!(rows == 0 || (counted - found.entropy(rows)).abs() < 1e-12, "seed {seed}");
             }

@@ -54,7 +54,7 @@ pub struct Stretch {
 pub const MANY: (u32, u32) = (u32::MAX, u32::MAX);
 
 /// So many lines are looked at in the time in which one is divided from others.
-const LOOKS: usize = 64;
+const LOOKS: usize = 16;
 
 /// Into so many stretches large partitions are cut, but into none of fewer rows than this; tests are about small ones.
 const STRETCHES: usize = 16;

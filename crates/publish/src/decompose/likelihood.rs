@@ -206,15 +206,20 @@ impl<'a> More<'a> {
         let rows = class.len() as u64;
         let longer = class.partition_point(|line| line.group < round.longer) as u64;
         let (per_longer, per_other) = (1.0 / f64::from(round.full + 1), 1.0 / f64::from(round.full));
+        // What buckets say of values together, of which some are many rows'.
+        let mut lately = [(u32::MAX, 0.0); 16];
         for (place, line) in class.iter().enumerate() {
             let dealt = round.dealt(line.value);
-            let (to, from) = (before(class, place, dealt.to) as u64, before(class, place, dealt.from) as u64);
-            let rounds = u64::from(dealt.rounds);
-            let all = rounds * rows + to - from;
-            let in_longer = rounds * longer + to.min(longer) - from.min(longer);
-            let shares = in_longer as f64 * per_longer + (all - in_longer) as f64 * per_other;
+            let known = &mut lately[line.value as usize % 16];
+            if known.0 != line.value {
+                let (to, from) = (before(class, place, dealt.to) as u64, before(class, place, dealt.from) as u64);
+                let rounds = u64::from(dealt.rounds);
+                let all = rounds * rows + to - from;
+                let in_longer = rounds * longer + to.min(longer) - from.min(longer);
+                *known = (line.value, in_longer as f64 * per_longer + (all - in_longer) as f64 * per_other);
+            }
             let (count, size) = (dealt.count(line.group), round.size(line.group));
-            self.logarithms.add(shares * f64::from(size) / f64::from(count));
+            self.logarithms.add(known.1 * f64::from(size) / f64::from(count));
         }
     }
 

@@ -31,14 +31,14 @@ fn main() {
     let rules_seed = arguments.next().unwrap_or(1) as u64;
     println!("18 attributes, domains to 17,432, {count} random rules with three known attributes, l = 10");
     let [small, large] = sizes.map(|rows| seconds(rows, count, rules_seed));
-    println!("uad at {} rows: {:.3} s; the paper 2 to 3 s, asked for 0.3 s", sizes[0], small[0]);
-    println!("gd  at {} rows: {:.3} s; the paper weeks, asked for 20 s", sizes[0], small[1]);
     let times = sizes[1] as f64 / sizes[0] as f64;
-    println!(
-        "{times:.2} times the rows take uad {:.2} and gd {:.2} times as long; asked for 6.5",
-        large[0] / small[0],
-        large[1] / small[1]
-    );
+    for (name, paper, asked, small, large) in
+        [("uad", "2 to 3 s", 0.3, small[0], large[0]), ("gd", "weeks", 20.0, small[1], large[1])]
+    {
+        println!("{name} at {} rows: {small:.3} s; the paper {paper}, asked for {asked} s", sizes[0]);
+        println!("{name} at {} rows: {large:.3} s; asked for 6.5 times {asked} s", sizes[1]);
+        println!("  {:.2} times as long for {times:.2} times the rows", large / small);
+    }
 }
 
 /// How long UAD and GD take.

@@ -44,7 +44,7 @@ pub struct Stretch {
     /// The same without what is told of them.
     pub rows: Partition,
     /// For every line the lines of its class whose buckets hold its value, counted within the class: from the first number to the
-    /// second, if need be round the end. [`MANY`] in a class that is better divided.
+    /// second, if need be round the end, and all where these are the same. [`MANY`] in a class that is better divided.
     pub reach: Vec<(u32, u32)>,
     /// What they lose, added up.
     least: f64,
@@ -145,8 +145,6 @@ fn reaches(round: &Round, class: &[Line], order: &mut BucketOrder, reach: &mut V
             let share = f64::from(dealt.count(line.group)) / f64::from(size);
             least += (share * f64::from(smallest) / f64::from(dealt.most())).ln();
         }
-        // What goes round is nothing or all where both ends meet.
-        let (from, to) = if dealt.rounds == 1 && from == to { (0, rows) } else { (from, to) };
         looks += if from < to { to - from } else { rows - from + to };
         reach.push((from as u32, to as u32));
     }

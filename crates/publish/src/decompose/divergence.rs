@@ -7,8 +7,10 @@
 //! Protected values that are not told at all count as equally likely, and so do all combinations in the region of a class where
 //! a table is generalised.
 //!
-//! Cost: adding an attribute to a table changes that table's share and a few separators. A share is found by dividing the
-//! rows that the table does not tell apart yet ([`super::partition`]), and is kept for the next time it is asked for.
+//! That share is H(x) and what the table loses beside it ([`super::losses`]); H(x) mostly is that of a separator too, and falls out.
+//!
+//! Cost: adding an attribute to a table changes what that table loses and a few entropies ([`super::entropies`]). Both are found from
+//! the rows that the table does not tell apart yet, and kept for the next time they are asked for.
 
 use std::borrow::Cow;
 

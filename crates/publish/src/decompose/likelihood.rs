@@ -83,15 +83,15 @@ impl<'a> Own<'a> {
         self.mean(parallel::map(alike.stretches.len(), lost).into_iter().sum())
     }
 
-    /// Measures one more stretch once one more attribute tells rows apart; `false` when there is none left.
+    /// Measures one more stretch, if one is left, once one more attribute tells rows apart.
     pub fn advance(
         &self,
         groups: &Groups,
         alike: &Alike,
         (column, cardinality): (&Codes, usize),
         measure: &mut Measure,
-    ) -> bool {
-        let Some(Stretch { lines, rows, reach, .. }) = alike.stretches.get(measure.next) else { return false };
+    ) {
+        let Some(Stretch { lines, rows, reach, .. }) = alike.stretches.get(measure.next) else { return };
         let mut more = More::new(self, groups);
         let mut division = Division::new(cardinality);
         rows.each_class(column, |places, codes| {
@@ -109,7 +109,6 @@ impl<'a> Own<'a> {
         });
         measure.next += 1;
         measure.lost += more.lost();
-        true
     }
 
     /// What [`Own::loss`] is at least by what has been measured, and whether it is just that.

@@ -4,8 +4,8 @@
 use std::time::Instant;
 
 use hedgerow_audit::{AuditOptions, audit};
-use hedgerow_table::release::classes::ReleasedClasses;
-use hedgerow_table::release::open::Opened;
+use hedgerow_release::classes::ReleasedClasses;
+use hedgerow_release::open::Opened;
 use hedgerow_table::{Bound, Codes, Column, Cover, Domain, Table, Values};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, measure};
-use hedgerow_table::release::codebook::Codebook;
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, NoProgress, Table, Values};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

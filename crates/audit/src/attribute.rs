@@ -6,7 +6,7 @@
 //! local recoding one value can be released under several labels, and there is no level to find.
 
 use hashbrown::HashMap;
-use hedgerow_table::release::codebook::Codebook;
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Column, Cover, Hierarchy, Level, Table, TableError};
 
 use crate::cell::{Cell, Shape};

@@ -1,7 +1,7 @@
 //! The audit: every adversary against some releases, alone and together. It trusts tables and never claims.
 
-use hedgerow_table::release::classes::ReleasedClasses;
-use hedgerow_table::release::open::Opened;
+use hedgerow_release::classes::ReleasedClasses;
+use hedgerow_release::open::Opened;
 use hedgerow_table::{Table, TableError};
 use serde_json::{Value, json};
 

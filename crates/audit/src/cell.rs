@@ -32,7 +32,7 @@ pub(crate) enum Shape {
 /// A part of a number or date axis, both ends inclusive. Days count as whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Stretch {
-    Whole { first: i64, last: i64 },
+    Distribution { first: i64, last: i64 },
     Real { low: f64, high: f64 },
 }
 
@@ -40,9 +40,9 @@ impl Stretch {
     /// From the lowest to the highest value of a column; `None` for text and for a column without values.
     pub(crate) fn of_domain(domain: &Domain) -> Option<Stretch> {
         match domain.values() {
-            Values::Integer(values) => Some(Stretch::Whole { first: *values.first()?, last: *values.last()? }),
+            Values::Integer(values) => Some(Stretch::Distribution { first: *values.first()?, last: *values.last()? }),
             Values::Date(values) => {
-                Some(Stretch::Whole { first: i64::from(values.first()?.0), last: i64::from(values.last()?.0) })
+                Some(Stretch::Distribution { first: i64::from(values.first()?.0), last: i64::from(values.last()?.0) })
             }
             Values::Float(values) => Some(Stretch::Real { low: *values.first()?, high: *values.last()? }),
             Values::Category(_) => None,
@@ -53,9 +53,9 @@ impl Stretch {
     fn between(domain: &Domain, first: u32, last: u32) -> Option<Stretch> {
         let (first, last) = (first as usize, last as usize);
         match domain.values() {
-            Values::Integer(values) => Some(Stretch::Whole { first: values[first], last: values[last] }),
+            Values::Integer(values) => Some(Stretch::Distribution { first: values[first], last: values[last] }),
             Values::Date(values) => {
-                Some(Stretch::Whole { first: i64::from(values[first].0), last: i64::from(values[last].0) })
+                Some(Stretch::Distribution { first: i64::from(values[first].0), last: i64::from(values[last].0) })
             }
             Values::Float(values) => Some(Stretch::Real { low: values[first], high: values[last] }),
             Values::Category(_) => None,
@@ -65,7 +65,7 @@ impl Stretch {
     /// The last value minus the first.
     pub(crate) fn width(self) -> f64 {
         match self {
-            Stretch::Whole { first, last } => (i128::from(last) - i128::from(first)) as f64,
+            Stretch::Distribution { first, last } => (i128::from(last) - i128::from(first)) as f64,
             Stretch::Real { low, high } => high - low,
         }
     }
@@ -120,10 +120,10 @@ fn hull(leaves: &[String], domain: &Domain) -> Option<Stretch> {
     let axis = Stretch::of_domain(domain)?;
     let bounds = || leaves.iter().filter_map(|leaf| Bound::parse(leaf));
     match axis {
-        Stretch::Whole { first, last } => {
+        Stretch::Distribution { first, last } => {
             let (low, high) = (bounds().filter_map(first_whole).min()?, bounds().filter_map(first_whole).max()?);
             let first = low.max(first);
-            Some(Stretch::Whole { first, last: high.min(last).max(first) })
+            Some(Stretch::Distribution { first, last: high.min(last).max(first) })
         }
         Stretch::Real { low: lowest, high: highest } => {
             let low = bounds().filter_map(real).min_by(f64::total_cmp)?;
@@ -159,10 +159,10 @@ fn position(domain: &Domain, near: impl Fn(Bound) -> bool) -> u32 {
 /// An interval (`low` inclusive, `high` exclusive) within the axis of the source.
 fn clip(low: Option<Bound>, high: Option<Bound>, domain: &Domain) -> Option<Stretch> {
     match Stretch::of_domain(domain)? {
-        Stretch::Whole { first, last } => {
+        Stretch::Distribution { first, last } => {
             let first = low.and_then(first_whole).map_or(first, |low| low.max(first));
             let last = high.and_then(first_whole).map_or(last, |high| high.saturating_sub(1).min(last));
-            (first <= last).then_some(Stretch::Whole { first, last })
+            (first <= last).then_some(Stretch::Distribution { first, last })
         }
         Stretch::Real { low: lowest, high: highest } => {
             let low = low.and_then(real).map_or(lowest, |low| low.max(lowest));
@@ -189,10 +189,10 @@ mod tests {
         let ages = domain(&["23", "29", "30", "60"], true);
         let cell = Cell::new(&interval(Some(Bound::Integer(20)), Some(Bound::Integer(30))), &ages);
         assert_eq!(cell.codes, [0, 1]);
-        assert_eq!(cell.shape, Shape::Stretch(Stretch::Whole { first: 23, last: 29 }));
+        assert_eq!(cell.shape, Shape::Stretch(Stretch::Distribution { first: 23, last: 29 }));
         let open = Cell::new(&interval(Some(Bound::Integer(30)), None), &ages);
         assert_eq!(open.codes, [2, 3], "the missing value lies on no axis");
-        assert_eq!(open.shape, Shape::Stretch(Stretch::Whole { first: 30, last: 60 }));
+        assert_eq!(open.shape, Shape::Stretch(Stretch::Distribution { first: 30, last: 60 }));
         assert_eq!(Cell::new(&Cover::Missing, &ages).codes, [4]);
         assert_eq!(Cell::new(&Cover::Everything, &ages).codes, [0, 1, 2, 3, 4]);
         assert_eq!(Cell::new(&Cover::Point(Bound::Float(30.0)), &ages).codes, [2]);
@@ -213,6 +213,6 @@ mod tests {
         let ages = domain(&["1", "2", "3", "4"], false);
         let cell = Cell::new(&interval(Some(Bound::Float(1.5)), Some(Bound::Float(3.5))), &ages);
         assert_eq!(cell.codes, [1, 2]);
-        assert_eq!(cell.shape, Shape::Stretch(Stretch::Whole { first: 2, last: 3 }));
+        assert_eq!(cell.shape, Shape::Stretch(Stretch::Distribution { first: 2, last: 3 }));
     }
 }

@@ -3,7 +3,7 @@
 //! Losses that are defined by levels or cells say nothing here, and are left out; `ncp` is that of the suppressed rows alone. Classes
 //! are the sub-classes, and the risk is that of finding somebody among the people of theirs.
 
-use hedgerow_table::release::cloned::Cloned;
+use hedgerow_release::cloned::Cloned;
 use hedgerow_table::{Progress, Table, TableError};
 
 use crate::class_sizes::SizeDistribution;

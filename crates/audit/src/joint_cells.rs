@@ -5,8 +5,8 @@
 //! what is left under them is kept.
 
 use hashbrown::HashMap;
+use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::Cover;
-use hedgerow_table::release::classes::ReleasedClasses;
 
 use crate::matching::{Fits, matching};
 use crate::overlap::{meet, overlap};

@@ -4,8 +4,8 @@
 //! values the classes that fit so far are kept, so that probes which agree on the first values share the work on them.
 //! Cost: for every different prefix, one pass over the classes that fit the prefix before it.
 
+use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::parallel;
-use hedgerow_table::release::classes::ReleasedClasses;
 use rayon::prelude::*;
 
 use crate::classes::Classes;

@@ -3,7 +3,7 @@
 //! Everything is computed from the released cells and what the codebook says they cover; only where a measure is defined
 //! by the levels of hierarchies are these looked for.
 
-use hedgerow_table::release::codebook::Codebook;
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Hierarchy, Progress, Table, TableError};
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! Looking for people in a release: the classes whose cells cover all that is known of each.
 
 use hashbrown::HashMap;
-use hedgerow_table::release::classes::ReleasedClasses;
+use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Codes, Cover, Table, TableError};
 
 use crate::cell::Cell;

@@ -5,7 +5,7 @@
 //! where the same quasi values stand in several buckets. A *combination* is one view from each of some releases.
 
 use hashbrown::HashMap;
-use hedgerow_table::release::classes::{ReleasedClasses, SensitiveCounts};
+use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Table, TableError};
 
 use crate::joint_cells::joint_cells;

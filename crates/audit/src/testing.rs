@@ -2,8 +2,8 @@
 
 use std::fs::File;
 
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::date::Date;
-use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::{Bound, Column, DateUnit, Hierarchy, HierarchySpec, Kind, NoProgress, Table, TableError};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

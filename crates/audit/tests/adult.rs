@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use hedgerow_audit::{Measured, Measures, QuasiSource, QueryOptions, Recoding, measure};
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::read::{ReadOptions, read_table};
-use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::{Hierarchy, HierarchySpec, NoProgress, Table};
 
 /// Recodes Adult to these levels, leaves out classes below `k`, and measures what is left.

@@ -19,7 +19,7 @@
 //! Each condition holds towards fewer than m as well, and none ever lets a class stand that some m could see through. The price: of random classes that could stand, the
 //! tests below see one in ten given up for the sake of different values, one in three for shares and two in three for closeness. Guarantees that survive no merging are not judged jointly at all.
 
-use hedgerow_privacy::{Guarantee, Whole};
+use hedgerow_privacy::{Distribution, Guarantee};
 
 use super::Agreed;
 use super::rules::{Counts, by_core};
@@ -81,7 +81,7 @@ impl Agreed {
     }
 
     /// Whether we have nothing against a class in which `own` are our rows.
-    pub(super) fn agrees(&self, counts: &Counts, own: &Counts, wholes: &[Whole]) -> bool {
+    pub(super) fn agrees(&self, counts: &Counts, own: &Counts, wholes: &[Distribution]) -> bool {
         match self.towards {
             0 => true,
             1 => {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     /// What any m custodians of these would see of a class, tried one coalition after the other; `parts` are counts of values by custodian.
-    fn sees_too_much(agreed: &Agreed, parts: &[Vec<u64>], wholes: &[Whole], m: u32) -> bool {
+    fn sees_too_much(agreed: &Agreed, parts: &[Vec<u64>], wholes: &[Distribution], m: u32) -> bool {
         (0..1u32 << parts.len()).filter(|coalition| coalition.count_ones() <= m).any(|coalition| {
             let outside = parts.iter().enumerate().filter(|(one, _)| coalition >> one & 1 == 0);
             let mut histogram = vec![0; 4];
@@ -197,7 +197,7 @@ mod tests {
                 let part = |random: &mut StdRng| (0..4).map(|_| random.random_range(0..=most)).collect::<Vec<u64>>();
                 let parts: Vec<Vec<u64>> = (0..random.random_range(4..8)).map(|_| part(&mut random)).collect();
                 let total = |value: usize| parts.iter().map(|part| part[value]).sum::<u64>();
-                let wholes = [Whole::new((0..4).map(|value| total(value) + 50).collect(), None)];
+                let wholes = [Distribution::new((0..4).map(|value| total(value) + 50).collect(), None)];
                 let histogram: Vec<u64> = (0..4).map(total).collect();
                 let holders = (0..4).map(|value| parts.iter().filter(|part| part[value] > 0).count() as u64).collect();
                 let clips = agreed.clips().into_iter();

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use hedgerow_privacy::Whole;
+use hedgerow_privacy::Distribution;
 use hedgerow_smc::{Ask, Inquiry, Kind, Opens, Operation, Turn};
 use rand::rngs::StdRng;
 
@@ -24,7 +24,7 @@ pub struct Joint {
     agreed: AgreedRef,
     share: Share,
     random: StdRng,
-    wholes: Vec<Whole>,
+    wholes: Vec<Distribution>,
     parts: Vec<Part>,
     classes: Vec<(JointClass, Vec<u32>)>,
     depth: u32,
@@ -36,7 +36,7 @@ pub struct Joint {
 #[derive(Debug)]
 enum Waiting {
     Start,
-    Whole,
+    Distribution,
     WholeObjections(Counts),
     /// The first so many parts.
     Parts(usize),
@@ -165,11 +165,11 @@ impl Inquiry for Joint {
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         match std::mem::replace(&mut self.waiting, Waiting::Start) {
             Waiting::Start => {
-                self.waiting = Waiting::Whole;
+                self.waiting = Waiting::Distribution;
                 let ask = self.whole_ask();
                 return Turn::Ask(self, ask);
             }
-            Waiting::Whole => {
+            Waiting::Distribution => {
                 let Some(all) = self.take_whole(answer) else { return Turn::Done(None) };
                 self.wholes = self.agreed.wholes(&all);
                 if all.rows == 0 || !self.agreed.holds(&all, &self.wholes) {

@@ -1,6 +1,6 @@
 //! Whether a class of the union may stand, by its opened counts.
 
-use hedgerow_privacy::{Class, Guarantee, OnMerge, Tree, Whole};
+use hedgerow_privacy::{Class, Distribution, Guarantee, OnMerge, Tree};
 use hedgerow_smc::Kind;
 
 use crate::{Agreed, Share};
@@ -98,23 +98,28 @@ impl Agreed {
     }
 
     /// The distributions of the protected attributes over all rows.
-    pub(super) fn wholes(&self, all: &Counts) -> Vec<Whole> {
+    pub(super) fn wholes(&self, all: &Counts) -> Vec<Distribution> {
         let mut histograms = all.histograms.iter();
         let whole = |rule: &JointRule| match rule.protect.and_then(|_| histograms.next()) {
-            Some(histogram) => Whole::new(histogram.clone(), rule.tree.as_ref()),
-            None => Whole::default(),
+            Some(histogram) => Distribution::new(histogram.clone(), rule.tree.as_ref()),
+            None => Distribution::default(),
         };
         self.rules.iter().map(whole).collect()
     }
 
     /// Whether a class with these counts keeps every rule, objections aside.
-    pub(super) fn holds(&self, counts: &Counts, wholes: &[Whole]) -> bool {
+    pub(super) fn holds(&self, counts: &Counts, wholes: &[Distribution]) -> bool {
         let large_enough = counts.rows >= self.minimum() && counts.sites >= self.sites;
         large_enough && self.rules_hold(counts, wholes, |_| true) && self.holds_towards_several(counts)
     }
 
     /// Whether a class keeps those guarantees of every rule that are `asked` for.
-    pub(super) fn rules_hold(&self, counts: &Counts, wholes: &[Whole], asked: fn(&dyn Guarantee) -> bool) -> bool {
+    pub(super) fn rules_hold(
+        &self,
+        counts: &Counts,
+        wholes: &[Distribution],
+        asked: fn(&dyn Guarantee) -> bool,
+    ) -> bool {
         let mut histograms = counts.histograms.iter();
         self.rules.iter().zip(wholes).all(|(rule, whole)| {
             let values: Vec<(u32, u32)> = match rule.protect.and_then(|_| histograms.next()) {

@@ -1,6 +1,6 @@
 //! One attribute of a part, tried: what must be known to cut along it, cut by cut, until one keeps every rule or none is left.
 
-use hedgerow_privacy::Whole;
+use hedgerow_privacy::Distribution;
 use hedgerow_smc::Kind;
 use rand::rngs::StdRng;
 
@@ -15,7 +15,7 @@ use hedgerow_publish::local::decide::{self, Cut, Median};
 pub(super) struct View<'a> {
     pub(super) agreed: &'a Agreed,
     pub(super) share: &'a Share,
-    pub(super) wholes: &'a [Whole],
+    pub(super) wholes: &'a [Distribution],
 }
 
 impl<'a> View<'a> {

@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use hedgerow_privacy::{Class, Guarantee, Model, Reading, Whole, models};
+use hedgerow_privacy::{Class, Distribution, Guarantee, Model, Reading, models};
 use hedgerow_table::{Domain, Ratio, Values};
 
 const ROUNDS: usize = 5;
@@ -59,7 +59,7 @@ fn compare(rows: usize, class_rows: usize) {
 
 /// How many classes of the sorted pairs hold.
 fn holding(sorted: &[u64], guarantee: &dyn Guarantee) -> usize {
-    let whole = Whole::default();
+    let whole = Distribution::default();
     let mut values: Vec<(u32, u32)> = Vec::new();
     let class_of = |pair: &u64| pair >> 32;
     let classes = sorted.chunk_by(|a, b| class_of(a) == class_of(b));

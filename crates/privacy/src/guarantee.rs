@@ -5,8 +5,8 @@
 
 use std::fmt::Debug;
 
-use crate::reach::Reach;
-use crate::{Model, Whole};
+use crate::proximity::Reach;
+use crate::{Distribution, Model};
 
 /// One equivalence class as its protected attribute sees it.
 #[derive(Debug, Clone, Copy)]
@@ -67,11 +67,11 @@ pub trait Guarantee: Debug + Send + Sync {
     }
 
     /// `whole` is the table's distribution of the protected attribute: only read when [`Self::compares_with_whole`].
-    fn holds(&self, class: Class<'_>, whole: &Whole) -> bool;
+    fn holds(&self, class: Class<'_>, whole: &Distribution) -> bool;
 
     /// How well one class does, for reports: the numbers of [`Self::achieved`] for this class alone, in the same
     /// order, each with whether smaller is worse.
-    fn measure(&self, class: Class<'_>, whole: &Whole) -> Vec<Measure>;
+    fn measure(&self, class: Class<'_>, whole: &Distribution) -> Vec<Measure>;
 }
 
 /// One number of a class, to be combined over all classes into what a release achieves.

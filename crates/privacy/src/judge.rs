@@ -13,7 +13,7 @@
 use hedgerow_table::frequency::{Classes, FrequencySet, Layout};
 
 use crate::guarantee::Measure;
-use crate::{Absorbing, Class, Guarantee, OnMerge, Tree, Whole};
+use crate::{Absorbing, Class, Distribution, Guarantee, OnMerge, Tree};
 
 /// One rule, bound to attributes by their position in a layout.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Rule {
     pub protect: Option<usize>,
     pub guarantees: Vec<Box<dyn Guarantee>>,
     /// The protected attribute's distribution in the source, where there is one to compare with.
-    pub source: Option<Whole>,
+    pub source: Option<Distribution>,
     /// The protected attribute's hierarchy.
     pub tree: Option<Tree>,
 }
@@ -188,7 +188,7 @@ impl Judge {
             fail(classes, &mut failed, |class| core.holds(class));
             for guarantee in rule.guarantees.iter().filter(|guarantee| guarantee.core_is_more()) {
                 debug_assert_eq!(guarantee.on_merge(), OnMerge::Absorbing);
-                fail(classes, &mut failed, |class| guarantee.holds(class, &Whole::default()));
+                fail(classes, &mut failed, |class| guarantee.holds(class, &Distribution::default()));
             }
             return failed;
         }
@@ -203,14 +203,14 @@ impl Judge {
     }
 
     /// The distribution of the rule's protected attribute over the rows that are left.
-    fn released<const W: usize>(&self, set: &FrequencySet<W>, rule: &Rule, kept: &[bool]) -> Whole {
-        let (Some(protect), true) = (rule.protect, rule.compares_with_whole()) else { return Whole::default() };
+    fn released<const W: usize>(&self, set: &FrequencySet<W>, rule: &Rule, kept: &[bool]) -> Distribution {
+        let (Some(protect), true) = (rule.protect, rule.compares_with_whole()) else { return Distribution::default() };
         let field = self.layout.field(protect);
         let mut counts = vec![0u64; self.cardinalities[protect]];
         for ((key, &count), _) in set.keys().iter().zip(set.counts()).zip(kept).filter(|(_, kept)| **kept) {
             counts[field.get(key) as usize] += u64::from(count);
         }
-        Whole::new(counts, rule.tree.as_ref())
+        Distribution::new(counts, rule.tree.as_ref())
     }
 
     /// One grouping per different `know`; none where every entry is a class of its own.
@@ -309,7 +309,7 @@ pub struct Achieved {
     pub failing_rows: u64,
 }
 
-fn achieved_by(guarantee: &dyn Guarantee, rule: &Rule, classes: &ClassTable, released: &Whole) -> Achieved {
+fn achieved_by(guarantee: &dyn Guarantee, rule: &Rule, classes: &ClassTable, released: &Distribution) -> Achieved {
     let source = rule.source.as_ref().filter(|_| guarantee.compares_with_whole());
     let occupied = (0..classes.rows.len()).filter(|&index| classes.rows[index] > 0);
     achieved_over(guarantee, source, released, occupied.map(|index| classes.class(index)))
@@ -319,8 +319,8 @@ fn achieved_by(guarantee: &dyn Guarantee, rule: &Rule, classes: &ClassTable, rel
 /// source's.
 pub fn achieved_over<'c>(
     guarantee: &dyn Guarantee,
-    source: Option<&Whole>,
-    released: &Whole,
+    source: Option<&Distribution>,
+    released: &Distribution,
     classes: impl Iterator<Item = Class<'c>>,
 ) -> Achieved {
     let mut achieved = Achieved { measures: Vec::new(), holds: true, failing_rows: 0 };

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use hedgerow_policy::Policy;
-use hedgerow_privacy::{Model, Whole, models};
+use hedgerow_privacy::{Distribution, Model, models};
 use hedgerow_publish::anatomy::{Allowed, Buckets, Chance, at_random, in_blocks, line};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_table::{Column, NoProgress, Ratio, Table};
@@ -37,8 +37,10 @@ fn main() {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let cardinality = income.domain.cardinality();
     let model = Model::FrequencyLDiversity { l: Ratio::integer(l) };
-    let allowed =
-        Allowed::new(vec![models::guarantee(&model, None, None).expect("no distances are measured")], Whole::default());
+    let allowed = Allowed::new(
+        vec![models::guarantee(&model, None, None).expect("no distances are measured")],
+        Distribution::default(),
+    );
     let random = fastest("assignment = \"random\", one core", rows, || {
         let mut rng = StdRng::seed_from_u64(2);
         one.install(|| at_random(&income.codes, cardinality, &allowed, &mut rng)).expect("an eligible table")

@@ -23,7 +23,7 @@ use hedgerow_audit::query::{Release, answer};
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_publish::Published;
 use hedgerow_publish::bind::read_source;
-use hedgerow_table::release::open::open_release;
+use hedgerow_release::open::open_release;
 use hedgerow_table::{Column, NoProgress, Table};
 use rand::rngs::StdRng;
 use rand::seq::{SliceRandom, index};

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use hedgerow_policy::{Attribute, Policy, Role};
-use hedgerow_privacy::check::NamedRule;
 use hedgerow_privacy::numbers::NotNumbers;
-use hedgerow_privacy::{Judge, Model, Rule, Tree, Whole, models};
+use hedgerow_privacy::{Distribution, Judge, Model, Rule, Tree, models};
 use hedgerow_table::frequency::Layout;
 use hedgerow_table::read::{Format, ReadOptions, read_table};
 use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError};
+use hedgerow_verify::check::NamedRule;
 use serde_json::Value;
 
 use crate::error::PublishError;
@@ -217,7 +217,7 @@ impl<'a> Bound<'a> {
                 know: rule.know.iter().map(position).collect(),
                 protect,
                 guarantees,
-                source: protect.map(|index| Whole::new(self.judged[index].counts(), tree.as_ref())),
+                source: protect.map(|index| Distribution::new(self.judged[index].counts(), tree.as_ref())),
                 tree,
             });
         }

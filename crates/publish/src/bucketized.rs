@@ -3,12 +3,12 @@
 //! The group numbers are drawn at random, and the rows of both tables shuffled one without the other, so that nothing but
 //! `group` joins them. Quasi attributes stand as they are, on level 0.
 
-use hedgerow_privacy::check::Checked;
-use hedgerow_privacy::released::Released;
-use hedgerow_privacy::verified::{Staged, Verified};
-use hedgerow_table::release::bucketized::{COUNT, GROUP};
-use hedgerow_table::release::manifest::{Field, Manifest, Resource, Rows};
+use hedgerow_release::bucketized::{COUNT, GROUP};
+use hedgerow_release::manifest::{Field, Manifest, Resource, Rows};
 use hedgerow_table::{Codes, Column, Domain, Kind, TableError, Values};
+use hedgerow_verify::check::Checked;
+use hedgerow_verify::kinds::Released;
+use hedgerow_verify::verified::{Staged, Verified};
 use rand::rngs::StdRng;
 use serde_json::{Map, Value};
 

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
-use hedgerow_privacy::verified::Verified;
-use hedgerow_table::release::classes::ReleasedClasses;
-use hedgerow_table::release::open::Opened;
+use hedgerow_release::classes::ReleasedClasses;
+use hedgerow_release::open::Opened;
 use hedgerow_table::{InputError, Progress, Table, TableError};
+use hedgerow_verify::verified::Verified;
 use serde_json::{Value, json};
 
 use crate::community::{digest_of, open_any};

@@ -9,9 +9,10 @@ use hedgerow_policy::sidecar::{self, Sidecar};
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::Model;
 use hedgerow_privacy::models::{Community, Least};
-use hedgerow_table::release::open::{BareTable, Opened, open_bare, open_release};
-use hedgerow_table::release::{digest, manifest};
+use hedgerow_release::open::{BareTable, Opened, open_bare, open_release};
+use hedgerow_release::{digest, manifest};
 use hedgerow_table::{InputError, Progress, Table};
+use hedgerow_verify::earlier::{community_of, refuse_other_values};
 
 use crate::error::PublishError;
 use crate::glob;
@@ -103,11 +104,11 @@ pub(crate) fn bind<'p>(
         let Some(protect) = rule.protect.clone() else { continue };
         for model in &mut rule.require {
             let Model::CrossReleaseLDiversity { l, community } = model else { continue };
-            let read = Community::of(&protect, &opened)?;
+            let read = community_of(&protect, &opened)?;
             if let Some(column) = table.column(&protect) {
                 let domain = &column.domain;
                 let values: Vec<String> = (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect();
-                read.refuse_other_values(&protect, &values, table.rows as u64)?;
+                refuse_other_values(&read, &protect, &values, table.rows as u64)?;
             }
             refuse_broken(&read, &protect, *l, &rule.place)?;
             *community = Arc::new(read);

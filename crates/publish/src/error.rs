@@ -3,8 +3,8 @@
 use std::fmt;
 
 use hedgerow_policy::PolicyErrors;
-use hedgerow_privacy::verified::VerifyError;
 use hedgerow_table::{InputError, TableError};
+use hedgerow_verify::verified::VerifyError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {

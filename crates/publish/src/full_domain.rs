@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use hedgerow_policy::Loss;
 use hedgerow_privacy::Judge;
-use hedgerow_privacy::check::claim;
+use hedgerow_release::manifest::Rows;
 use hedgerow_table::frequency::FrequencySet;
-use hedgerow_table::release::manifest::Rows;
 use hedgerow_table::{Codes, Kind, with_words};
+use hedgerow_verify::check::claim;
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};

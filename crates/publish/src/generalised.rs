@@ -4,15 +4,15 @@
 use std::path::Path;
 
 use hedgerow_policy::Role;
-use hedgerow_privacy::check::{Checked, NamedRule};
-use hedgerow_privacy::release_check::tree_from_paths;
-use hedgerow_privacy::released::Released;
-use hedgerow_privacy::verified::{Staged, Verified};
 use hedgerow_privacy::{Distance, Model};
-use hedgerow_table::release::codebook::Codebook;
-use hedgerow_table::release::manifest::{ClassSizes, Field, Manifest, Promise, Resource, Rows};
-use hedgerow_table::release::shape::CODEBOOK;
+use hedgerow_release::codebook::Codebook;
+use hedgerow_release::manifest::{ClassSizes, Field, Manifest, Promise, Resource, Rows};
+use hedgerow_release::shape::CODEBOOK;
 use hedgerow_table::{Codes, Cover, HierarchySpec, Kind, Label, TableError};
+use hedgerow_verify::check::{Checked, NamedRule};
+use hedgerow_verify::kinds::Released;
+use hedgerow_verify::release_check::tree_from_paths;
+use hedgerow_verify::verified::{Staged, Verified};
 use rand::SeedableRng;
 use rand::rngs::{StdRng, SysRng};
 use serde_json::{Map, Value};

@@ -218,7 +218,7 @@ fn position(bound: Bound) -> f64 {
     }
 }
 
-/// The width of an interval, clipped to the domain, as a share of the domain's. Whole numbers and days count from the
+/// The width of an interval, clipped to the domain, as a share of the domain's. Distribution numbers and days count from the
 /// first to the last value inside.
 pub(crate) fn interval_share(domain: &Domain, kind: Kind, low: Option<Bound>, high: Option<Bound>) -> f64 {
     let step = if kind == Kind::Float { 0.0 } else { 1.0 };

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hedgerow_policy::{Method, Policy};
-use hedgerow_privacy::check::Checked;
-use hedgerow_privacy::verified::Staged;
-use hedgerow_table::release::manifest::Rows;
+use hedgerow_release::manifest::Rows;
 use hedgerow_table::{InputError, Progress};
+use hedgerow_verify::check::Checked;
+use hedgerow_verify::verified::Staged;
 use serde_json::{Map, Value};
 
 use crate::anatomy;

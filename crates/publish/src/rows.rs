@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::Path;
 use std::thread::JoinHandle;
 
-use hedgerow_table::release::quoting::quoted;
+use hedgerow_release::quoting::quoted;
 use hedgerow_table::{Codes, Domain, Kind, Progress, TableError, parallel, with_codes};
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt, SeedableRng};

@@ -1,5 +1,5 @@
-//! What data is. This room knows no privacy notion: it holds columns, dictionaries, hierarchies, frequency sets and
-//! the shape of a release, and reads and writes them.
+//! What data is. This room knows no privacy notion: it holds columns, dictionaries, hierarchies, and frequency sets,
+//! and reads and writes them.
 
 pub mod codes;
 pub mod column;
@@ -12,8 +12,7 @@ pub mod hierarchy;
 pub mod parallel;
 pub mod progress;
 pub mod read;
-mod records;
-pub mod release;
+pub mod records;
 
 pub use codes::Codes;
 pub use column::{Column, Table};

@@ -11,13 +11,13 @@ use std::path::Path;
 use crate::error::{InputError, TableError};
 
 /// The delimiters a hierarchy file may use; when a file could be read with several, the first one here is taken.
-pub(crate) const DELIMITERS: [u8; 3] = [b';', b'\t', b','];
+pub const DELIMITERS: [u8; 3] = [b';', b'\t', b','];
 
 /// How many records decide on the delimiter.
 const SAMPLE_RECORDS: usize = 1000;
 
 /// The whole file as text, without its byte order mark.
-pub(crate) fn read_text(path: &Path, bytes_max: u64) -> Result<String, TableError> {
+pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, TableError> {
     let file = File::open(path).map_err(|error| TableError::io(path, error))?;
     let mut bytes = Vec::new();
     file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| TableError::io(path, error))?;
@@ -41,20 +41,20 @@ fn size(bytes: u64) -> String {
 
 /// One record, and the line its first field begins on.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Record<'a> {
-    pub(crate) line: u64,
-    pub(crate) fields: Vec<Cow<'a, str>>,
+pub struct Record<'a> {
+    pub line: u64,
+    pub fields: Vec<Cow<'a, str>>,
 }
 
 /// What keeps a text from being split, and on which line.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Malformed {
-    pub(crate) line: u64,
-    pub(crate) problem: &'static str,
+pub struct Malformed {
+    pub line: u64,
+    pub problem: &'static str,
 }
 
 impl Malformed {
-    pub(crate) fn in_file(self, path: &Path) -> TableError {
+    pub fn in_file(self, path: &Path) -> TableError {
         let hint = "a field that holds quotes must be quoted as a whole, each quote inside it doubled";
         InputError::at_line(path, self.line, self.problem, hint).into()
     }
@@ -62,7 +62,7 @@ impl Malformed {
 
 /// The records of a text. Blank lines are skipped; lines end with LF, CRLF or CR; a quoted field may span lines.
 #[derive(Debug)]
-pub(crate) struct Records<'a> {
+pub struct Records<'a> {
     text: &'a str,
     delimiter: u8,
     position: usize,
@@ -70,7 +70,7 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(crate) fn new(text: &'a str, delimiter: u8) -> Records<'a> {
+    pub fn new(text: &'a str, delimiter: u8) -> Records<'a> {
         Records { text, delimiter, position: 0, line: 1 }
     }
 
@@ -174,7 +174,7 @@ impl<'a> Iterator for Records<'a> {
 
 /// The delimiter that splits every record into the same number of fields, more than one; failing that, the one that
 /// splits the most records, so that the error about the odd one out can name it.
-pub(crate) fn detect_delimiter(text: &str) -> u8 {
+pub fn detect_delimiter(text: &str) -> u8 {
     let mut best = (DELIMITERS[0], 0);
     for delimiter in DELIMITERS {
         let mut split = 0;

@@ -7,7 +7,7 @@
 //!
 //! Each comes with the class in which it is the strongest. With a list of people, a person's class is what they can be in.
 
-use hedgerow_table::release::classes::{ReleasedClasses, SensitiveCounts};
+use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Table, TableError};
 use serde_json::json;
 

@@ -7,7 +7,7 @@
 //! Π P(q | s), and scale each bucket until its rows and its values add up again. The baseline is the adversary who guesses
 //! each bucket's most frequent value. Cost per round: rows × values of a bucket × attributes.
 
-use hedgerow_table::release::classes::{ReleasedClasses, SensitiveCounts};
+use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Column, Table, TableError};
 use serde_json::json;
 
@@ -167,7 +167,7 @@ fn learn(classes: &ReleasedClasses, sensitive: &SensitiveCounts) -> Vec<Belief> 
 fn likelihoods(classes: &ReleasedClasses, sensitive: &SensitiveCounts, beliefs: &[Belief]) -> Vec<Vec<f64>> {
     let values = sensitive.values.len();
     let totals = sensitive.totals();
-    let of_attribute = |(attribute, quasi): (usize, &hedgerow_table::release::classes::QuasiLabels)| {
+    let of_attribute = |(attribute, quasi): (usize, &hedgerow_release::classes::QuasiLabels)| {
         let mut rows = vec![0.0; quasi.labels.len() * values];
         for belief in beliefs {
             for (row, &class) in belief.classes.iter().enumerate() {

@@ -8,7 +8,7 @@
 //! was replaced. Comings and goings that cancel out are not seen.
 
 use hashbrown::HashMap;
-use hedgerow_table::release::classes::ReleasedClasses;
+use hedgerow_release::classes::ReleasedClasses;
 use serde_json::json;
 
 use super::linker::owned;

@@ -12,8 +12,8 @@
 //! the combinations that they tell (`by_index`); [`Joined::complete`] says so.
 
 use hashbrown::HashMap;
+use hedgerow_release::classes::{QuasiLabels, ReleasedClasses};
 use hedgerow_table::Cover;
-use hedgerow_table::release::classes::{QuasiLabels, ReleasedClasses};
 use serde_json::json;
 
 use crate::finding::{Exposure, Finding, Worst};
@@ -135,7 +135,7 @@ pub fn sub_tables(name: &str, classes: &ReleasedClasses) -> Option<Vec<SubTable>
     if !classes.quasi.iter().all(exact) {
         return None;
     }
-    let of = |sensitive: &hedgerow_table::release::classes::SensitiveCounts| {
+    let of = |sensitive: &hedgerow_release::classes::SensitiveCounts| {
         let mut buckets = vec![Bucket::default(); classes.buckets()];
         for (class, &bucket) in classes.bucket_of.iter().enumerate() {
             let texts = classes.describe(class).into_iter().map(|(_, label)| label.to_owned()).collect();

@@ -8,7 +8,7 @@
 //! - The *marketer* links everybody, and is right as often as there are different crowds.
 
 use hashbrown::HashMap;
-use hedgerow_table::release::classes::ReleasedClasses;
+use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Cover, Table, TableError};
 use serde_json::json;
 

@@ -13,8 +13,8 @@
 //! Other guarantees could be the reason as well, so the attack is made only where nothing but k-anonymity and distinct
 //! l-diversity of one attribute was asked for.
 
-use hedgerow_table::release::classes::{ReleasedClasses, SensitiveCounts};
-use hedgerow_table::release::manifest::Claim;
+use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
+use hedgerow_release::manifest::Claim;
 use hedgerow_table::{Hierarchy, Table, TableError};
 use serde_json::json;
 

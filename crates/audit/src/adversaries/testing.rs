@@ -1,6 +1,6 @@
 //! Small releases for the tests of adversaries.
 
-use hedgerow_table::release::classes::ReleasedClasses;
+use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Bound, Cover, Table};
 
 /// What a label of the tests stands for: `*` everything, `low..high` an interval, else itself.

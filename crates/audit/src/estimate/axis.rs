@@ -6,8 +6,8 @@
 //! label tells, nothing is assumed and shares are unknown. `measure`, which holds the source, adds the source's values.
 
 use hashbrown::HashMap;
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::date::Date;
-use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::{Bound, Column, Cover, Domain, Kind, TableError, Values};
 
 use super::mask;
@@ -47,8 +47,8 @@ pub(crate) struct Extent {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Under {
     Missing,
-    /// Whole numbers or days, both ends inclusive, `None` open.
-    Whole(Option<i64>, Option<i64>),
+    /// Distribution numbers or days, both ends inclusive, `None` open.
+    Distribution(Option<i64>, Option<i64>),
     /// Real numbers from the first (inclusive) to the second (exclusive), `None` open.
     Real(Option<f64>, Option<f64>),
     /// These numbers or dates, and the missing value.
@@ -103,7 +103,7 @@ impl Axis {
         for (text, cover) in covers {
             let under = axis.under(&text, cover, &mut numbers);
             if under == Under::Numbers(Vec::new(), false)
-                || matches!(under, Under::Whole(Some(first), Some(last)) if first > last)
+                || matches!(under, Under::Distribution(Some(first), Some(last)) if first > last)
             {
                 let problem = format!("the label {} of `{name}` covers no value", shown(&text));
                 return Err(TableError::input("codebook.csv", problem, "publish the release again"));
@@ -165,7 +165,7 @@ impl Axis {
                 self.reach(first.map(|first| first as f64));
                 self.reach(last.map(|last| last as f64));
                 self.widen(first.zip(last).map(|(first, last)| (i128::from(last) - i128::from(first) + 1) as f64));
-                Under::Whole(first, last)
+                Under::Distribution(first, last)
             }
         }
     }

@@ -68,7 +68,7 @@ struct Builder<'a> {
     numbers: HashMap<Vec<bool>, u32>,
     /// Ascending. Of whole numbers, the first of each piece but the lowest; of real ones, points that are pieces themselves.
     cuts: Vec<f64>,
-    /// The region of each piece. Whole numbers: before the first cut, then from cut to cut. Real ones: before the first cut,
+    /// The region of each piece. Distribution numbers: before the first cut, then from cut to cut. Real ones: before the first cut,
     /// the cut, from this to the next, and so on.
     pieces: Vec<u32>,
     of_text: Vec<u32>,
@@ -176,7 +176,7 @@ impl Builder<'_> {
         let mut parts = Parts::default();
         match under {
             Under::Missing => parts.add(Part { mass: 1.0, ..missing }),
-            Under::Whole(first, last) => {
+            Under::Distribution(first, last) => {
                 let ends = (first.map(|first| first as f64), last.map(|last| last as f64));
                 self.stretch(ends, 1.0, &mut parts)?;
             }
@@ -324,7 +324,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Spreads `mass` evenly around a mean; numbers elsewhere are possible and weigh nothing. Whole numbers fill the unit around
+    /// Spreads `mass` evenly around a mean; numbers elsewhere are possible and weigh nothing. Distribution numbers fill the unit around
     /// them.
     fn around(&mut self, (low, high): (f64, f64), mass: f64, parts: &mut Parts) -> Result<(), TableError> {
         self.spend(self.pieces.len())?;

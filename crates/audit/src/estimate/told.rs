@@ -11,7 +11,7 @@
 //! no values, and are never counted.
 
 use hashbrown::HashMap;
-use hedgerow_table::release::cloned::{Cloned, OfNumber, SubClass};
+use hedgerow_release::cloned::{Cloned, OfNumber, SubClass};
 use hedgerow_table::{Bound, Kind};
 
 use super::axis::{Axis, Extent, Under, real};
@@ -120,7 +120,7 @@ mod tests {
     /// Ages about 40, half of four within 38 to 42; one tuple without an age. Asked for ages up to 39: 35 to 39 fill 4.5 of ten.
     #[test]
     fn shares_of_a_sub_class_by_hand() {
-        let age = hedgerow_table::release::cloned::OfAttribute {
+        let age = hedgerow_release::cloned::OfAttribute {
             number: Some(number("40", 38, 42, (2, 4))),
             missing: 1,
             ..Default::default()

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use hedgerow_table::release::bucketized::{Bucketized, GROUP};
-use hedgerow_table::release::combined::Combined;
-use hedgerow_table::release::manifest::Manifest;
-use hedgerow_table::release::read::read_released;
-use hedgerow_table::release::shape::Shape;
+use hedgerow_release::bucketized::{Bucketized, GROUP};
+use hedgerow_release::combined::Combined;
+use hedgerow_release::manifest::Manifest;
+use hedgerow_release::read::read_released;
+use hedgerow_release::shape::Shape;
 use hedgerow_table::{Column, Progress, Table, TableError};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Errors of means and quartiles, by hand and against a naive analyst.
 
-use hedgerow_table::release::codebook::Codebook;
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Bound, Cover, Hierarchy, HierarchySpec, Label, NoProgress, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

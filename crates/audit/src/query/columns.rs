@@ -1,7 +1,7 @@
 //! The columns of a release by name, each with what its labels cover.
 
-use hedgerow_table::release::cloned::Cloned;
-use hedgerow_table::release::codebook::Codebook;
+use hedgerow_release::cloned::Cloned;
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Column, InputError, Kind, TableError};
 
 use crate::estimate::axis::Axis;

@@ -251,7 +251,7 @@ impl<'a, 'c> Reader<'a, 'c> {
             _ => Bound::Integer(value),
         };
         let ends = match under {
-            Under::Whole(first, last) => [
+            Under::Distribution(first, last) => [
                 first.map(|first| Predicate::Compare(by(Comparison::GreaterOrEqual), whole(first))),
                 last.map(|last| Predicate::Compare(by(Comparison::LessOrEqual), whole(last))),
             ],

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use hedgerow_table::release::bucketized::{COUNT, GROUP};
-use hedgerow_table::release::cloned::{CLASS, Cloned};
-use hedgerow_table::release::codebook::Codebook;
-use hedgerow_table::release::manifest::{Field, Manifest};
-use hedgerow_table::release::read::{read_codebook, read_released};
-use hedgerow_table::release::shape::Shape;
+use hedgerow_release::bucketized::{COUNT, GROUP};
+use hedgerow_release::cloned::{CLASS, Cloned};
+use hedgerow_release::codebook::Codebook;
+use hedgerow_release::manifest::{Field, Manifest};
+use hedgerow_release::read::{read_codebook, read_released};
+use hedgerow_release::shape::Shape;
 use hedgerow_table::{Codes, Column, Domain, Kind, Progress, Table, TableError, Values};
 
 use super::buckets::Buckets;

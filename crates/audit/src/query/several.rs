@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
-use hedgerow_table::release::bucketized::GROUP;
-use hedgerow_table::release::manifest::Manifest;
-use hedgerow_table::release::read::read_codebook;
-use hedgerow_table::release::shape::Shape;
+use hedgerow_release::bucketized::GROUP;
+use hedgerow_release::manifest::Manifest;
+use hedgerow_release::read::read_codebook;
+use hedgerow_release::shape::Shape;
 use hedgerow_table::{Column, InputError, Progress, TableError};
 
 use super::columns::Columns;

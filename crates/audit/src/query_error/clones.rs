@@ -1,7 +1,7 @@
 //! Count queries over a cloned release: in each sub-class, its people times, for each attribute, the share that the query asks
 //! for by the statistics, times the share of its class's sensitive values.
 
-use hedgerow_table::release::cloned::{Cloned, SubClass};
+use hedgerow_release::cloned::{Cloned, SubClass};
 use hedgerow_table::{Codes, Column, Domain, Progress, TableError, parallel};
 
 use super::batch::{BATCH, Batch, for_each_bit, shares};
@@ -78,7 +78,7 @@ type Values = Vec<Vec<(u32, f64)>>;
 
 fn values(release: &Clones<'_>) -> Result<Values, TableError> {
     let codes = source_codes(release)?;
-    let of_class = |class: &hedgerow_table::release::cloned::CloneClass| {
+    let of_class = |class: &hedgerow_release::cloned::CloneClass| {
         let tuples = class.tuples().max(1) as f64;
         class.values.iter().map(|&(code, count)| (codes[code as usize], f64::from(count) / tuples)).collect()
     };

@@ -93,7 +93,7 @@ impl Predicate {
 mod tests {
     use super::*;
     use crate::estimate::regions::Regions;
-    use hedgerow_table::release::codebook::Codebook;
+    use hedgerow_release::codebook::Codebook;
     use hedgerow_table::{Cover, Label, Table};
     use rand::SeedableRng;
 

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use hedgerow_policy::{Policy, Role};
-use hedgerow_privacy::caution::{about_claims, about_identifiers, identifiers_of};
-use hedgerow_privacy::check::check_table;
-use hedgerow_privacy::release_check::{ReleaseCheck, check_release_beside};
 use hedgerow_publish::bind::{read_any, rules_for};
 use hedgerow_publish::community::{digest_of, open_any};
-use hedgerow_table::release::manifest::{FILE_NAME, Manifest};
-use hedgerow_table::release::shape::Shape;
+use hedgerow_release::manifest::{FILE_NAME, Manifest};
+use hedgerow_release::shape::Shape;
+use hedgerow_verify::check::check_table;
+use hedgerow_verify::release_check::{ReleaseCheck, check_release_beside};
+use hedgerow_verify::warnings::{about_claims, about_identifiers, identifiers_of};
 use serde_json::json;
 
 use super::{claims_json, claims_text, print, print_json, warn};

@@ -10,10 +10,10 @@ use hedgerow_audit::{
 };
 use hedgerow_policy::{Method, Policy, Role};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_table::release::cloned::Cloned;
-use hedgerow_table::release::manifest::{Manifest, Resource};
-use hedgerow_table::release::read::{read_codebook, read_released};
-use hedgerow_table::release::shape::Shape;
+use hedgerow_release::cloned::Cloned;
+use hedgerow_release::manifest::{Manifest, Resource};
+use hedgerow_release::read::{read_codebook, read_released};
+use hedgerow_release::shape::Shape;
 
 use super::{print, print_json};
 use crate::args::{Measure, Talk};

@@ -15,8 +15,8 @@ pub(crate) mod synth;
 
 use std::io::Write;
 
+use hedgerow_release::manifest::Claim;
 use hedgerow_table::InputError;
-use hedgerow_table::release::manifest::Claim;
 use serde_json::{Map, Value, json};
 
 use crate::args::Talk;

@@ -8,13 +8,13 @@ use std::path::Path;
 
 use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, measure, query};
 use hedgerow_policy::Policy;
-use hedgerow_privacy::release_check::check_release;
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_publish::{PublishError, PublishOptions, Published, TableFormat, publish};
+use hedgerow_release::codebook::Codebook;
+use hedgerow_release::manifest::Manifest;
+use hedgerow_release::read::read_released;
 use hedgerow_table::NoProgress;
-use hedgerow_table::release::codebook::Codebook;
-use hedgerow_table::release::manifest::Manifest;
-use hedgerow_table::release::read::read_released;
+use hedgerow_verify::release_check::check_release;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};

@@ -36,7 +36,7 @@ pub(super) fn identifying_shape(domain: &Domain) -> Option<&'static str> {
     }
 }
 
-/// Whole numbers that count rows or persons: all different, and either without large gaps or all equally long.
+/// Distribution numbers that count rows or persons: all different, and either without large gaps or all equally long.
 pub(super) fn is_serial(facts: &Facts<'_>) -> bool {
     let Values::Integer(values) = facts.domain().values() else { return false };
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return false };

@@ -8,7 +8,7 @@ use hedgerow_table::Ratio;
 
 use super::largest;
 use crate::guarantee::Measure;
-use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
 pub struct AlphaK {
@@ -54,12 +54,12 @@ impl Guarantee for AlphaK {
         Absorbing { rows: self.k, distinct: if self.limited.is_none() { all } else { 0 } }
     }
 
-    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         let most = u128::from(self.most_frequent(class)) * u128::from(self.alpha.denominator);
         class.rows >= self.k && most <= u128::from(self.alpha.numerator) * u128::from(class.rows)
     }
 
-    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
         let share = self.most_frequent(class) as f64 / class.rows as f64;
         vec![Measure::at_most("alpha", share), Measure::at_least("k", class.rows as f64)]
     }
@@ -74,7 +74,7 @@ mod tests {
     fn holds(alpha: f64, k: u64, limited: Option<Vec<u32>>, values: &[(u32, u32)]) -> bool {
         let model = Model::AlphaKAnonymity { alpha: Ratio::from_decimal(alpha).unwrap(), k, values: None };
         let rows = values.iter().map(|&(_, count)| u64::from(count)).sum();
-        AlphaK::new(&model, limited).holds(Class { rows, values }, &Whole::default())
+        AlphaK::new(&model, limited).holds(Class { rows, values }, &Distribution::default())
     }
 
     #[test]

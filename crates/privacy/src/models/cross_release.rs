@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use crate::guarantee::Measure;
-use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 /// More minimal sets than this would make every class slow to test.
 const MINIMAL_MAX: usize = 200_000;
@@ -204,11 +204,11 @@ impl Guarantee for CrossRelease {
         true
     }
 
-    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         self.left(class, Some(self.l)) >= self.l
     }
 
-    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
         vec![Measure::at_least("l", self.left(class, None) as f64)]
     }
 }
@@ -231,7 +231,7 @@ mod tests {
         let guarantee = CrossRelease::new(&model, Some(codes));
         let values: Vec<(u32, u32)> = class.iter().map(|&value| (value, 1)).collect();
         let class = Class { rows: values.len() as u64, values: &values };
-        (guarantee.left(class, None), guarantee.holds(class, &Whole::default()))
+        (guarantee.left(class, None), guarantee.holds(class, &Distribution::default()))
     }
 
     /// High, Middle, Low.
@@ -252,8 +252,8 @@ mod tests {
         let model = Model::CrossReleaseLDiversity { l: 1, community: Arc::new(community) };
         let guarantee = CrossRelease::new(&model, Some(vec![3]));
         let class = |values: &'static [(u32, u32)]| Class { rows: 2, values };
-        assert!(guarantee.holds(class(&[(3, 1), (7, 1)]), &Whole::default()));
-        assert!(!guarantee.holds(class(&[(0, 1), (7, 1)]), &Whole::default()));
+        assert!(guarantee.holds(class(&[(3, 1), (7, 1)]), &Distribution::default()));
+        assert!(!guarantee.holds(class(&[(0, 1), (7, 1)]), &Distribution::default()));
     }
 
     /// The product of classes, walked.

@@ -16,8 +16,8 @@ use hedgerow_table::Ratio;
 
 use crate::guarantee::Measure;
 use crate::numbers::Numbers;
-use crate::reach::Reach;
-use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Reading, Whole};
+use crate::proximity::Reach;
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge, Reading};
 
 #[derive(Debug, Clone)]
 pub struct DeltaL {
@@ -56,7 +56,7 @@ impl Guarantee for DeltaL {
         (self.reading == Reading::Window).then_some(&self.reach)
     }
 
-    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         let most = self.l.times_in(class.rows);
         match self.reading {
             Reading::Window => self.reach.windows(class.values).all(|crowd| crowd <= most),
@@ -64,7 +64,7 @@ impl Guarantee for DeltaL {
         }
     }
 
-    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
         let crowd = match self.reading {
             Reading::Window => self.reach.windows(class.values).max(),
             Reading::Pairwise => self.reach.neighbourhoods(class.values).max(),

@@ -4,7 +4,7 @@
 //! Absorbing: a union holds every value of each part. A missing value is a value. Cost: one comparison.
 
 use crate::guarantee::Measure;
-use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
 pub struct DistinctL {
@@ -32,11 +32,11 @@ impl Guarantee for DistinctL {
         Absorbing { rows: 1, distinct: self.l }
     }
 
-    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         class.values.len() as u64 >= self.l
     }
 
-    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
         vec![Measure::at_least("l", class.values.len() as f64)]
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use hedgerow_table::Ratio;
 
 use crate::guarantee::Measure;
-use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
 pub struct EntropyL {
@@ -54,7 +54,7 @@ impl Guarantee for EntropyL {
         Absorbing { rows: self.l.ceil(), distinct: self.l.ceil() }
     }
 
-    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         let n = class.rows as f64;
         let left = sum_n_ln_n(class.values) + n * self.l.as_f64().ln();
         let right = n * n.ln();
@@ -63,7 +63,7 @@ impl Guarantee for EntropyL {
         if (left - right).abs() > error { left < right } else { self.is_tie(class) }
     }
 
-    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
         let n = class.rows as f64;
         vec![Measure::at_least("l", (n.ln() - sum_n_ln_n(class.values) / n).exp())]
     }

@@ -12,7 +12,7 @@
 use hedgerow_table::Ratio;
 
 use crate::guarantee::Measure;
-use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
 pub struct EpsilonClone {
@@ -44,7 +44,7 @@ impl Guarantee for EpsilonClone {
         true
     }
 
-    fn holds(&self, class: Class<'_>, whole: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, whole: &Distribution) -> bool {
         let farthest = farthest(class, whole);
         let all = u128::from(class.rows) * u128::from(whole.rows);
         // Both factors are below 2^64 and a table has fewer than 2^32 rows, so neither product overflows.
@@ -52,7 +52,7 @@ impl Guarantee for EpsilonClone {
             && farthest * u128::from(self.epsilon.denominator) <= u128::from(self.epsilon.numerator) * all
     }
 
-    fn measure(&self, class: Class<'_>, whole: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, whole: &Distribution) -> Vec<Measure> {
         let all = class.rows as f64 * whole.rows as f64;
         let absent = if holds_every_value(class, whole) { 0.0 } else { 1.0 };
         // A class that lacks a value is no clone at any ε.
@@ -60,12 +60,12 @@ impl Guarantee for EpsilonClone {
     }
 }
 
-fn holds_every_value(class: Class<'_>, whole: &Whole) -> bool {
+fn holds_every_value(class: Class<'_>, whole: &Distribution) -> bool {
     class.values.len() >= whole.distinct()
 }
 
 /// The largest |count · N − whole · n|.
-fn farthest(class: Class<'_>, whole: &Whole) -> u128 {
+fn farthest(class: Class<'_>, whole: &Distribution) -> u128 {
     let mut own = class.values.iter().peekable();
     let mut farthest = 0;
     for (code, &there) in whole.counts.iter().enumerate() {
@@ -94,7 +94,7 @@ mod tests {
     /// L's or J's: |2/6 − 5/19| = 8/114.
     #[test]
     fn the_classes_of_hospital_3_are_within_seven_hundredths() {
-        let whole = Whole::new(vec![7, 3, 5, 4], None);
+        let whole = Distribution::new(vec![7, 3, 5, 4], None);
         let values = [(0, 2), (1, 1), (2, 2), (3, 1)];
         let class = Class { rows: 6, values: &values };
         assert!((epsilon(0.1).measure(class, &whole)[0].value - 8.0 / 114.0).abs() < 1e-15);
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_class_without_one_of_the_values_is_no_clone() {
-        let whole = Whole::new(vec![1000, 1], None);
+        let whole = Distribution::new(vec![1000, 1], None);
         let class = Class { rows: 100, values: &[(0, 100)] };
         assert!(!epsilon(0.5).holds(class, &whole), "though its shares differ by a thousandth");
         assert_eq!(epsilon(0.5).measure(class, &whole)[0].value, 1.0);

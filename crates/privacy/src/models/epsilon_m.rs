@@ -12,8 +12,8 @@ use hedgerow_table::Ratio;
 
 use crate::guarantee::Measure;
 use crate::numbers::Numbers;
-use crate::reach::Reach;
-use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+use crate::proximity::Reach;
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
 pub struct EpsilonM {
@@ -48,12 +48,12 @@ impl Guarantee for EpsilonM {
         Absorbing { rows: self.m.ceil(), distinct: self.m.ceil() }
     }
 
-    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         let most = self.m.times_in(class.rows);
         self.reach.neighbourhoods(class.values).all(|crowd| crowd <= most)
     }
 
-    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
         let crowd = self.reach.neighbourhoods(class.values).max().unwrap_or(class.rows);
         vec![Measure::at_least("m", class.rows as f64 / crowd as f64)]
     }

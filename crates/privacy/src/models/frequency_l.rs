@@ -8,7 +8,7 @@ use hedgerow_table::Ratio;
 
 use super::largest;
 use crate::guarantee::Measure;
-use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
 pub struct FrequencyL {
@@ -36,11 +36,11 @@ impl Guarantee for FrequencyL {
         Absorbing { rows: self.l.ceil(), distinct: self.l.ceil() }
     }
 
-    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         self.l.times_at_most(largest(class.values), class.rows)
     }
 
-    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
         vec![Measure::at_least("l", class.rows as f64 / largest(class.values) as f64)]
     }
 }

@@ -4,7 +4,7 @@
 //! generalization and suppression*, 1998. Absorbing: a union is at least as large as each part. Cost: one comparison.
 
 use crate::guarantee::Measure;
-use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
 pub struct KAnonymity {
@@ -32,11 +32,11 @@ impl Guarantee for KAnonymity {
         Absorbing { rows: self.k, distinct: 0 }
     }
 
-    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         class.rows >= self.k
     }
 
-    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
         vec![Measure::at_least("k", class.rows as f64)]
     }
 }

@@ -69,7 +69,7 @@ pub(crate) mod testing {
 
     use hedgerow_table::Domain;
 
-    use crate::{Class, Model, Whole};
+    use crate::{Class, Distribution, Model};
 
     /// The counts of codes 0, 1, 2, …; zeros do not occur.
     pub(crate) fn holds(model: &Model, counts: &[u32]) -> bool {
@@ -77,21 +77,21 @@ pub(crate) mod testing {
             counts.iter().enumerate().filter(|(_, c)| **c > 0).map(|(code, &c)| (code as u32, c)).collect();
         let rows = counts.iter().map(|&c| u64::from(c)).sum();
         let guarantee = super::guarantee(model, None, None).expect("a model that does not measure distances");
-        guarantee.holds(Class { rows, values: &values }, &Whole::default())
+        guarantee.holds(Class { rows, values: &values }, &Distribution::default())
     }
 
     /// Whether the class with these values holds; an empty text is missing.
     pub(crate) fn holds_for(model: &Model, texts: &[&str]) -> bool {
         let (domain, values) = class_of(texts);
         let guarantee = super::guarantee(model, Some(&domain), None).expect("numbers");
-        guarantee.holds(Class { rows: texts.len() as u64, values: &values }, &Whole::default())
+        guarantee.holds(Class { rows: texts.len() as u64, values: &values }, &Distribution::default())
     }
 
     /// The first measure of the class with these values.
     pub(crate) fn measured(model: &Model, texts: &[&str]) -> f64 {
         let (domain, values) = class_of(texts);
         let guarantee = super::guarantee(model, Some(&domain), None).expect("numbers");
-        guarantee.measure(Class { rows: texts.len() as u64, values: &values }, &Whole::default())[0].value
+        guarantee.measure(Class { rows: texts.len() as u64, values: &values }, &Distribution::default())[0].value
     }
 
     fn class_of(texts: &[&str]) -> (Domain, Vec<(u32, u32)>) {

@@ -8,7 +8,7 @@ use hedgerow_table::Ratio;
 
 use super::largest;
 use crate::guarantee::Measure;
-use crate::{Absorbing, Class, Guarantee, Model, OnMerge, Whole};
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
 pub struct RecursiveL {
@@ -50,12 +50,12 @@ impl Guarantee for RecursiveL {
         Absorbing { rows: self.l, distinct: self.l }
     }
 
-    fn holds(&self, class: Class<'_>, _: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         let most = u128::from(largest(class.values)) * u128::from(self.c.denominator);
         most < u128::from(self.c.numerator) * u128::from(self.tail(class))
     }
 
-    fn measure(&self, class: Class<'_>, _: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
         let tail = self.tail(class);
         // No c is large enough for an empty tail.
         let c = if tail == 0 { f64::INFINITY } else { largest(class.values) as f64 / tail as f64 };

@@ -13,7 +13,7 @@
 use hedgerow_table::Ratio;
 
 use crate::guarantee::Measure;
-use crate::{Absorbing, Class, Distance, Guarantee, Model, OnMerge, Tree, Whole};
+use crate::{Absorbing, Class, Distance, Distribution, Guarantee, Model, OnMerge, Tree};
 
 #[derive(Debug, Clone)]
 pub struct TCloseness {
@@ -36,7 +36,7 @@ impl TCloseness {
         TCloseness { model: model.clone(), t, distance, tree }
     }
 
-    fn distance(&self, class: Class<'_>, whole: &Whole) -> Fraction {
+    fn distance(&self, class: Class<'_>, whole: &Distribution) -> Fraction {
         match self.distance {
             Distance::Equal => equal(class, whole),
             Distance::Ordered => ordered(class, whole),
@@ -66,7 +66,7 @@ impl Guarantee for TCloseness {
         true
     }
 
-    fn holds(&self, class: Class<'_>, whole: &Whole) -> bool {
+    fn holds(&self, class: Class<'_>, whole: &Distribution) -> bool {
         let distance = self.distance(class, whole);
         let left = distance.above.checked_mul(u128::from(self.t.denominator));
         let right = distance.below.checked_mul(u128::from(self.t.numerator));
@@ -77,18 +77,18 @@ impl Guarantee for TCloseness {
         }
     }
 
-    fn measure(&self, class: Class<'_>, whole: &Whole) -> Vec<Measure> {
+    fn measure(&self, class: Class<'_>, whole: &Distribution) -> Vec<Measure> {
         let distance = self.distance(class, whole);
         vec![Measure::at_most("t", distance.above as f64 / distance.below as f64)]
     }
 }
 
 /// n·N, the unit in which pᵢ − qᵢ is an integer.
-fn unit(class: Class<'_>, whole: &Whole) -> u128 {
+fn unit(class: Class<'_>, whole: &Distribution) -> u128 {
     u128::from(class.rows) * u128::from(whole.rows)
 }
 
-fn equal(class: Class<'_>, whole: &Whole) -> Fraction {
+fn equal(class: Class<'_>, whole: &Distribution) -> Fraction {
     let (n, rows) = (u128::from(class.rows), u128::from(whole.rows));
     // A value that the class lacks adds its whole share; start as if all were lacking and correct the others.
     let mut sum = unit(class, whole);
@@ -99,7 +99,7 @@ fn equal(class: Class<'_>, whole: &Whole) -> Fraction {
     Fraction { above: sum, below: 2 * unit(class, whole) }
 }
 
-fn ordered(class: Class<'_>, whole: &Whole) -> Fraction {
+fn ordered(class: Class<'_>, whole: &Distribution) -> Fraction {
     let values = whole.distinct();
     if values < 2 {
         return Fraction { above: 0, below: 1 };
@@ -119,7 +119,7 @@ fn ordered(class: Class<'_>, whole: &Whole) -> Fraction {
 
 /// Σ |seen·N − n·cumulative| over the ranks `from..to`, between which the class has no value, so that `seen` stands
 /// still while the table's cumulation rises: below a turning point the terms are positive, above it negative.
-fn spread(class: Class<'_>, whole: &Whole, seen: u128, from: usize, to: usize) -> u128 {
+fn spread(class: Class<'_>, whole: &Distribution, seen: u128, from: usize, to: usize) -> u128 {
     let (n, level) = (u128::from(class.rows), seen * u128::from(whole.rows));
     let turn = from + whole.cumulative[from..to].partition_point(|&q| n * u128::from(q) <= level);
     let below = level * (turn - from) as u128 - n * (whole.cumulative_sums[turn] - whole.cumulative_sums[from]);
@@ -127,7 +127,7 @@ fn spread(class: Class<'_>, whole: &Whole, seen: u128, from: usize, to: usize) -
     below + above
 }
 
-fn hierarchical(class: Class<'_>, whole: &Whole, levels: &[Vec<u32>]) -> Fraction {
+fn hierarchical(class: Class<'_>, whole: &Distribution, levels: &[Vec<u32>]) -> Fraction {
     let (n, rows) = (i128::from(class.rows), i128::from(whole.rows));
     let mut sum = 0u128;
     // The nodes of the level below that hold rows of the class: representative code, rows in the class, surplus.
@@ -169,7 +169,7 @@ mod tests {
     fn t_of(distance: Distance, class: &[u64], whole: &[u64], tree: Option<Tree>) -> f64 {
         let model = Model::TCloseness { t: Ratio::ZERO, distance };
         let (rows, values) = class_of(class);
-        let whole = Whole::new(whole.to_vec(), tree.as_ref());
+        let whole = Distribution::new(whole.to_vec(), tree.as_ref());
         TCloseness::new(&model, tree).measure(Class { rows, values: &values }, &whole)[0].value
     }
 
@@ -235,14 +235,14 @@ mod tests {
     #[test]
     fn without_a_hierarchy_no_class_is_close() {
         let model = Model::TCloseness { t: Ratio::from_decimal(0.9).unwrap(), distance: Distance::Hierarchical };
-        let whole = Whole::new(vec![5, 5], None);
+        let whole = Distribution::new(vec![5, 5], None);
         assert!(!TCloseness::new(&model, None).holds(Class { rows: 5, values: &[(0, 5)] }, &whole));
     }
 
     #[test]
     fn the_threshold_itself_holds() {
         let model = Model::TCloseness { t: Ratio::from_decimal(0.3).unwrap(), distance: Distance::Equal };
-        let whole = Whole::new(vec![5, 5], None);
+        let whole = Distribution::new(vec![5, 5], None);
         let t = TCloseness::new(&model, None);
         assert!(t.holds(Class { rows: 5, values: &[(0, 4), (1, 1)] }, &whole), "0.8 - 0.5 is 0.3");
         assert!(!t.holds(Class { rows: 6, values: &[(0, 5), (1, 1)] }, &whole));

@@ -1,8 +1,6 @@
 //! What guarantees claim of themselves, and what a check believes, tried from outside.
 
 mod dependency;
-mod earlier;
 mod merging;
 mod normal_form;
 mod proximity;
-mod release;

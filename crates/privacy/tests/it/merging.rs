@@ -4,7 +4,7 @@
 //!
 //! `HEDGEROW_SEED=N` replays the run that a failure names.
 
-use hedgerow_privacy::{Class, Distance, Guarantee, Model, OnMerge, Reading, Tree, Whole, models};
+use hedgerow_privacy::{Class, Distance, Distribution, Guarantee, Model, OnMerge, Reading, Tree, models};
 use hedgerow_table::{Domain, Ratio};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -122,9 +122,9 @@ fn try_claims(guarantee: &dyn Guarantee, pairs: usize, rng: &mut StdRng, seed: u
         let [one, other, rest] = random_parts(rng);
         let whole = if guarantee.compares_with_whole() {
             let all = union(&union(&one, &other), &rest);
-            Whole::new(all.map(u64::from).to_vec(), Some(&tree))
+            Distribution::new(all.map(u64::from).to_vec(), Some(&tree))
         } else {
-            Whole::default()
+            Distribution::default()
         };
         let holds = |counts: &Counts| with_class(counts, |class| guarantee.holds(class, &whole));
         let told = || format!("{:?} with {one:?}, {other:?}, {rest:?}; HEDGEROW_SEED={seed}", guarantee.model());
@@ -182,8 +182,9 @@ fn the_core_of_an_absorbing_guarantee_is_the_guarantee() {
     for guarantee in guarantees().iter().filter(|guarantee| guarantee.on_merge() == OnMerge::Absorbing) {
         for _ in 0..PAIRS / 10 {
             let counts = random_counts(&mut rng);
-            let (core, holds) =
-                with_class(&counts, |class| (guarantee.core().holds(class), guarantee.holds(class, &Whole::default())));
+            let (core, holds) = with_class(&counts, |class| {
+                (guarantee.core().holds(class), guarantee.holds(class, &Distribution::default()))
+            });
             assert_eq!(core, holds, "{:?} with {counts:?}; HEDGEROW_SEED={seed}", guarantee.model());
         }
     }

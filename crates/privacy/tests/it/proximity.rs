@@ -3,7 +3,7 @@
 //!
 //! `HEDGEROW_SEED=N` replays the case that a failure names.
 
-use hedgerow_privacy::{Class, Guarantee, Model, Reading, Whole, models};
+use hedgerow_privacy::{Class, Distribution, Guarantee, Model, Reading, models};
 use hedgerow_table::{Domain, Ratio};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -147,10 +147,10 @@ fn crowds_are_those_of_the_definitions() {
         let judged = Class { rows: class.len() as u64, values: &values };
         let crowd = largest_crowd(&model, width, &class);
         let told = format!("seed {seed}: {model:?} of {class:?} among {texts:?}");
-        let measured = guarantee.measure(judged, &Whole::default())[0].value;
+        let measured = guarantee.measure(judged, &Distribution::default())[0].value;
         assert_eq!(measured, class.len() as f64 / crowd as f64, "{told}");
         let holds = crowd as f64 * required(&model) <= class.len() as f64 + 1e-9;
-        assert_eq!(guarantee.holds(judged, &Whole::default()), holds, "{told}");
+        assert_eq!(guarantee.holds(judged, &Distribution::default()), holds, "{told}");
         assert!(!holds || guarantee.core().holds(judged), "holds without its core, {told}");
         held += usize::from(holds);
     }
@@ -159,7 +159,7 @@ fn crowds_are_those_of_the_definitions() {
 
 fn holds(guarantee: &dyn Guarantee, domain: &Domain, texts: &[String]) -> bool {
     let values = counted(domain, texts);
-    guarantee.holds(Class { rows: texts.len() as u64, values: &values }, &Whole::default())
+    guarantee.holds(Class { rows: texts.len() as u64, values: &values }, &Distribution::default())
 }
 
 /// Tries unions of random classes that hold, drawn from one random column: how many there were, and how many unions failed.
@@ -174,7 +174,7 @@ fn try_unions(rng: &mut StdRng, reading: Reading) -> (usize, usize) {
     let holds = |counts: &[u32]| {
         let values: Vec<(u32, u32)> = (0..).zip(counts.iter().copied()).filter(|(_, count)| *count > 0).collect();
         let rows = counts.iter().map(|&count| u64::from(count)).sum();
-        guarantee.holds(Class { rows, values: &values }, &Whole::default())
+        guarantee.holds(Class { rows, values: &values }, &Distribution::default())
     };
     let (mut tried, mut failed) = (0, 0);
     for _ in 0..100 {

@@ -1,13 +1,13 @@
 //! Which buckets are allowed, which policies buckets can keep at all, and which tables are eligible.
 
 use hedgerow_policy::{Policy, Role};
-use hedgerow_privacy::check::claim;
 use hedgerow_privacy::judge::achieved_over;
-use hedgerow_privacy::reach::Reach;
-use hedgerow_privacy::released::refused_in_buckets;
-use hedgerow_privacy::{Class, Guarantee, Model, Whole, models};
-use hedgerow_table::release::bucketized::{COUNT, GROUP};
+use hedgerow_privacy::proximity::Reach;
+use hedgerow_privacy::{Class, Distribution, Guarantee, Model, models};
+use hedgerow_release::bucketized::{COUNT, GROUP};
 use hedgerow_table::{Column, Domain, InputError};
+use hedgerow_verify::check::claim;
+use hedgerow_verify::kinds::refused_in_buckets;
 
 use crate::bind::Bound;
 use crate::error::{Ineligible, PublishError};
@@ -18,13 +18,13 @@ use crate::full_domain::pairs;
 pub struct Allowed {
     guarantees: Vec<Box<dyn Guarantee>>,
     /// All rows are released, so the source's distribution is the release's as well.
-    whole: Whole,
+    whole: Distribution,
     /// No allowed bucket has fewer rows.
     pub least: usize,
 }
 
 impl Allowed {
-    pub fn new(guarantees: Vec<Box<dyn Guarantee>>, whole: Whole) -> Allowed {
+    pub fn new(guarantees: Vec<Box<dyn Guarantee>>, whole: Distribution) -> Allowed {
         let least = guarantees.iter().map(|guarantee| guarantee.core().rows.max(guarantee.core().distinct)).max();
         Allowed { guarantees, whole, least: least.unwrap_or(1).max(1) as usize }
     }
@@ -108,7 +108,7 @@ pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed,
     let values: Vec<(u32, u32)> =
         codes.zip(&counts).filter(|(_, count)| **count > 0).map(|(code, &count)| (code, count as u32)).collect();
     let tree = bound.tree(&sensitive.name);
-    let whole = Whole::new(counts.clone(), tree.as_ref());
+    let whole = Distribution::new(counts.clone(), tree.as_ref());
     let rows = bound.table.rows as u64;
     let most = counts.iter().copied().max().unwrap_or(0);
     let (mut guarantees, mut reasons) = (Vec::new(), Vec::new());

@@ -18,7 +18,7 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow_privacy::reach::Reach;
+use hedgerow_privacy::proximity::Reach;
 
 /// The bucket of every place of a deal. `by_value` holds the rows by rising value, each as its place in the line, and `codes` the
 /// value of every place in the line. `None` when the plain deal itself puts values into one bucket that are too close.

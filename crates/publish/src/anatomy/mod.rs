@@ -19,7 +19,7 @@ mod line;
 use std::time::Instant;
 
 use hedgerow_policy::{Assignment, Role};
-use hedgerow_table::release::manifest::Rows;
+use hedgerow_release::manifest::Rows;
 use serde_json::{Map, Value, json};
 
 use crate::bind::Bound;

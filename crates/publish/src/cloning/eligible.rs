@@ -2,11 +2,11 @@
 //! classes there can be.
 
 use hedgerow_policy::{Policy, Role};
-use hedgerow_privacy::check::claim;
 use hedgerow_privacy::judge::achieved_over;
-use hedgerow_privacy::released::refused_in_clones;
-use hedgerow_privacy::{Class, Guarantee, Model, Tree, Whole, models};
+use hedgerow_privacy::{Class, Distribution, Guarantee, Model, Tree, models};
 use hedgerow_table::{Column, InputError};
+use hedgerow_verify::check::claim;
+use hedgerow_verify::kinds::refused_in_clones;
 
 use super::division::Division;
 use crate::bind::Bound;
@@ -69,7 +69,12 @@ pub(super) fn division(
                 gone.iter().for_each(|&(code, _)| counts[code as usize] = 0);
             }
             let codes = counts.len();
-            rules.push(Asked { guarantee, source: Whole::new(counts, tree.as_ref()), tree: tree.clone(), codes });
+            rules.push(Asked {
+                guarantee,
+                source: Distribution::new(counts, tree.as_ref()),
+                tree: tree.clone(),
+                codes,
+            });
         }
     }
     let limit = bound.policy.publish.cloning.max_epsilon;
@@ -100,7 +105,7 @@ pub(super) fn division(
 /// One guarantee, with what it compares classes with.
 struct Asked {
     guarantee: Box<dyn Guarantee>,
-    source: Whole,
+    source: Distribution,
     tree: Option<Tree>,
     /// How many values the sensitive attribute has.
     codes: usize,
@@ -116,7 +121,7 @@ impl Asked {
         for share in &division.shares {
             counts[share.code as usize] = share.per_class * division.classes;
         }
-        let released = Whole::new(counts, self.tree.as_ref());
+        let released = Distribution::new(counts, self.tree.as_ref());
         let achieved = achieved_over(self.guarantee.as_ref(), Some(&self.source), &released, std::iter::once(class));
         if achieved.holds {
             return None;

@@ -28,9 +28,9 @@ mod write;
 use std::time::Instant;
 
 use hedgerow_policy::{Assignment, Method, RareValues, Role};
-use hedgerow_privacy::released::Released;
-use hedgerow_table::release::manifest::{Manifest, Rows};
+use hedgerow_release::manifest::{Manifest, Rows};
 use hedgerow_table::{Column, InputError};
+use hedgerow_verify::kinds::Released;
 use serde_json::{Map, Value, json};
 
 use crate::bind::Bound;

@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
+use hedgerow_release::cloned::{STATISTICS, Statistic};
+use hedgerow_release::quoting::{quoted, write_record};
 use hedgerow_table::date::Date;
-use hedgerow_table::release::cloned::{STATISTICS, Statistic};
-use hedgerow_table::release::quoting::{quoted, write_record};
 use hedgerow_table::{Bound as Edge, Column, Kind, TableError, parallel};
 
 use crate::bind::Bound;

@@ -4,11 +4,11 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use hedgerow_policy::Role;
-use hedgerow_table::release::bucketized::COUNT;
-use hedgerow_table::release::cloned::{CLASS, STATISTICS, kind_of};
-use hedgerow_table::release::codebook::Codebook;
-use hedgerow_table::release::manifest::{Field, Resource};
-use hedgerow_table::release::quoting::write_record;
+use hedgerow_release::bucketized::COUNT;
+use hedgerow_release::cloned::{CLASS, STATISTICS, kind_of};
+use hedgerow_release::codebook::Codebook;
+use hedgerow_release::manifest::{Field, Resource};
+use hedgerow_release::quoting::write_record;
 use hedgerow_table::{Column, Kind, TableError};
 use rand::rngs::StdRng;
 

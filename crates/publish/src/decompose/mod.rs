@@ -34,9 +34,9 @@ use std::time::Instant;
 use hedgerow_audit::joint::{PublishedBuckets, PublishedTable};
 use hedgerow_policy::{Anonymizer, Policy, Role};
 use hedgerow_privacy::rules::AttributeSet;
+use hedgerow_release::bucketized::{COUNT, GROUP};
+use hedgerow_release::manifest::Rows;
 use hedgerow_table::InputError;
-use hedgerow_table::release::bucketized::{COUNT, GROUP};
-use hedgerow_table::release::manifest::Rows;
 use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
 

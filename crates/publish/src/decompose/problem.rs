@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hedgerow_privacy::rules::{AttributeSet, Dependency, Guard, Rule, Schema, Standing, standings};
-use hedgerow_privacy::{Distance, Model, Whole, models};
+use hedgerow_privacy::{Distance, Distribution, Model, models};
 use hedgerow_table::{Codes, Ratio};
 use rand::rngs::StdRng;
 
@@ -197,7 +197,7 @@ fn allowed(counts: Vec<u64>, require: &[Model]) -> Option<Allowed> {
         require.iter().map(|model| models::guarantee(model, None, None).ok()).collect::<Option<Vec<_>>>()?;
     let occurring = (0..).zip(&counts).filter(|(_, count)| **count > 0);
     let values: Vec<(u32, u32)> = occurring.map(|(code, &count)| (code, count as u32)).collect();
-    let allowed = Allowed::new(guarantees, Whole::new(counts, None));
+    let allowed = Allowed::new(guarantees, Distribution::new(counts, None));
     (!values.is_empty() && allowed.holds(&values)).then_some(allowed)
 }
 

@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use hedgerow_privacy::check::{Checked, NamedRule};
-use hedgerow_privacy::verified::{Staged, Verified};
-use hedgerow_table::release::bucketized::{COUNT, GROUP};
-use hedgerow_table::release::codebook::Codebook;
-use hedgerow_table::release::manifest::{Field, KnownDependency, Resource, Rows};
+use hedgerow_release::bucketized::{COUNT, GROUP};
+use hedgerow_release::codebook::Codebook;
+use hedgerow_release::manifest::{Field, KnownDependency, Resource, Rows};
 use hedgerow_table::{Codes, Column, Domain, Kind, TableError, Values};
+use hedgerow_verify::check::{Checked, NamedRule};
+use hedgerow_verify::verified::{Staged, Verified};
 use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
 

@@ -2,8 +2,8 @@
 
 use hedgerow_policy::Algorithm;
 use hedgerow_privacy::rules::Standing;
-use hedgerow_privacy::verified::Staged;
 use hedgerow_table::NoProgress;
+use hedgerow_verify::verified::Staged;
 
 use super::*;
 use crate::bind::read_source;

@@ -17,8 +17,8 @@ use std::time::Instant;
 use hashbrown::HashMap;
 use hedgerow_policy::{Method, Summary};
 use hedgerow_privacy::{Judge, OnMerge};
+use hedgerow_release::manifest::Rows;
 use hedgerow_table::frequency::{FrequencySet, Layout};
-use hedgerow_table::release::manifest::Rows;
 use hedgerow_table::{Codes, InputError, Kind, parallel, with_words};
 use serde_json::{Map, Value, json};
 

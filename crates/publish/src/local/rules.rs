@@ -6,7 +6,7 @@
 //! that do not survive merging, what readers see is judged once more at the end. Rules that know no quasi attribute at all
 //! see the same whatever is cut; they are judged once, over the whole.
 
-use hedgerow_privacy::{self as privacy, Guarantee, Judge, OnMerge, Rule, Whole};
+use hedgerow_privacy::{self as privacy, Distribution, Guarantee, Judge, OnMerge, Rule};
 use hedgerow_table::frequency::Field;
 
 use super::partition::{Fields, Key, Scratch};
@@ -18,7 +18,7 @@ pub struct Rules<'a> {
     cut: Vec<Asked<'a>>,
     /// What no cut changes.
     fixed: Vec<Asked<'a>>,
-    nothing: Whole,
+    nothing: Distribution,
 }
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ struct Asked<'a> {
 impl<'a> Rules<'a> {
     /// `quasi` is how many of the judged attributes are quasi ones.
     pub fn new(judge: &'a Judge, fields: &Fields, cardinalities: &[usize], quasi: usize) -> Rules<'a> {
-        let mut rules = Rules { minimum: 1, cut: Vec::new(), fixed: Vec::new(), nothing: Whole::default() };
+        let mut rules = Rules { minimum: 1, cut: Vec::new(), fixed: Vec::new(), nothing: Distribution::default() };
         for rule in judge.rules() {
             let plain = rule.know.iter().filter(|&&attribute| attribute >= quasi);
             let asked = Asked {

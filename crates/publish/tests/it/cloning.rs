@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
-use hedgerow_privacy::release_check::check_release;
 use hedgerow_publish::{PublishError, PublishOptions, Published, TableFormat, publish};
-use hedgerow_table::release::open::open_release;
+use hedgerow_release::open::open_release;
 use hedgerow_table::{NoProgress, Table};
+use hedgerow_verify::release_check::check_release;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};

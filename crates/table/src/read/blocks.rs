@@ -18,7 +18,7 @@ pub(super) struct Quoting {
     pub(super) quote: u8,
 }
 
-/// Whole records, each ended by a newline. The buffer goes on for at least `PADDING` meaningless bytes.
+/// Distribution records, each ended by a newline. The buffer goes on for at least `PADDING` meaningless bytes.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     buffer: Vec<u8>,

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use hedgerow_release::bucketized::COUNT;
+use hedgerow_release::cloned::{CLASS, Cloned, STATISTICS, kind_of};
+use hedgerow_release::manifest::{Field, Resource};
 use hedgerow_table::Kind;
-use hedgerow_table::release::bucketized::COUNT;
-use hedgerow_table::release::cloned::{CLASS, Cloned, STATISTICS, kind_of};
-use hedgerow_table::release::manifest::{Field, Resource};
 
 use super::*;
 use crate::cloned::{MeasuredClones, measure_clones};

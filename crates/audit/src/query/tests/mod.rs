@@ -6,8 +6,8 @@ mod bucketized;
 mod generalised;
 mod refusals;
 
+use hedgerow_release::codebook::Codebook;
 use hedgerow_table::hierarchy::{Cover, Label};
-use hedgerow_table::release::codebook::Codebook;
 use hedgerow_table::{Bound, Kind, Table};
 use rand::RngExt;
 use rand::rngs::StdRng;

@@ -1,0 +1,263 @@
+//! A bucketized release in memory: rows with their quasi values in one table, how often each sensitive value occurs in every
+//! bucket in another, and a bucket's number as all that joins them (Xiao, Tao: *Anatomy*, 2006, definition 3).
+//!
+//! `quasi.csv` holds the quasi and plain attributes and, last, `group`; `sensitive.csv` holds `group`, the sensitive
+//! attribute under its own name, and `count`, one row for each value that occurs in a bucket. Both tables must tell of the
+//! same buckets, each with as many rows in one as its counts add up to in the other.
+
+use std::path::Path;
+
+use crate::manifest::{Manifest, Resource};
+use crate::read::read_released;
+use crate::shape::Shape;
+use hedgerow_table::{Column, Domain, InputError, Kind, Progress, Table, TableError, Values};
+
+/// The column of both tables that joins them.
+pub const GROUP: &str = "group";
+/// How many rows of a bucket carry a value.
+pub const COUNT: &str = "count";
+
+/// Buckets are numbered from 0 in the order of their numbers in the files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bucketized {
+    /// `quasi.csv` as it stands.
+    pub quasi: Table,
+    /// The name of the sensitive attribute.
+    pub sensitive: String,
+    /// The sensitive values that occur.
+    pub domain: Domain,
+    /// The bucket of every row of `quasi`.
+    pub bucket_of_row: Vec<u32>,
+    /// The number that stands for each bucket in the files.
+    pub numbers: Vec<i64>,
+    /// Rows of `quasi` in each bucket.
+    pub sizes: Vec<u32>,
+    /// Where each bucket's values start; one more than there are buckets.
+    starts: Vec<u32>,
+    /// Sensitive codes and how often each occurs, ascending by code within a bucket.
+    values: Vec<(u32, u32)>,
+}
+
+impl Bucketized {
+    /// Reads the tables of a bucketized release and refuses them where they contradict one another.
+    pub fn read(directory: &Path, manifest: &Manifest, progress: &dyn Progress) -> Result<Bucketized, TableError> {
+        let Shape::Bucketized { quasi, sensitive } = Shape::of_release(directory, manifest)? else {
+            let problem = "this release has no tables `quasi` and `sensitive`";
+            return Err(TableError::input(directory.display().to_string(), problem, "name a bucketized release"));
+        };
+        let (read, contradictions) = Bucketized::examine(directory, quasi, sensitive, progress)?;
+        match contradictions.into_iter().next() {
+            None => Ok(read),
+            Some(problem) => {
+                let hint = "the tables do not belong together; `hedgerow check` tells everything that is wrong";
+                Err(TableError::input(directory.display().to_string(), problem, hint))
+            }
+        }
+    }
+
+    /// Reads both tables as they stand, and says where they contradict one another. What cannot be read at all is refused.
+    pub fn examine(
+        directory: &Path,
+        quasi: &Resource,
+        sensitive: &Resource,
+        progress: &dyn Progress,
+    ) -> Result<(Bucketized, Vec<String>), TableError> {
+        let place = |resource: &Resource| directory.join(&resource.path).display().to_string();
+        let name = sensitive_attribute(quasi, sensitive, &place)?;
+        let rows = read_released(directory, quasi, progress)?;
+        let counted = read_released(directory, sensitive, progress)?;
+        let mut contradictions = Vec::new();
+        let (row_groups, value_groups) = (integers(&rows, GROUP), integers(&counted, GROUP));
+        let numbers = union(row_groups.0, value_groups.0);
+        let bucket_of_row = buckets(row_groups, &numbers, &mut contradictions, &quasi.path);
+        let bucket_of_value = buckets(value_groups, &numbers, &mut contradictions, &sensitive.path);
+        let mut sizes = vec![0u32; numbers.len()];
+        for &bucket in &bucket_of_row {
+            sizes[bucket as usize] += 1;
+        }
+        let column = counted.column(&name).expect("the header was compared with the manifest");
+        let counts = counts(&counted, &place(sensitive), &mut contradictions)?;
+        let (starts, values) =
+            by_bucket(&bucket_of_value, column, &counts, numbers.len(), &mut contradictions, &sensitive.path);
+        let domain = column.domain.clone();
+        let read = Bucketized { quasi: rows, sensitive: name, domain, bucket_of_row, numbers, sizes, starts, values };
+        contradictions.extend(read.sizes_that_differ());
+        Ok((read, contradictions))
+    }
+
+    /// How many buckets there are.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// The sensitive values of a bucket and how often each occurs, ascending by code.
+    pub fn values(&self, bucket: usize) -> &[(u32, u32)] {
+        &self.values[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
+    }
+
+    /// The rows of `quasi` bucket by bucket, and where each bucket's start.
+    pub fn rows_by_bucket(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut starts = Vec::with_capacity(self.len() + 1);
+        starts.push(0u32);
+        for &size in &self.sizes {
+            starts.push(starts[starts.len() - 1] + size);
+        }
+        let mut next = starts.clone();
+        let mut rows = vec![0u32; self.bucket_of_row.len()];
+        for (row, &bucket) in self.bucket_of_row.iter().enumerate() {
+            rows[next[bucket as usize] as usize] = row as u32;
+            next[bucket as usize] += 1;
+        }
+        (rows, starts)
+    }
+
+    /// How many rows carry each sensitive value, by the counts.
+    pub fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0u64; self.domain.cardinality()];
+        for &(code, count) in &self.values {
+            counts[code as usize] += u64::from(count);
+        }
+        counts
+    }
+
+    fn sizes_that_differ(&self) -> Option<String> {
+        let counted = |bucket: usize| self.values(bucket).iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
+        let mut differing = (0..self.len()).filter(|&bucket| counted(bucket) != u64::from(self.sizes[bucket]));
+        let first = differing.next()?;
+        Some(format!(
+            "{} groups differ in size between the two tables; the first is group {}, with {} rows and counts that add up to {}",
+            1 + differing.count(),
+            self.numbers[first],
+            self.sizes[first],
+            counted(first)
+        ))
+    }
+}
+
+/// The name of the sensitive attribute, once both schemas are what they must be.
+fn sensitive_attribute(
+    quasi: &Resource,
+    sensitive: &Resource,
+    place: &dyn Fn(&Resource) -> String,
+) -> Result<String, InputError> {
+    let integer =
+        |field: &crate::manifest::Field, name: &str| field.name == name && field.table_kind() == Some(Kind::Integer);
+    let refuse = |resource: &Resource, expected: &str| {
+        let names: Vec<&str> = resource.schema.fields.iter().map(|field| field.name.as_str()).collect();
+        let problem = format!("the manifest says the columns {}", names.join(", "));
+        InputError::new(place(resource), problem, expected)
+    };
+    match quasi.schema.fields.as_slice() {
+        [attributes @ .., group] if integer(group, GROUP) && attributes.iter().all(|field| field.name != GROUP) => {}
+        _ => return Err(refuse(quasi, "expected the attributes and, last, the whole number `group`")),
+    }
+    match sensitive.schema.fields.as_slice() {
+        [group, value, count] if integer(group, GROUP) && integer(count, COUNT) => Ok(value.name.clone()),
+        _ => Err(refuse(
+            sensitive,
+            "expected the whole number `group`, the sensitive attribute, the whole number `count`",
+        )),
+    }
+}
+
+/// A column of whole numbers: its distinct values, ascending, and the column.
+fn integers<'t>(table: &'t Table, name: &str) -> (&'t [i64], &'t Column) {
+    let column = table.column(name).expect("the header was compared with the manifest");
+    match column.domain.values() {
+        Values::Integer(values) => (values, column),
+        _ => unreachable!("read with the type that the schema names"),
+    }
+}
+
+fn union(first: &[i64], second: &[i64]) -> Vec<i64> {
+    let mut all = [first, second].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The bucket of every row. A row without a group is told of and counts for the first bucket.
+fn buckets(
+    (values, column): (&[i64], &Column),
+    numbers: &[i64],
+    contradictions: &mut Vec<String>,
+    path: &str,
+) -> Vec<u32> {
+    let mut map: Vec<u32> = Vec::with_capacity(values.len() + 1);
+    let mut at = 0;
+    for value in values {
+        at += numbers[at..].iter().position(|number| number == value).expect("the numbers are a union");
+        map.push(at as u32);
+    }
+    if let Some(missing) = column.domain.missing_code() {
+        map.push(0);
+        let without = column.counts()[missing as usize];
+        contradictions.push(format!("{without} rows of {path} have no group"));
+    }
+    match numbers {
+        [] => Vec::new(),
+        _ => column.codes.iter().map(|code| map[code as usize]).collect(),
+    }
+}
+
+/// The counts of `sensitive.csv`. What is no count is told of and counts nothing.
+fn counts(table: &Table, place: &str, contradictions: &mut Vec<String>) -> Result<Vec<u32>, InputError> {
+    let (values, column) = integers(table, COUNT);
+    if let Some(large) = values.last().filter(|&&value| value > i64::from(u32::MAX)) {
+        let hint = "a release holds fewer than 2^32 rows; do not trust this one";
+        return Err(InputError::new(place, format!("a count of {large}"), hint));
+    }
+    let count = |code: u32| values.get(code as usize).map_or(0, |&value| value.max(0) as u32);
+    let counts: Vec<u32> = column.codes.iter().map(count).collect();
+    let nothing = counts.iter().filter(|&&count| count == 0).count();
+    if nothing > 0 {
+        contradictions.push(format!("{nothing} counts are missing or below 1"));
+    }
+    Ok(counts)
+}
+
+/// Values and counts sorted by bucket, then by code. A value listed twice in a bucket is told of and added up.
+fn by_bucket(
+    bucket_of_value: &[u32],
+    column: &Column,
+    counts: &[u32],
+    buckets: usize,
+    contradictions: &mut Vec<String>,
+    path: &str,
+) -> (Vec<u32>, Vec<(u32, u32)>) {
+    let mut cells: Vec<(u32, u32, u32)> = Vec::with_capacity(counts.len());
+    for ((&bucket, code), &count) in bucket_of_value.iter().zip(column.codes.iter()).zip(counts) {
+        if count > 0 {
+            cells.push((bucket, code, count));
+        }
+    }
+    cells.sort_unstable();
+    let mut starts = Vec::with_capacity(buckets + 1);
+    let mut values: Vec<(u32, u32)> = Vec::with_capacity(cells.len());
+    let mut repeated = 0usize;
+    for &(bucket, code, count) in &cells {
+        let first_of_bucket = starts.len() <= bucket as usize;
+        while starts.len() <= bucket as usize {
+            starts.push(values.len() as u32);
+        }
+        match values.last_mut() {
+            Some(last) if !first_of_bucket && last.0 == code => {
+                last.1 = last.1.saturating_add(count);
+                repeated += 1;
+            }
+            _ => values.push((code, count)),
+        }
+    }
+    starts.resize(buckets + 1, values.len() as u32);
+    if repeated > 0 {
+        contradictions.push(format!("{repeated} rows of {path} repeat a value of their group"));
+    }
+    (starts, values)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Buckets that tell combinations of several sensitive attributes (Jin, Zhang, Zhang, Das 2010, appendix B).
+//!
+//! As in [`super::bucketized`], but `sensitive.csv` holds `group`, two or more sensitive attributes and `count`, one row for each
+//! combination that occurs in a bucket; and a row of `quasi.csv` without a group is one whose sensitive values are not told.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::bucketized::{COUNT, GROUP};
+use super::manifest::{Field, Resource};
+use super::read::read_released;
+use hedgerow_table::{Column, InputError, Kind, Progress, Table, TableError, Values};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Combined {
+    /// `quasi.csv` as it stands.
+    pub quasi: Table,
+    /// `sensitive.csv` as it stands.
+    pub values: Table,
+    /// The names of the sensitive attributes.
+    pub sensitive: Vec<String>,
+    /// The bucket of every row of `quasi`, numbered from 0; `None` where nothing is told.
+    pub bucket_of_row: Vec<Option<u32>>,
+    /// The bucket of every row of `values`, and how many rows it stands for.
+    pub bucket_of_value: Vec<u32>,
+    pub counts: Vec<u32>,
+    /// Rows of `quasi` in each bucket.
+    pub sizes: Vec<u32>,
+}
+
+impl Combined {
+    /// Whether a table of sensitive values tells combinations.
+    pub fn is(sensitive: &Resource) -> bool {
+        sensitive.schema.fields.len() > 3
+    }
+
+    /// Reads both tables as they stand, and says where they contradict one another. What cannot be read at all is refused.
+    pub fn examine(
+        directory: &Path,
+        quasi: &Resource,
+        sensitive: &Resource,
+        progress: &dyn Progress,
+    ) -> Result<(Combined, Vec<String>), TableError> {
+        let names = sensitive_attributes(directory, quasi, sensitive)?;
+        let rows = read_released(directory, quasi, progress)?;
+        let values = read_released(directory, sensitive, progress)?;
+        let (row_groups, value_groups) = (integers(&rows, GROUP), integers(&values, GROUP));
+        let mut numbers: Vec<i64> = row_groups.iter().chain(&value_groups).flatten().copied().collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let bucket = |number: i64| numbers.binary_search(&number).expect("collected above") as u32;
+        let mut contradictions = Vec::new();
+        let bucket_of_row: Vec<Option<u32>> = row_groups.into_iter().map(|number| number.map(bucket)).collect();
+        let counts: Vec<u32> = integers(&values, COUNT)
+            .into_iter()
+            .map(|count| count.and_then(|count| u32::try_from(count).ok()).unwrap_or(0))
+            .collect();
+        let missing = value_groups.iter().filter(|group| group.is_none()).count();
+        if missing > 0 || counts.contains(&0) {
+            contradictions.push(format!("rows of {} have no group, or no count from 1", sensitive.path));
+        }
+        let bucket_of_value = value_groups.into_iter().map(|number| number.map_or(0, bucket)).collect();
+        let mut sizes = vec![0u32; numbers.len()];
+        bucket_of_row.iter().flatten().for_each(|&bucket| sizes[bucket as usize] += 1);
+        let read = Combined { quasi: rows, values, sensitive: names, bucket_of_row, bucket_of_value, counts, sizes };
+        contradictions.extend(read.sizes_that_differ(&sensitive.path));
+        Ok((read, contradictions))
+    }
+
+    /// How many rows carry each value of a sensitive attribute, by the counts.
+    pub fn counts_of(&self, column: &Column) -> Vec<u64> {
+        let mut counts = vec![0u64; column.domain.cardinality()];
+        for (code, &count) in column.codes.iter().zip(&self.counts) {
+            counts[code as usize] += u64::from(count);
+        }
+        counts
+    }
+
+    /// What somebody is left with who knows a row's bucket and all its sensitive values but one: for each bucket and combination of
+    /// the others, the values of the one and how often each occurs, ascending.
+    pub fn beside_the_others(&self, attribute: &str) -> Vec<Vec<(u32, u32)>> {
+        let others: Vec<&Column> = (self.sensitive.iter().filter(|name| *name != attribute))
+            .filter_map(|name| self.values.column(name))
+            .collect();
+        let Some(column) = self.values.column(attribute) else { return Vec::new() };
+        let mut classes: BTreeMap<(u32, Vec<u32>), BTreeMap<u32, u32>> = BTreeMap::new();
+        for (entry, (&bucket, &count)) in self.bucket_of_value.iter().zip(&self.counts).enumerate() {
+            let known = others.iter().map(|other| other.codes.get(entry)).collect();
+            *classes.entry((bucket, known)).or_default().entry(column.codes.get(entry)).or_default() += count;
+        }
+        classes.into_values().map(|values| values.into_iter().collect()).collect()
+    }
+
+    fn sizes_that_differ(&self, path: &str) -> Option<String> {
+        let mut counted = vec![0u64; self.sizes.len()];
+        for (&bucket, &count) in self.bucket_of_value.iter().zip(&self.counts) {
+            counted[bucket as usize] += u64::from(count);
+        }
+        let differing =
+            self.sizes.iter().zip(&counted).filter(|(size, counted)| u64::from(**size) != **counted).count();
+        (differing > 0).then(|| format!("{differing} groups have other numbers of rows than the counts in {path}"))
+    }
+}
+
+/// The sensitive attributes, once both schemas are what they must be.
+fn sensitive_attributes(directory: &Path, quasi: &Resource, sensitive: &Resource) -> Result<Vec<String>, InputError> {
+    let integer = |field: &Field, name: &str| field.name == name && field.table_kind() == Some(Kind::Integer);
+    let refuse = |resource: &Resource, expected: &str| {
+        let names: Vec<&str> = resource.schema.fields.iter().map(|field| field.name.as_str()).collect();
+        let place = directory.join(&resource.path).display().to_string();
+        InputError::new(place, format!("the manifest says the columns {}", names.join(", ")), expected)
+    };
+    match quasi.schema.fields.as_slice() {
+        [attributes @ .., group] if integer(group, GROUP) && attributes.iter().all(|field| field.name != GROUP) => {}
+        _ => return Err(refuse(quasi, "expected the attributes and, last, the whole number `group`")),
+    }
+    match sensitive.schema.fields.as_slice() {
+        [group, values @ .., count] if integer(group, GROUP) && integer(count, COUNT) => {
+            Ok(values.iter().map(|field| field.name.clone()).collect())
+        }
+        _ => Err(refuse(
+            sensitive,
+            "expected the whole number `group`, the sensitive attributes, the whole number `count`",
+        )),
+    }
+}
+
+/// A column of whole numbers, row by row; `None` where one is missing.
+fn integers(table: &Table, name: &str) -> Vec<Option<i64>> {
+    let column = table.column(name).expect("the header was compared with the manifest");
+    match column.domain.values() {
+        Values::Integer(values) => column.codes.iter().map(|code| values.get(code as usize).copied()).collect(),
+        _ => unreachable!("read with the type that the schema names"),
+    }
+}

@@ -1,0 +1,67 @@
+//! The digest of a release: which bytes it was, in one line that can be kept and compared.
+//!
+//! SHA-256 over the files, each with its name and length, in the order of their names. For a release that is what its
+//! manifest lists, the manifest and the codebook; for a bare table it is the one file.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::manifest::{FILE_NAME, Manifest};
+use hedgerow_table::TableError;
+
+/// Of a release directory.
+pub fn of_release(directory: &Path) -> Result<String, TableError> {
+    let manifest = Manifest::read(directory)?;
+    let always = [FILE_NAME.to_owned(), "codebook.csv".to_owned()];
+    let names: BTreeSet<String> = manifest.resources.into_iter().map(|resource| resource.path).chain(always).collect();
+    of_files(directory, names.iter().map(String::as_str))
+}
+
+/// Of some files in a directory.
+pub fn of_files<'n>(directory: &Path, names: impl Iterator<Item = &'n str>) -> Result<String, TableError> {
+    let mut hash = Sha256::new();
+    for name in names {
+        let path = directory.join(name);
+        let failed = |error| TableError::io(&path, error);
+        let mut file = File::open(&path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name.as_bytes());
+        hash.update(length.to_le_bytes());
+        let mut buffer = vec![0u8; 1 << 16];
+        loop {
+            let read = file.read(&mut buffer).map_err(failed)?;
+            if read == 0 {
+                break;
+            }
+            hash.update(&buffer[..read]);
+        }
+    }
+    let bytes = hash.finalize();
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("sha256:{hex}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_tells_names_and_bytes_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let digest = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).unwrap();
+            of_files(folder.path(), [name].into_iter()).unwrap()
+        };
+        let one = digest("a.csv", "x\n1\n");
+        assert!(one.starts_with("sha256:") && one.len() == 7 + 64);
+        assert_eq!(one, digest("a.csv", "x\n1\n"));
+        assert_ne!(one, digest("a.csv", "x\n2\n"));
+        assert_ne!(one, digest("b.csv", "x\n1\n"));
+        assert!(of_files(folder.path(), ["c.csv"].into_iter()).is_err());
+    }
+}

@@ -1,0 +1,222 @@
+//! The manifest of a release: `datapackage.json`, a Frictionless Data Package with what Hedgerow promises beside it.
+//!
+//! It says nothing that the released tables do not show, but for the counts that the contract names: no seed, path, host
+//! or time.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use hedgerow_table::{Kind, TableError};
+
+pub const FILE_NAME: &str = "datapackage.json";
+
+/// No honest manifest is larger: the longest part lists the sensitive values of a hierarchy.
+const BYTES_MAX: u64 = 256 << 20;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    pub name: String,
+    pub resources: Vec<Resource>,
+    pub hedgerow: Promise,
+}
+
+/// One table of the release.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Resource {
+    pub name: String,
+    /// Relative to the manifest.
+    pub path: String,
+    pub format: String,
+    pub mediatype: String,
+    pub encoding: String,
+    pub schema: Schema,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Schema {
+    pub fields: Vec<Field>,
+    #[serde(rename = "missingValues")]
+    pub missing_values: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    pub name: String,
+    /// A Frictionless type: `integer`, `number`, `date` or `string`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `quasi`, `sensitive` or `plain`, in the released table.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub role: Option<String>,
+    /// The type of the values that the labels stand for, where these are text and the values are not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub values: Option<String>,
+}
+
+/// What Hedgerow says of a release.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Promise {
+    pub version: String,
+    pub method: String,
+    pub guarantees: Vec<Claim>,
+    pub rows: Rows,
+    pub classes: ClassSizes,
+    pub loss: Map<String, Value>,
+    /// For protected attributes that a guarantee compares by hierarchy: each released value with its labels up to the
+    /// top.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub hierarchies: Map<String, Value>,
+    /// Of a cloned release: what it promises beside releases that nobody can see, and how its tables are read.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub cloning: Map<String, Value>,
+    /// Of a decomposed release: what attackers are taken to know besides its tables.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub dependencies: Vec<KnownDependency>,
+    /// Of a decomposed release: what the attack on its tables, laid side by side, came to before they were written: `withstood`, or
+    /// `partly` and what was not tried. Said by the publisher: `check` judges normal form instead.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub attack: Option<String>,
+}
+
+/// Whoever knows the attributes `from` of somebody knows `to`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownDependency {
+    pub from: Vec<String>,
+    pub to: String,
+}
+
+/// One guarantee of one rule: what was asked and what was reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    pub model: String,
+    pub required: Map<String, Value>,
+    pub achieved: Map<String, Value>,
+    pub know: Vec<String>,
+    pub protect: Option<String>,
+    pub holds: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rows {
+    #[serde(rename = "in")]
+    pub source: u64,
+    pub out: u64,
+    pub suppressed: u64,
+}
+
+/// Classes over all quasi attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ClassSizes {
+    pub count: u64,
+    pub min: u64,
+    pub max: u64,
+    pub mean: f64,
+}
+
+impl ClassSizes {
+    /// From the rows of every class.
+    pub fn of(sizes: impl IntoIterator<Item = u64>) -> ClassSizes {
+        let (mut count, mut min, mut max, mut rows) = (0u64, u64::MAX, 0u64, 0u64);
+        for size in sizes {
+            (count, min, max, rows) = (count + 1, min.min(size), max.max(size), rows + size);
+        }
+        ClassSizes { count, min: if count == 0 { 0 } else { min }, max, mean: rows as f64 / count.max(1) as f64 }
+    }
+}
+
+impl Field {
+    pub fn new(name: &str, kind: Kind, role: Option<&str>) -> Field {
+        Field { name: name.to_owned(), kind: type_name(kind).to_owned(), role: role.map(str::to_owned), values: None }
+    }
+
+    /// The same field, whose labels stand for values of this kind.
+    pub fn over(self, values: Kind) -> Field {
+        let values = type_name(values);
+        Field { values: (values != self.kind).then(|| values.to_owned()), ..self }
+    }
+
+    /// `None` for a type that this version does not know.
+    pub fn table_kind(&self) -> Option<Kind> {
+        kind_of_type(&self.kind)
+    }
+
+    /// The kind of the values that the labels stand for, where it is said.
+    pub fn values_kind(&self) -> Option<Kind> {
+        self.values.as_deref().and_then(kind_of_type)
+    }
+}
+
+fn type_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Integer => "integer",
+        Kind::Float => "number",
+        Kind::Date => "date",
+        Kind::Category => "string",
+    }
+}
+
+fn kind_of_type(name: &str) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|kind| type_name(*kind) == name)
+}
+
+impl Resource {
+    pub fn csv(name: &str, fields: Vec<Field>) -> Resource {
+        Resource {
+            name: name.to_owned(),
+            path: format!("{name}.csv"),
+            format: "csv".to_owned(),
+            mediatype: "text/csv".to_owned(),
+            encoding: "utf-8".to_owned(),
+            schema: Schema { fields, missing_values: vec![String::new()] },
+        }
+    }
+
+    pub fn parquet(name: &str, fields: Vec<Field>) -> Resource {
+        Resource {
+            path: format!("{name}.parquet"),
+            format: "parquet".to_owned(),
+            mediatype: "application/vnd.apache.parquet".to_owned(),
+            ..Resource::csv(name, fields)
+        }
+    }
+}
+
+impl Manifest {
+    /// Reads the manifest of a release directory.
+    pub fn read(directory: &Path) -> Result<Manifest, TableError> {
+        let path = directory.join(FILE_NAME);
+        let size = match std::fs::metadata(&path) {
+            Ok(found) => found.len(),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                let hint = format!("name a directory that `hedgerow publish` wrote; it holds a file {FILE_NAME}");
+                return Err(TableError::input(
+                    path.display().to_string(),
+                    "no release here: the file is missing",
+                    hint,
+                ));
+            }
+            Err(error) => return Err(TableError::io(&path, error)),
+        };
+        if size > BYTES_MAX {
+            return Err(TableError::input(
+                path.display().to_string(),
+                "too large for a manifest",
+                "is this the right file?",
+            ));
+        }
+        let text = std::fs::read(&path).map_err(|error| TableError::io(&path, error))?;
+        serde_json::from_slice(&text).map_err(|error| {
+            let place = format!("{}:{}", path.display(), error.line());
+            TableError::input(place, format!("not a release manifest: {error}"), "publish the release again")
+        })
+    }
+
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a manifest has only text keys");
+        text.push('\n');
+        text
+    }
+}

@@ -1,0 +1,126 @@
+//! A bucketized release, judged bucket by bucket.
+//!
+//! Whoever knows somebody's quasi values finds the rows that carry them, and for each row its bucket; the row's sensitive
+//! value may be any of the bucket's, each as likely as it is frequent there, since the tables say nothing else (Xiao, Tao:
+//! *Anatomy*, 2006, section 3.2). Equal quasi values can lead to several buckets, and so does knowing only some of the
+//! attributes. What the adversary then holds is a mixture of the buckets' distributions, bucket b weighing mᵦ/m when mᵦ of
+//! the m rows lie in it.
+//!
+//! **A guarantee that survives merging survives these mixtures.** Take mᵦ·L/|b| copies of every bucket b, L being a common
+//! multiple of the sizes. Their union has m·L rows, and a value with nᵦ rows in b has Σ nᵦ·mᵦ·L/|b| of them: exactly its share
+//! in the mixture. A union of classes that hold, copies among them, holds. So it is enough that every bucket holds,
+//! whatever the adversary knows of `quasi.csv`; and where a guarantee declares nothing about merging, nothing can be concluded.
+//!
+//! What buckets never give is a number of rows to hide among: the rows themselves are released as they are.
+
+use std::path::Path;
+
+use hedgerow_release::bucketized::{Bucketized, GROUP};
+use hedgerow_release::manifest::{ClassSizes, Resource};
+use hedgerow_release::read::quasi_of;
+use hedgerow_table::{Column, Domain, Progress, TableError};
+
+use super::Released;
+use crate::check::{Checked, NamedRule, claim};
+use hedgerow_privacy::judge::achieved_over;
+use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, models};
+
+#[derive(Debug)]
+pub(super) struct Buckets {
+    tables: Bucketized,
+    quasi: Vec<String>,
+    contradictions: Vec<String>,
+    /// Names the release in errors.
+    place: String,
+}
+
+/// Why buckets cannot keep a guarantee, whatever they hold, in words that follow its name; `None` when they can.
+pub fn refused_in_buckets(guarantee: &dyn Guarantee) -> Option<&'static str> {
+    match guarantee.model() {
+        Model::KAnonymity { .. } | Model::AlphaKAnonymity { k: 2.., .. } => {
+            Some("asks for k rows that look alike, and buckets show every row's quasi values as they are")
+        }
+        _ if guarantee.on_merge() == OnMerge::Neither => {
+            Some("can break where equal quasi values lead to several buckets, though it holds in each of them")
+        }
+        _ => None,
+    }
+}
+
+impl Buckets {
+    pub(super) fn read(
+        directory: &Path,
+        quasi: &Resource,
+        sensitive: &Resource,
+        progress: &dyn Progress,
+    ) -> Result<Self, TableError> {
+        let (tables, contradictions) = Bucketized::examine(directory, quasi, sensitive, progress)?;
+        Ok(Buckets { tables, quasi: quasi_of(quasi), contradictions, place: directory.display().to_string() })
+    }
+
+    /// Refuses a rule about attributes that are not where the argument above needs them.
+    fn refuse_misplaced(&self, rule: &NamedRule) -> Result<(), TableError> {
+        if let Some(name) = rule.protect.as_ref().filter(|name| **name != self.tables.sensitive) {
+            let problem = format!("a rule protects `{name}`, and buckets hide `{}` alone", self.tables.sensitive);
+            return Err(TableError::input(&self.place, problem, "only the attribute in sensitive.csv is protected"));
+        }
+        let known = |name: &str| name != GROUP && self.tables.quasi.column(name).is_some();
+        if let Some(name) = rule.know.iter().find(|name| !known(name)) {
+            let problem = format!("a rule's adversary knows `{name}`, which is no attribute of quasi.csv");
+            return Err(TableError::input(
+                &self.place,
+                problem,
+                "the tables and their manifest do not belong together",
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Released for Buckets {
+    fn domain(&self, attribute: &str) -> Option<&Domain> {
+        if attribute == self.tables.sensitive {
+            return Some(&self.tables.domain);
+        }
+        self.tables.quasi.column(attribute).map(|column| &column.domain)
+    }
+
+    fn quasi(&self) -> Vec<&Column> {
+        self.quasi.iter().filter_map(|name| self.tables.quasi.column(name)).collect()
+    }
+
+    fn contradictions(&self) -> &[String] {
+        &self.contradictions
+    }
+
+    fn judge(&self, rules: &[NamedRule]) -> Result<Checked, TableError> {
+        let tables = &self.tables;
+        let classes = || {
+            (0..tables.len())
+                .map(|bucket| tables.values(bucket))
+                .filter(|values| !values.is_empty())
+                .map(|values| Class { rows: values.iter().map(|&(_, count)| u64::from(count)).sum(), values })
+        };
+        let mut claims = Vec::new();
+        for rule in rules {
+            self.refuse_misplaced(rule)?;
+            let whole = Distribution::new(tables.counts(), rule.tree.as_ref());
+            for model in &rule.require {
+                let name = rule.protect.as_deref().unwrap_or_default();
+                let guarantee = models::guarantee(model, Some(&tables.domain), rule.tree.as_ref())
+                    .map_err(|unfit| unfit.refusal(name, model.name(), &self.place))?;
+                if let Some(why) = refused_in_buckets(guarantee.as_ref()) {
+                    let problem = format!("a release in buckets cannot promise {}: it {why}", model.name());
+                    return Err(TableError::input(&self.place, problem, "do not trust this release in that point"));
+                }
+                let achieved = achieved_over(guarantee.as_ref(), None, &whole, classes());
+                let mut claim = claim(model, &rule.know, rule.protect.as_ref(), &achieved);
+                // (α,1)-anonymity would tell the size of buckets as if rows were hidden among so many.
+                claim.achieved.shift_remove("k");
+                claims.push(claim);
+            }
+        }
+        let classes = ClassSizes::of(tables.sizes.iter().map(|&size| u64::from(size)));
+        Ok(Checked { claims, classes, rows: tables.quasi.rows as u64 })
+    }
+}

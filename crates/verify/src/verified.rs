@@ -1,0 +1,175 @@
+//! The gate: a release is built beside its destination, verified from the very bytes that will be published, and only
+//! then moved into place. A [`Verified`] can be made in no other way, and nothing else can be placed.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use hedgerow_release::manifest::{self, Manifest};
+use hedgerow_table::{Progress, TableError};
+
+use crate::check::{Checked, NamedRule};
+use crate::kinds::{self, Released};
+use crate::leftovers;
+
+/// A release under construction, in a directory of its own beside the destination. Removed when dropped.
+#[derive(Debug)]
+pub struct Staged {
+    directory: PathBuf,
+    destination: PathBuf,
+    /// Where a release that is replaced waits until the new one is in place.
+    aside: PathBuf,
+    overwrite: bool,
+}
+
+/// A release whose tables were read back and found to keep every rule.
+#[derive(Debug)]
+pub struct Verified {
+    staged: Staged,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The tables do not keep a rule: never the user's fault.
+    #[error("internal error: the release that was built breaks {0}; nothing was published (this is a bug in hedgerow)")]
+    Breach(String),
+}
+
+impl Staged {
+    /// Refuses a destination that exists, unless it may be overwritten and is a release (or empty).
+    pub fn beside(destination: &Path, overwrite: bool) -> Result<Staged, TableError> {
+        let shown = destination.display().to_string();
+        let Some(name) = destination.file_name() else {
+            let hint = "name a new directory, such as `-o release`";
+            return Err(TableError::input(format!("`{shown}`"), "not a name for a directory", hint));
+        };
+        let parent = match destination.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        if !parent.is_dir() {
+            let problem = format!("the directory {} does not exist", parent.display());
+            return Err(TableError::input(shown, problem, "create it first, or name another with -o"));
+        }
+        leftovers::clear(parent, name);
+        refuse_existing(destination, overwrite)?;
+        let directory = parent.join(leftovers::name(name, leftovers::PARTIAL));
+        if directory.exists() {
+            fs::remove_dir_all(&directory).map_err(|error| TableError::io(&directory, error))?;
+        }
+        fs::create_dir(&directory).map_err(|error| TableError::io(&directory, error))?;
+        let aside = parent.join(leftovers::name(name, leftovers::REPLACED));
+        Ok(Staged { directory, destination: destination.to_path_buf(), aside, overwrite })
+    }
+
+    /// Where the release is being built.
+    pub fn path(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Reads the released tables back as `manifest` lists them, judges them by the rules that `rules` binds to them, and
+    /// writes the manifest, completed by what they reach and by what `describe` adds.
+    pub fn verify(
+        self,
+        mut manifest: Manifest,
+        rules: impl FnOnce(&dyn Released) -> Vec<NamedRule>,
+        describe: impl FnOnce(&mut Manifest, &dyn Released),
+        progress: &dyn Progress,
+    ) -> Result<(Verified, Checked), VerifyError> {
+        let tables = kinds::read(&self.directory, &manifest, progress)?;
+        if let Some(contradiction) = tables.contradictions().first() {
+            return Err(VerifyError::Breach(format!("its own tables ({contradiction})")));
+        }
+        let checked = tables.judge(&rules(tables.as_ref()))?;
+        if let Some(broken) = checked.claims.iter().find(|claim| !claim.holds) {
+            return Err(VerifyError::Breach(broken.model.clone()));
+        }
+        manifest.hedgerow.guarantees.clone_from(&checked.claims);
+        manifest.hedgerow.classes = checked.classes;
+        describe(&mut manifest, tables.as_ref());
+        let path = self.directory.join(manifest::FILE_NAME);
+        fs::write(&path, manifest.to_json()).map_err(|error| TableError::io(&path, error))?;
+        Ok((Verified { staged: self }, checked))
+    }
+}
+
+fn refuse_existing(destination: &Path, overwrite: bool) -> Result<(), TableError> {
+    let shown = destination.display().to_string();
+    let Ok(found) = fs::symlink_metadata(destination) else { return Ok(()) };
+    if !overwrite {
+        let hint = "name another directory with -o, or add --force to replace a release";
+        return Err(TableError::input(shown, "exists already", hint));
+    }
+    // Other programs write data packages too, and keep sources in them.
+    let is_release = Manifest::read(destination).is_ok();
+    let is_empty = || fs::read_dir(destination).is_ok_and(|mut entries| entries.next().is_none());
+    if !found.is_dir() || !(is_release || is_empty()) {
+        let hint = "--force replaces only a release or an empty directory; name another with -o";
+        return Err(TableError::input(shown, "exists and is not a release", hint));
+    }
+    Ok(())
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // Already moved into place, or never to be: either way nothing half-made stays behind.
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+impl Verified {
+    /// Where the release waits to be moved into place.
+    pub fn path(&self) -> &Path {
+        self.staged.path()
+    }
+
+    /// Flushes all files and moves the release into place, whole or not at all.
+    pub fn place(self) -> Result<PathBuf, TableError> {
+        let staged = &self.staged;
+        let failed = |path: &Path| {
+            let path = path.to_path_buf();
+            move |error| TableError::Io { path, source: error }
+        };
+        sync_all(&staged.directory)?;
+        let destination = &staged.destination;
+        // What is replaced moves aside first: a directory cannot be renamed onto one that holds files.
+        let aside = &staged.aside;
+        let replacing = staged.overwrite && destination.exists();
+        if replacing {
+            fs::rename(destination, aside).map_err(failed(destination))?;
+        }
+        if let Err(error) = fs::rename(&staged.directory, destination) {
+            if replacing {
+                let _ = fs::rename(aside, destination);
+            }
+            return Err(failed(destination)(error));
+        }
+        if replacing {
+            fs::remove_dir_all(aside).map_err(failed(aside))?;
+        }
+        if let Some(parent) = destination.parent() {
+            // Best effort: some file systems do not let a directory be opened for syncing.
+            let _ = sync(if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+        }
+        Ok(destination.clone())
+    }
+}
+
+/// Everything in a directory, then the directory itself.
+fn sync_all(directory: &Path) -> Result<(), TableError> {
+    let failed = |error| TableError::io(directory, error);
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            sync_all(&path)?;
+        } else {
+            sync(&path).map_err(|error| TableError::io(&path, error))?;
+        }
+    }
+    sync(directory).map_err(failed)
+}
+
+fn sync(path: &Path) -> std::io::Result<()> {
+    File::open(path)?.sync_all()
+}

@@ -1,0 +1,4 @@
+//! What a check believes, tried from outside.
+
+mod earlier;
+mod release;

@@ -1,0 +1,119 @@
+//! What `check` says of a release whose manifest does not deserve trust.
+
+use std::fs;
+use std::path::Path;
+
+use hedgerow_release::manifest::{Claim, ClassSizes, Field, Manifest, Promise, Resource, Rows};
+use hedgerow_table::{Kind, NoProgress, TableError};
+use hedgerow_verify::release_check::{ReleaseCheck, check_release};
+use serde_json::{Map, Value, json};
+
+fn map(value: Value) -> Map<String, Value> {
+    value.as_object().expect("an object").clone()
+}
+
+/// A manifest for a table of one quasi attribute, `age`, with what it claims of k-anonymity.
+fn manifest(rows: u64, classes: ClassSizes, k: u64, achieved: u64) -> Manifest {
+    Manifest {
+        name: "release".to_owned(),
+        resources: vec![Resource::csv("data", vec![Field::new("age", Kind::Category, Some("quasi"))])],
+        hedgerow: Promise {
+            version: "0".to_owned(),
+            method: "full-domain".to_owned(),
+            guarantees: vec![Claim {
+                model: "k-anonymity".to_owned(),
+                required: map(json!({ "k": k })),
+                achieved: map(json!({ "k": achieved })),
+                know: vec!["age".to_owned()],
+                protect: None,
+                holds: true,
+            }],
+            rows: Rows { source: rows, out: rows, suppressed: 0 },
+            classes,
+            loss: Map::new(),
+            hierarchies: Map::new(),
+            cloning: Map::new(),
+            dependencies: Vec::new(),
+            attack: None,
+        },
+    }
+}
+
+fn check(directory: &Path, manifest: &Manifest, ages: &[&str]) -> Result<ReleaseCheck, TableError> {
+    fs::write(directory.join("datapackage.json"), manifest.to_json()).unwrap();
+    fs::write(
+        directory.join("data.csv"),
+        format!("age\n{}", ages.iter().map(|age| format!("{age}\n")).collect::<String>()),
+    )
+    .unwrap();
+    let mut labels: Vec<&str> = ages.to_vec();
+    labels.sort_unstable();
+    labels.dedup();
+    let rows: String = labels.iter().map(|label| format!("age,{label},,,{label}\n")).collect();
+    fs::write(directory.join("codebook.csv"), format!("attribute,label,low,high,leaf\nage,,,,\n{rows}")).unwrap();
+    check_release(directory, &NoProgress)
+}
+
+/// Were the manifest free to say which texts are missing, it could make all of them one class.
+#[test]
+fn a_manifest_cannot_turn_labels_into_missing_values() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut manifest = manifest(4, ClassSizes::of([4]), 4, 4);
+    manifest.resources[0].schema.missing_values = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+    let found = check(directory.path(), &manifest, &["a", "b", "c", "d"]);
+    assert!(!found.is_ok_and(|found| found.holds()), "four people, each with a label of their own");
+}
+
+#[test]
+fn a_release_without_rows_does_not_hold() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut manifest = manifest(0, ClassSizes::of([]), 5, 5);
+    manifest.hedgerow.guarantees[0].achieved = Map::new();
+    let found = check(directory.path(), &manifest, &[]);
+    assert!(!found.is_ok_and(|found| found.holds()));
+}
+
+/// 195 rows in 97 classes: a mean whose last digit is lost when it is read from JSON.
+#[test]
+fn an_honest_release_holds_whatever_its_mean_class_size_is() {
+    let directory = tempfile::tempdir().unwrap();
+    for classes in [3u64, 7, 11, 13, 23, 49, 97] {
+        let labels: Vec<String> = (0..classes).map(|label| format!("label {label}")).collect();
+        let mut ages: Vec<&str> = labels.iter().chain(&labels).map(String::as_str).collect();
+        ages.push(&labels[0]);
+        let sizes = ClassSizes::of((0..classes).map(|label| if label == 0 { 3 } else { 2 }));
+        let found = check(directory.path(), &manifest(ages.len() as u64, sizes, 2, 2), &ages).unwrap();
+        assert!(found.holds(), "{:?}", found.contradictions);
+    }
+}
+
+#[test]
+fn parameters_out_of_range_are_no_guarantee() {
+    use hedgerow_privacy::Model;
+    for (model, required) in [
+        ("t-closeness", json!({ "t": 1.5 })),
+        ("alpha-k-anonymity", json!({ "alpha": 2, "k": 2 })),
+        ("alpha-k-anonymity", json!({ "alpha": 0.5, "k": 2, "values": [] })),
+        ("recursive-l-diversity", json!({ "c": 0, "l": 2 })),
+        ("epsilon-m-anonymity", json!({ "epsilon": 1.5, "m": 2, "relative": true })),
+        ("epsilon-m-anonymity", json!({ "epsilon": -1, "m": 2 })),
+        ("epsilon-m-anonymity", json!({ "epsilon": 1, "m": 0.5 })),
+        ("delta-l-diversity", json!({ "delta": 1, "l": 0.9 })),
+        ("delta-l-diversity", json!({ "delta": 1, "l": 2, "reading": "hopeful" })),
+        ("delta-l-diversity", json!({ "l": 2 })),
+    ] {
+        assert_eq!(Model::from_required(model, &map(required.clone())), None, "{model} {required}");
+    }
+}
+
+#[test]
+fn only_a_release_is_replaced_not_any_data_package() {
+    use hedgerow_verify::verified::Staged;
+    let parent = tempfile::tempdir().unwrap();
+    let project = parent.path().join("project");
+    fs::create_dir(&project).unwrap();
+    fs::write(project.join("datapackage.json"), r#"{"name": "sources", "resources": []}"#).unwrap();
+    assert!(Staged::beside(&project, true).is_err(), "someone's sources would be removed");
+    fs::write(project.join("datapackage.json"), manifest(1, ClassSizes::of([1]), 1, 1).to_json()).unwrap();
+    assert!(Staged::beside(&project, true).is_ok());
+}

@@ -120,7 +120,7 @@ fn open(name: &str, table: &Table, names: &[String]) -> Opened {
         Cover::Interval { low: Bound::parse(low), high: Bound::parse(high) }
     };
     let (quasi, sensitive) = names.split_at(QUASI.len());
-    let classes = ReleasedClasses::of_generalised("data", table, quasi, sensitive, cover, name).expect("it has them");
+    let classes = ReleasedClasses::of_generalized("data", table, quasi, sensitive, cover, name).expect("it has them");
     Opened {
         name: name.to_owned(),
         method: "table".to_owned(),

@@ -1,6 +1,6 @@
 //! How long measuring takes: `cargo run --release -p hedgerow-audit --example measure_speed [ROWS [QUERIES]]`.
 //!
-//! Nine quasi attributes like those of a census and a sensitive one, generalised to about a hundred thousand classes.
+//! Nine quasi attributes like those of a census and a sensitive one, generalized to about a hundred thousand classes.
 
 use std::time::Instant;
 

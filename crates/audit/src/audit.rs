@@ -11,8 +11,8 @@ use crate::adversaries::minimality::HowMade;
 use crate::adversaries::{
     attribute, composition, correlation, definetti, difference, independence, intersection, linker, minimality,
 };
+use crate::combined_view::{Group, SideBySide, pairs};
 use crate::finding::{Finding, WorstPair};
-use crate::side_by_side::{Group, SideBySide, pairs};
 
 /// What the caller chooses.
 #[derive(Debug, Clone)]
@@ -126,7 +126,7 @@ pub fn audit(releases: &[Opened], options: &AuditOptions<'_>) -> Result<Audited,
     Ok(Audited { findings, contradictions, breach, people_named: options.people.is_some() })
 }
 
-/// Releases whose method is known to generalise only as far as needed; what was asked of it is what the manifest says.
+/// Releases whose method is known to generalize only as far as needed; what was asked of it is what the manifest says.
 fn minimal(releases: &[Opened], options: &AuditOptions<'_>, asked: bool) -> Result<Vec<Finding>, TableError> {
     let mut findings = Vec::new();
     for release in releases {
@@ -254,7 +254,7 @@ fn joins(releases: &[Opened], asked: bool) -> Vec<Finding> {
             None => {
                 let mut finding = Finding::new("intersection", name, None);
                 let note =
-                    "generalised cells do not compare value by value: lay them side by side instead (composition)";
+                    "generalized cells do not compare value by value: lay them side by side instead (composition)";
                 finding.notes.push(note.to_owned());
                 finding
             }

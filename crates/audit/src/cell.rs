@@ -201,11 +201,11 @@ mod tests {
 
     #[test]
     fn leaves_that_do_not_occur_are_not_among_the_values() {
-        let colours = domain(&["blue", "green", "red"], true);
+        let colors = domain(&["blue", "green", "red"], true);
         let cover = Cover::Leaves(["red", "pink", "", "blue"].map(str::to_owned).to_vec());
-        assert_eq!(Cell::new(&cover, &colours), Cell { codes: vec![0, 2, 3], shape: Shape::Listed });
+        assert_eq!(Cell::new(&cover, &colors), Cell { codes: vec![0, 2, 3], shape: Shape::Listed });
         let one = Cover::Leaves(vec!["red".to_owned()]);
-        assert_eq!(Cell::new(&one, &colours), Cell { codes: vec![2], shape: Shape::Value });
+        assert_eq!(Cell::new(&one, &colors), Cell { codes: vec![2], shape: Shape::Value });
     }
 
     #[test]

@@ -198,7 +198,7 @@ mod tests {
         let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
         let header: Vec<&str> = names.iter().map(String::as_str).collect();
         let table = Table::from_texts(&header, &cells);
-        ReleasedClasses::of_generalised("data", &table, &names, &[], cover, "t").unwrap()
+        ReleasedClasses::of_generalized("data", &table, &names, &[], cover, "t").unwrap()
     }
 
     /// Somebody is in a combination when for every attribute one digit lies under all labels.

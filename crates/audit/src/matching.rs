@@ -153,7 +153,7 @@ mod tests {
             let header: Vec<&str> = names.iter().map(String::as_str).collect();
             let table = Table::from_texts(&header, &cells);
             let covers = |_: &str, _: &str| Cover::Everything;
-            let classes = ReleasedClasses::of_generalised("data", &table, &names, &[], covers, "t").unwrap();
+            let classes = ReleasedClasses::of_generalized("data", &table, &names, &[], covers, "t").unwrap();
             let (mut fits, mut fit_lists) = (Vec::new(), Vec::new());
             for attribute in 0..width {
                 let labels = classes.quasi[attribute].labels.len();

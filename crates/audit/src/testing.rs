@@ -102,8 +102,8 @@ pub(crate) fn written_and_read(codebook: &Codebook) -> Codebook {
 pub(crate) fn random_release(seed: u64) -> Release {
     let mut rng = StdRng::seed_from_u64(seed);
     let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("colours.csv");
-    // Grey never occurs; the empty leaf is the missing value, which shares the label `dull`.
+    let path = directory.path().join("colors.csv");
+    // Gray never occurs; the empty leaf is the missing value, which shares the label `dull`.
     let file = "red;warm;*\norange;warm;*\nblue;cold;*\ngreen;cold;*\ngrey;dull;*\n;dull;*\nonly;only;*\n";
     std::fs::write(&path, file).unwrap();
     let families = [

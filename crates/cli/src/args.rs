@@ -48,7 +48,7 @@ pub(crate) enum Verb {
     Check(Check),
     /// Tell what a release lost and what risk is left
     Measure(Measure),
-    /// Ask a release in SQL: counts, sums and means, estimated within generalised cells and buckets
+    /// Ask a release in SQL: counts, sums and means, estimated within generalized cells and buckets
     ///
     /// A row counts in proportion to how much of its cells the condition covers: of 20 people between 20 and 29, about 10 are
     /// over 24. Beside each estimate stands what is certain (no table that fits the release gives less) and what is
@@ -276,7 +276,7 @@ pub(crate) enum FederationWhat {
     /// Loss of privacy when custodians unite their items: bounds, and what is measured by trying it out
     ///
     /// In the ring (the `baseline` profile) a leader hides its items among made-up ones. The loss is how much surer a custodian can be of what its
-    /// neighbour holds than from the result alone: of all its items (set exposure) or of one (item exposure). Under masks (the `masked`
+    /// neighbor holds than from the result alone: of all its items (set exposure) or of one (item exposure). Under masks (the `masked`
     /// profile, the default for real runs) nothing should be left to measure.
     Lop(Lop),
 }

@@ -70,7 +70,7 @@ impl Agreed {
         (0..share.rows()).map(pack).collect()
     }
 
-    /// What travelled, taken apart; nothing where it is no row of these classes and attributes.
+    /// What traveled, taken apart; nothing where it is no row of these classes and attributes.
     pub(super) fn unpack_row(&self, item: &[u8], classes: usize) -> Option<JointRow> {
         let mut rest = item;
         let mut number = |below: usize| {

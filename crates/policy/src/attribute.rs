@@ -26,7 +26,7 @@ pub struct Attribute {
 pub enum Role {
     /// Names a person; never released.
     Identifier,
-    /// An attacker may know it; generalised.
+    /// An attacker may know it; generalized.
     Quasi,
     /// What an attacker must not learn.
     Sensitive,
@@ -156,7 +156,7 @@ fn check_role(reader: &mut Reader<'_>, field: Field<'_>, role: Option<Role>) {
     };
     let role = role.map(Role::name).unwrap_or_default();
     let problem = format!("an attribute with the role {} {why}, so it has no use for a hierarchy", quoted(role));
-    reader.refuse_key(&field.node.at, problem, "remove the hierarchy, or give the role `quasi` to generalise it");
+    reader.refuse_key(&field.node.at, problem, "remove the hierarchy, or give the role `quasi` to generalize it");
 }
 
 #[cfg(test)]

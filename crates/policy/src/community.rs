@@ -40,7 +40,7 @@ pub(crate) fn hold_against_rules(reader: &mut Reader<'_>, community: &Community,
             reader.warn(&node.at, "no rule looks at these releases: the release is judged on its own", hint);
         }
         (Some((_, place)), _) if community.releases.is_empty() => {
-            let hint = "name what is already published: `[community]` with `releases = [\"../neighbour/release\"]`";
+            let hint = "name what is already published: `[community]` with `releases = [\"../neighbor/release\"]`";
             reader.refuse_place(place, "there is no release to compare with: `[community]` is missing or empty", hint);
         }
         _ => {}

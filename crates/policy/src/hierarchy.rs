@@ -43,7 +43,7 @@ pub(crate) fn read(
     let fields = reader.table(field.node, HIERARCHY, "hierarchy = { widths = [5, 10, 20] }")?;
     let known: Vec<Field<'_>> = HIERARCHY.iter().filter_map(|word| fields.get(word.name)).collect();
     let [way] = known.as_slice() else {
-        // A table with one misspelt key has been answered already.
+        // A table with one misspelled key has been answered already.
         if !known.is_empty() || entries.is_empty() {
             let found = if known.is_empty() { "none".to_owned() } else { known.len().to_string() };
             let ways = listed(HIERARCHY.iter().map(|word| word.name));
@@ -70,7 +70,7 @@ pub(crate) fn read(
     Some(spec)
 }
 
-/// A declared type that the hierarchy could never generalise.
+/// A declared type that the hierarchy could never generalize.
 fn fits_type(reader: &mut Reader<'_>, way: Field<'_>, spec: &HierarchySpec, kind: Kind) {
     let (fits, of) = match spec {
         HierarchySpec::Widths(_) => (kind.is_number(), "numbers"),
@@ -82,7 +82,7 @@ fn fits_type(reader: &mut Reader<'_>, way: Field<'_>, spec: &HierarchySpec, kind
         HierarchySpec::None | HierarchySpec::File(_) | HierarchySpec::Mask(_) => (true, ""),
     };
     if !fits {
-        let problem = format!("generalises {of}, but the attribute's type is {}", quoted(kind.name()));
+        let problem = format!("generalizes {of}, but the attribute's type is {}", quoted(kind.name()));
         reader.refuse_key(&way.node.at, problem, "change `type`, or choose another hierarchy");
     }
 }

@@ -1,4 +1,4 @@
-//! `[publish]`: how to publish, what the search minimises, and how long it may take.
+//! `[publish]`: how to publish, what the search minimizes, and how long it may take.
 
 use hedgerow_table::Ratio;
 
@@ -66,7 +66,7 @@ impl Method {
 /// Which rows share a class or a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Assignment {
-    /// Rows that are alike: clone halves along the widest axis, anatomy cuts a line on which neighbours are alike.
+    /// Rows that are alike: clone halves along the widest axis, anatomy cuts a line on which neighbors are alike.
     #[default]
     Order,
     /// Clone, as in its paper: the closest of those looked at, class after class.
@@ -130,7 +130,7 @@ pub enum Summary {
     Tight,
 }
 
-/// What a search minimises.
+/// What a search minimizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Loss {
     #[default]

@@ -1,4 +1,4 @@
-//! `[[rule]]`: what the attacker knows, what must not be learnt, and which models must hold.
+//! `[[rule]]`: what the attacker knows, what must not be learned, and which models must hold.
 
 use std::collections::HashSet;
 
@@ -94,7 +94,7 @@ fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<Ru
 /// A decomposition needs something on both sides of every rule.
 fn check_sides(reader: &mut Reader<'_>, fields: &Fields<'_>, know: Option<&[String]>) {
     if fields.get("protect").is_none() {
-        let hint = "say what must not be learnt: `protect = \"disease\"`";
+        let hint = "say what must not be learned: `protect = \"disease\"`";
         reader.refuse_key(fields.at, "under `decompose` a rule must protect something", hint);
     }
     if fields.get("know").is_none() && know.is_some_and(<[String]>::is_empty) {
@@ -153,7 +153,7 @@ fn check_role(reader: &mut Reader<'_>, field: Field<'_>, draft: &Draft, decompos
         }
         // The model counts the released values, so they must be those of the source.
         Some(Role::Quasi) if !decomposed => {
-            let problem = format!("{} has the role `quasi`: generalised, it cannot be protected as well", quoted(name));
+            let problem = format!("{} has the role `quasi`: generalized, it cannot be protected as well", quoted(name));
             reader.refuse(&field.node.at, problem, format!("give {} the role `sensitive`", quoted(name)));
         }
         Some(Role::Quasi | Role::Sensitive | Role::Plain) | None => {}

@@ -75,7 +75,7 @@ pub const FORMATS: &[Word] = &[
 pub const ATTRIBUTE: &[Word] = &[
     Word::key("role", "role = \"quasi\"", "what an attacker can do with it").required(),
     Word::key("type", "type = \"category\"", "what its values are, when that should not be inferred").also(&["kind"]),
-    Word::key("hierarchy", "hierarchy = { widths = [5, 10, 20] }", "how it may be generalised").also(&[
+    Word::key("hierarchy", "hierarchy = { widths = [5, 10, 20] }", "how it may be generalized").also(&[
         "generalization",
         "generalisation",
         "levels",
@@ -84,7 +84,7 @@ pub const ATTRIBUTE: &[Word] = &[
 
 pub const ROLES: &[Word] = &[
     Word::value("identifier", "names a person; never released").also(&["id", "key", "direct-identifier"]),
-    Word::value("quasi", "an attacker may know it; generalised").also(&["quasi-identifier", "qi", "qid"]),
+    Word::value("quasi", "an attacker may know it; generalized").also(&["quasi-identifier", "qi", "qid"]),
     Word::value("sensitive", "what an attacker must not learn").also(&["confidential", "private", "secret"]),
     Word::value("plain", "released as it is").also(&["insensitive", "non-sensitive", "public", "other"]),
 ];
@@ -219,7 +219,7 @@ pub const DISTANCES: &[Word] = &[
 
 pub const READINGS: &[Word] = &[
     Word::value("window", "all in one interval of length 2 delta").also(&["interval"]),
-    Word::value("pairwise", "all within 2 delta of one of them").also(&["definition-5", "neighbourhood"]),
+    Word::value("pairwise", "all within 2 delta of one of them").also(&["definition-5", "neighborhood"]),
 ];
 
 pub const PUBLISH: &[Word] = &[
@@ -229,7 +229,7 @@ pub const PUBLISH: &[Word] = &[
         "suppression-limit",
         "outliers",
     ]),
-    Word::key("loss", "loss = \"ncp\"", "what the search minimises").also(&["metric", "measure", "utility"]),
+    Word::key("loss", "loss = \"ncp\"", "what the search minimizes").also(&["metric", "measure", "utility"]),
     Word::key("max-nodes", "max-nodes = 100000", "stop the search after this many nodes").also(&["nodes"]),
     Word::key("max-seconds", "max-seconds = 60", "stop the search after this many seconds")
         .also(&["timeout", "seconds", "max-time"]),
@@ -262,7 +262,7 @@ pub const PUBLISH: &[Word] = &[
 ];
 
 pub const METHODS: &[Word] = &[
-    Word::value("full-domain", "every value of an attribute is generalised to the same level").also(&["incognito"]),
+    Word::value("full-domain", "every value of an attribute is generalized to the same level").also(&["incognito"]),
     Word::value("mondrian", "classes by cuts at the median, each told by its own region"),
     Word::value("best-cut", "classes by the cuts that win the most, for less loss than mondrian").also(&["bestcut"]),
     Word::value("anatomy", "quasi attributes and protected values in separate tables").also(&["bucketization"]),
@@ -276,7 +276,7 @@ pub const ALGORITHMS: &[Word] = &[
         "gd",
         "guardian decomposition: many overlapping tables, attributes added back where the rules allow it",
     ),
-    Word::value("uad", "utility-aware decomposition: few tables with little overlap, by colouring the rules' graph"),
+    Word::value("uad", "utility-aware decomposition: few tables with little overlap, by coloring the rules' graph"),
     Word::value("multi-sensitive", "one table in which every protected attribute is sensitive, by integer programs")
         .also(&["multi-sa"]),
     Word::value("single-attribute", "every attribute in a table of its own").also(&["single"]),
@@ -284,12 +284,12 @@ pub const ALGORITHMS: &[Word] = &[
 
 pub const ANONYMIZERS: &[Word] = &[
     Word::value("anatomy", "protected values by bucket, everything else as it is").also(&["buckets"]),
-    Word::value("mondrian", "classes of rows whose other attributes are generalised"),
+    Word::value("mondrian", "classes of rows whose other attributes are generalized"),
 ];
 
 pub const ANATOMY_ASSIGNMENTS: &[Word] = &[
     Word::value("order", "people who are alike share a bucket, which keeps the most"),
-    Word::value("random", "any people share a bucket: as in the paper, and nothing can be learnt from who does"),
+    Word::value("random", "any people share a bucket: as in the paper, and nothing can be learned from who does"),
 ];
 
 pub const CLONE_ASSIGNMENTS: &[Word] = &[
@@ -317,7 +317,7 @@ pub const LOSSES: &[Word] = &[
 ];
 
 pub const COMMUNITY: &[Word] =
-    &[Word::key("releases", "releases = [\"../neighbour/release\"]", "directories or globs").also(&["release"])];
+    &[Word::key("releases", "releases = [\"../neighbor/release\"]", "directories or globs").also(&["release"])];
 
 /// The word meant by something that is not one: by another name it goes by, or by a slip of the pen.
 pub(crate) fn nearest_word<'w>(given: &str, words: impl Iterator<Item = &'w Word>) -> Option<&'w str> {
@@ -378,7 +378,7 @@ mod tests {
         assert_eq!(nearest_word("max_nodes", PUBLISH.iter()), Some("max-nodes"));
         assert_eq!(nearest_word("Quasi Identifier", ROLES.iter()), Some("quasi"));
         assert_eq!(nearest_word("insensitive", ROLES.iter()), Some("plain"), "not `sensitive`, though it looks alike");
-        assert_eq!(nearest_word("colour", PUBLISH.iter()), None);
+        assert_eq!(nearest_word("color", PUBLISH.iter()), None);
         assert_eq!(nearest_word("", PUBLISH.iter()), None);
         assert_eq!(nearest("x", ["y"].into_iter()), None, "one letter for another is a different name");
         assert_eq!(nearest("agee", ["zip", "age"].into_iter()), Some("age"));
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn names_shared_with_other_rooms_are_spelt_the_same() {
+    fn names_shared_with_other_rooms_are_spelled_the_same() {
         let names = |words: &[Word]| words.iter().map(|word| word.name).collect::<Vec<_>>();
         assert_eq!(names(TYPES), Kind::ALL.map(Kind::name));
         assert_eq!(names(DISTANCES), Distance::ALL.map(Distance::name));

@@ -96,7 +96,7 @@ impl Judge {
         self.allowed
     }
 
-    /// The weakest behaviour among all guarantees.
+    /// The weakest behavior among all guarantees.
     pub fn on_merge(&self) -> OnMerge {
         let all = self.rules.iter().flat_map(|rule| &rule.guarantees);
         all.map(|guarantee| guarantee.on_merge()).min().unwrap_or(OnMerge::Absorbing)

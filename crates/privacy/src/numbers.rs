@@ -93,9 +93,9 @@ impl Numbers {
 
     /// Whether the second value lies within a share of the first one's size.
     pub fn apart_at_most_share(&self, share: Ratio) -> impl Fn(usize, usize) -> bool + '_ {
-        move |centre, other| {
-            let apart = self.units[centre].abs_diff(self.units[other]);
-            let most = product(self.units[centre].unsigned_abs(), share.numerator.into());
+        move |center, other| {
+            let apart = self.units[center].abs_diff(self.units[other]);
+            let most = product(self.units[center].unsigned_abs(), share.numerator.into());
             product(apart, share.denominator.into()) <= most
         }
     }

@@ -22,18 +22,18 @@ pub struct Window {
 }
 
 impl Reach {
-    /// `close(centre, other)` says whether `other` is close to `centre`. What is close to a value must lie in a row around it, and
+    /// `close(center, other)` says whether `other` is close to `center`. What is close to a value must lie in a row around it, and
     /// both ends of the row must not fall as the value rises.
     pub fn new(numbers: &Numbers, close: impl Fn(usize, usize) -> bool) -> Reach {
         let present = numbers.len();
         let (mut first, mut last) = (Vec::with_capacity(present), Vec::with_capacity(present));
         let (mut low, mut high) = (0, 0);
-        for centre in 0..present {
-            while low < centre && !close(centre, low) {
+        for center in 0..present {
+            while low < center && !close(center, low) {
                 low += 1;
             }
-            high = high.max(centre);
-            while high + 1 < present && close(centre, high + 1) {
+            high = high.max(center);
+            while high + 1 < present && close(center, high + 1) {
                 high += 1;
             }
             first.push(low as u32);
@@ -79,7 +79,7 @@ impl Reach {
     }
 
     /// For every value of a class (ascending by code), the rows close to it on both sides, its own included.
-    pub fn neighbourhoods<'a>(&'a self, values: &'a [(u32, u32)]) -> impl Iterator<Item = u64> + 'a {
+    pub fn neighborhoods<'a>(&'a self, values: &'a [(u32, u32)]) -> impl Iterator<Item = u64> + 'a {
         let (mut begin, mut end, mut crowd) = (0, 0, 0u64);
         values.iter().map(move |&(code, _)| {
             let (first, last) = (self.first(code), self.last(code));

@@ -53,10 +53,10 @@ fn main() {
         let best =
             |settings: &str| (0..RUNS).map(|_| assign(settings)).min_by(|a, b| a.0.total_cmp(&b.0)).expect("some runs");
         let (order, distortion, classes) = best("");
-        let told = format!("{} generalisation steps, ncp {:.4}", distortion.steps, distortion.ncp);
+        let told = format!("{} generalization steps, ncp {:.4}", distortion.steps, distortion.ncp);
         println!("{sensitive}, {classes} classes, by default: {order:.3} s; {told}");
         let (scan, distortion, _) = best("assignment = \"scan\"\nrho = 0.2\n");
-        let told = format!("{} generalisation steps, ncp {:.4}", distortion.steps, distortion.ncp);
+        let told = format!("{} generalization steps, ncp {:.4}", distortion.steps, distortion.ncp);
         println!("{sensitive}, by scan: {scan:.3} s, {:.0} times as long; {told}", scan / order);
     }
 }

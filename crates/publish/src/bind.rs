@@ -36,7 +36,7 @@ pub fn read_any(policy: &Policy, path: &Path, progress: &dyn Progress) -> Result
     let mut nulls = policy.source.nulls.clone();
     // A release writes a missing value as an empty cell, whatever stood for it in the source.
     nulls.push(String::new());
-    // Quasi attributes may be generalised, so only the others keep their declared types.
+    // Quasi attributes may be generalized, so only the others keep their declared types.
     let own = policy.attributes.iter().filter(|attribute| attribute.role != Role::Quasi);
     let kinds = own.filter_map(|attribute| Some((attribute.name.clone(), attribute.kind?))).collect();
     read_table(path, &ReadOptions { nulls, kinds, progress, ..ReadOptions::default() })
@@ -273,7 +273,7 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// A misspelt value would limit nothing, and nobody would notice.
+    /// A misspelled value would limit nothing, and nobody would notice.
     fn check_limited_values(&mut self) -> Result<(), PublishError> {
         for rule in &self.policy.rules {
             let Some(column) = rule.protect.as_ref().and_then(|name| self.table.column(name)) else { continue };

@@ -16,7 +16,7 @@ use crate::anatomy::Buckets;
 use crate::bind::Bound;
 use crate::error::PublishError;
 use crate::full_domain::recoded;
-use crate::generalised::{self, Generalised, hierarchies, named_rules, role_name};
+use crate::generalized::{self, Generalized, hierarchies, named_rules, role_name};
 use crate::publish::{PublishOptions, TableFormat};
 use crate::rows::{Flushing, ReleasedColumn, Shuffled, shuffle, write_csv, write_parquet};
 
@@ -29,7 +29,7 @@ pub fn write(
     staged: Staged,
     options: &PublishOptions<'_>,
 ) -> Result<(Verified, Checked), PublishError> {
-    let mut rng = generalised::rng(options)?;
+    let mut rng = generalized::rng(options)?;
     let mut numbers: Vec<u32> = (0..buckets.count).collect();
     shuffle(&mut numbers, &mut rng);
     let groups = Domain::new(Values::Integer((1..=i64::from(buckets.count)).collect()), false);
@@ -38,9 +38,9 @@ pub fn write(
         |codes| ReleasedColumn { name: GROUP, codes, domain: &groups, kind: Kind::Integer, texts: group_texts.clone() };
 
     let recoded = bound.quasi.iter().map(|quasi| recoded(quasi, 0)).collect();
-    let made = Generalised { recoded, kept_rows: None, losses };
+    let made = Generalized { recoded, kept_rows: None, losses };
     let group_of_row = Codes::U32(buckets.of_row.iter().map(|&bucket| numbers[bucket as usize]).collect());
-    let mut columns = generalised::released_columns(bound, &made);
+    let mut columns = generalized::released_columns(bound, &made);
     columns.retain(|column| column.name != sensitive.name);
     columns.push(group_column(&group_of_row));
     let role = |name: &str| role_name(bound, name);
@@ -50,13 +50,13 @@ pub fn write(
     let columns = [group_column(&counted.groups), counted.value_column(sensitive), counted.count_column()];
     let (values, values_flushing) = write_table("sensitive", &columns, role, &staged, &mut rng, options)?;
 
-    generalised::write_codebook(bound, &made, &staged.path().join("codebook.csv"))?;
+    generalized::write_codebook(bound, &made, &staged.path().join("codebook.csv"))?;
     let paths = [&quasi, &values].map(|resource| staged.path().join(&resource.path));
     let describe = |manifest: &mut Manifest, released: &dyn Released| {
         manifest.hedgerow.hierarchies = hierarchies(bound, released);
     };
     let rows = Rows { source: bound.table.rows as u64, out: bound.table.rows as u64, suppressed: 0 };
-    let manifest = generalised::manifest(bound, vec![quasi, values], rows, losses);
+    let manifest = generalized::manifest(bound, vec![quasi, values], rows, losses);
     let verified = staged.verify(manifest, |released| named_rules(bound, released), describe, options.progress)?;
     for (flushing, path) in [quasi_flushing, values_flushing].into_iter().zip(&paths) {
         flushing.wait(path)?;

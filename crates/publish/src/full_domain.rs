@@ -1,4 +1,4 @@
-//! `method = "full-domain"`: every value of an attribute is generalised to the same level, at the least loss.
+//! `method = "full-domain"`: every value of an attribute is generalized to the same level, at the least loss.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::bind::{Bound, Quasi};
 use crate::catalog;
 use crate::error::{PublishError, Unsatisfiable};
-use crate::generalised::{self, Generalised, Recoded};
+use crate::generalized::{self, Generalized, Recoded};
 use crate::loss::LossModel;
 use crate::publish::{Job, PublishOptions, Published, Searched};
 use crate::search::{Budget, FullDomain, Outcome, search};
@@ -45,8 +45,8 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let rows = Rows { source, out: source - found.suppressed, suppressed: found.suppressed };
     options.progress.stage("writing", Some(rows.out));
     let recoded = bound.quasi.iter().zip(&found.levels).map(|(quasi, &level)| recoded(quasi, level)).collect();
-    let made = Generalised { recoded, kept_rows: found.kept_rows.as_deref(), losses: &losses };
-    let (verified, checked) = generalised::write(&bound, &made, rows, staged, options)?;
+    let made = Generalized { recoded, kept_rows: found.kept_rows.as_deref(), losses: &losses };
+    let (verified, checked) = generalized::write(&bound, &made, rows, staged, options)?;
     let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
     let levels = bound.quasi.iter().zip(&found.levels);
     let levels =
@@ -73,7 +73,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
 pub(crate) fn recoded<'a>(quasi: &'a Quasi<'_>, level: u8) -> Recoded<'a> {
     let kind = if level == 0 { quasi.column.domain.kind() } else { Kind::Category };
     let level = &quasi.hierarchy.levels()[level as usize];
-    let labels = level.labels.iter().map(|label| generalised::public(quasi, label)).collect();
+    let labels = level.labels.iter().map(|label| generalized::public(quasi, label)).collect();
     Recoded { codes: &quasi.column.codes, map: &level.map, labels, kind }
 }
 

@@ -1,4 +1,4 @@
-//! The generalisation lattice: one level per quasi attribute; a node is coarser than another when every level is.
+//! The generalization lattice: one level per quasi attribute; a node is coarser than another when every level is.
 
 /// The levels of a node, one per quasi attribute.
 pub type Levels = Vec<u8>;

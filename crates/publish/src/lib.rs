@@ -9,7 +9,7 @@ pub mod community;
 pub mod decompose;
 pub mod error;
 pub mod full_domain;
-pub mod generalised;
+pub mod generalized;
 mod glob;
 pub mod lattice;
 pub mod local;

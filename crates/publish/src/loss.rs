@@ -1,4 +1,4 @@
-//! What a search minimises. All costs are integers, so that the same node costs the same whichever way it was counted.
+//! What a search minimizes. All costs are integers, so that the same node costs the same whichever way it was counted.
 //!
 //! `ncp` (Xu et al., *Utility-based anonymization using local recoding*, 2006), `precision` (Sweeney, 2002) and `granularity`
 //! (Iyengar, 2002, as ARX's "Loss") are sums over cells: a table's cost on given levels follows from the counts of single

@@ -31,7 +31,7 @@ pub struct ReleasedColumn<'a> {
     pub name: &'a str,
     pub codes: &'a Codes,
     pub domain: &'a Domain,
-    /// A category once its values are generalised; else the column's own kind.
+    /// A category once its values are generalized; else the column's own kind.
     pub kind: Kind,
     pub texts: Vec<String>,
 }
@@ -101,11 +101,11 @@ pub(crate) fn shuffle(rows: &mut [u32], rng: &mut impl Rng) {
 /// Bytes copied at once: most fields are shorter, and a copy of known length costs less than one of any length.
 const STRIDE: usize = 16;
 
-/// The most combinations of neighbouring fields that are written as one.
+/// The most combinations of neighboring fields that are written as one.
 const FUSED_MAX: usize = 1 << 10;
 
-/// Neighbouring columns written as one: all combinations of their texts in one piece of memory, each field followed by the byte
-/// that ends it. Generalised columns have few labels, and one copy of three fields costs less than three.
+/// Neighboring columns written as one: all combinations of their texts in one piece of memory, each field followed by the byte
+/// that ends it. Generalized columns have few labels, and one copy of three fields costs less than three.
 struct Fused<'a> {
     columns: &'a [ReleasedColumn<'a>],
     /// Padded by a stride, so that whole ones can be read from every start.

@@ -1,12 +1,12 @@
-//! Full-domain search: the least loss over the whole generalisation lattice, proved.
+//! Full-domain search: the least loss over the whole generalization lattice, proved.
 //!
 //! First an incumbent: a path from the table itself to the top, on which each step buys the most merging for the least
 //! loss, halved until its first node that holds is found, then improved by lowering single attributes. Then the proof:
-//! all nodes whose lower bound is below the incumbent, coarsest bound first. Each inherits from its coarser neighbours how many
+//! all nodes whose lower bound is below the incumbent, coarsest bound first. Each inherits from its coarser neighbors how many
 //! rows it must leave out at least ([`AtLeast`]); this fails it, or raises its bound above the incumbent, or it is judged
-//! and passes on what it learned. Since bounds only fall on the way down, every coarser neighbour comes before.
+//! and passes on what it learned. Since bounds only fall on the way down, every coarser neighbor comes before.
 //!
-//! The optimum is unique: among equal losses the node with the fewest generalisation steps, then the first in the order
+//! The optimum is unique: among equal losses the node with the fewest generalization steps, then the first in the order
 //! of levels. Batches are of fixed size, so that neither the answer nor the counts depend on the number of threads.
 
 use std::collections::HashSet;

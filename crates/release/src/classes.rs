@@ -2,7 +2,7 @@
 //! that an adversary, an earlier publisher's successor or an auditor works with, however the release was made.
 //!
 //! A *class* is a set of cells with the rows that carry them; a *bucket* is what the sensitive values are told of. In a
-//! generalised table every class is a bucket of its own. In a bucketized one many classes share a bucket: the reader sees
+//! generalized table every class is a bucket of its own. In a bucketized one many classes share a bucket: the reader sees
 //! which quasi values are in it and which sensitive values, but not which belong together.
 
 use super::bucketized::GROUP;
@@ -123,8 +123,8 @@ impl ReleasedClasses {
         ReleasedClasses { name: name.to_owned(), rows, quasi, cells, sizes, bucket_of, bucket_sizes, sensitive }
     }
 
-    /// The classes of a generalised table. `covers` tells what a label of an attribute stands for.
-    pub fn of_generalised(
+    /// The classes of a generalized table. `covers` tells what a label of an attribute stands for.
+    pub fn of_generalized(
         name: &str,
         table: &Table,
         quasi: &[String],
@@ -261,14 +261,14 @@ mod tests {
     }
 
     #[test]
-    fn a_generalised_table_becomes_classes_with_the_values_behind_them() {
+    fn a_generalized_table_becomes_classes_with_the_values_behind_them() {
         let rows =
             [["old", "F", "flu"], ["old", "F", "HIV"], ["old", "F", "flu"], ["young", "M", ""]].map(|row| row.to_vec());
         let table = Table::from_texts(&["age", "sex", "disease"], &rows);
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let sensitive = names(&["disease"]);
         let classes =
-            ReleasedClasses::of_generalised("data", &table, &names(&["age", "sex"]), &sensitive, point, "t").unwrap();
+            ReleasedClasses::of_generalized("data", &table, &names(&["age", "sex"]), &sensitive, point, "t").unwrap();
         assert_eq!((classes.len(), classes.rows), (2, 4));
         let old = (0..2).find(|&class| classes.describe(class) == [("age", "old"), ("sex", "F")]).unwrap();
         assert_eq!(classes.sizes[old], 3);
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(disease.values, ["HIV", "flu", ""]);
         assert_eq!(disease.of_bucket(classes.bucket_of[old]), [(0, 1), (1, 2)]);
         assert_eq!(disease.totals(), [1, 2, 1]);
-        let lost = ReleasedClasses::of_generalised("data", &table, &names(&["zip"]), &sensitive, point, "t.csv");
+        let lost = ReleasedClasses::of_generalized("data", &table, &names(&["zip"]), &sensitive, point, "t.csv");
         assert!(lost.unwrap_err().to_string().starts_with("t.csv: there is no column `zip`"));
     }
 

@@ -40,7 +40,7 @@ pub struct BareTable {
     pub sensitive: Vec<String>,
 }
 
-/// Opens the release in a directory: generalised or bucketized, or a folder of such sub-tables.
+/// Opens the release in a directory: generalized or bucketized, or a folder of such sub-tables.
 pub fn open_release(directory: &Path, progress: &dyn Progress) -> Result<Opened, TableError> {
     let manifest = Manifest::read(directory)?;
     let mut opened = Opened {
@@ -88,7 +88,7 @@ pub fn open_bare(bare: &BareTable, progress: &dyn Progress) -> Result<Opened, Ta
     }
     let quasi: Vec<String> = bare.quasi.iter().map(|(name, _)| name.clone()).collect();
     let covers = |attribute: &str, label: &str| labels.cover(attribute, label);
-    let classes = ReleasedClasses::of_generalised("data", &table, &quasi, &bare.sensitive, covers, &place)?;
+    let classes = ReleasedClasses::of_generalized("data", &table, &quasi, &bare.sensitive, covers, &place)?;
     Ok(Opened {
         name: place,
         method: "table".to_owned(),
@@ -101,7 +101,7 @@ pub fn open_bare(bare: &BareTable, progress: &dyn Progress) -> Result<Opened, Ta
 /// The tables that belong together: `data` alone, `quasi` or `statistics` with `sensitive`, each perhaps in a folder of its own.
 #[derive(Debug)]
 enum TableSet<'m> {
-    Generalised(&'m Resource),
+    Generalized(&'m Resource),
     Bucketized { quasi: &'m Resource, sensitive: Option<&'m Resource> },
     Cloned { statistics: &'m Resource, sensitive: Option<&'m Resource> },
 }
@@ -115,7 +115,7 @@ fn table_sets(manifest: &Manifest) -> Vec<TableSet<'_>> {
     let mut sets = Vec::new();
     for resource in &manifest.resources {
         match stem(resource).as_str() {
-            "data" => sets.push(TableSet::Generalised(resource)),
+            "data" => sets.push(TableSet::Generalized(resource)),
             kind @ ("quasi" | "statistics") => {
                 let beside = |other: &&Resource| folder(other) == folder(resource) && stem(other) == "sensitive";
                 let sensitive = manifest.resources.iter().find(beside);
@@ -137,7 +137,7 @@ fn open_tables(
     contradictions: &mut Vec<String>,
     progress: &dyn Progress,
 ) -> Result<ReleasedClasses, TableError> {
-    let (TableSet::Generalised(first)
+    let (TableSet::Generalized(first)
     | TableSet::Bucketized { quasi: first, .. }
     | TableSet::Cloned { statistics: first, .. }) = set;
     let place = directory.join(&first.path).display().to_string();
@@ -160,9 +160,9 @@ fn open_tables(
         }
     };
     let classes = match set {
-        TableSet::Generalised(resource) => {
+        TableSet::Generalized(resource) => {
             let table = read_released(directory, resource, progress)?;
-            ReleasedClasses::of_generalised(&name, &table, &quasi, &sensitive_of(resource), covers, &place)?
+            ReleasedClasses::of_generalized(&name, &table, &quasi, &sensitive_of(resource), covers, &place)?
         }
         TableSet::Bucketized { quasi: rows, sensitive } => {
             let sensitive = sensitive.ok_or_else(|| without_sensitive(&place, "bucketized"))?;

@@ -10,7 +10,7 @@ use hedgerow_table::TableError;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape<'a> {
     /// One table in which the quasi attributes carry labels.
-    Generalised { data: &'a Resource },
+    Generalized { data: &'a Resource },
     /// Quasi attributes and sensitive values apart, joined by `group` alone.
     Bucketized { quasi: &'a Resource, sensitive: &'a Resource },
     /// Statistics of small groups of people, and the sensitive values of the classes that they make up.
@@ -24,7 +24,7 @@ impl<'a> Shape<'a> {
     pub fn of(resources: &'a [Resource]) -> Option<Shape<'a>> {
         let named = |name: &str| resources.iter().find(|resource| resource.name == name);
         let shape = match (named("data"), named("quasi"), named("statistics"), named("sensitive")) {
-            (Some(data), None, None, None) => Shape::Generalised { data },
+            (Some(data), None, None, None) => Shape::Generalized { data },
             (None, Some(quasi), None, Some(sensitive)) => Shape::Bucketized { quasi, sensitive },
             (None, None, Some(statistics), Some(sensitive)) => Shape::Cloned { statistics, sensitive },
             (None, None, None, None) => {
@@ -56,7 +56,7 @@ impl<'a> Shape<'a> {
                 tables.iter().find(is).copied()
             };
             match (tables.len(), named("data"), named("quasi"), named("sensitive")) {
-                (1, Some(data), None, None) => Some((folder, Shape::Generalised { data })),
+                (1, Some(data), None, None) => Some((folder, Shape::Generalized { data })),
                 (2, None, Some(quasi), Some(sensitive)) => Some((folder, Shape::Bucketized { quasi, sensitive })),
                 _ => None,
             }
@@ -69,7 +69,7 @@ impl<'a> Shape<'a> {
     pub fn of_release(directory: &Path, manifest: &'a Manifest) -> Result<Shape<'a>, TableError> {
         Shape::of(&manifest.resources).ok_or_else(|| {
             let problem = "the tables that the manifest lists make no release";
-            let hint = "this version knows generalised releases (`data`), bucketized ones (`quasi` and `sensitive`), cloned \
+            let hint = "this version knows generalized releases (`data`), bucketized ones (`quasi` and `sensitive`), cloned \
                         ones (`statistics` and `sensitive`), and folders of the first two";
             TableError::input(directory.join(FILE_NAME).display().to_string(), problem, hint)
         })
@@ -77,7 +77,7 @@ impl<'a> Shape<'a> {
 
     pub fn tables(&self) -> Vec<&'a Resource> {
         match *self {
-            Shape::Generalised { data } => vec![data],
+            Shape::Generalized { data } => vec![data],
             Shape::Bucketized { quasi, sensitive } => vec![quasi, sensitive],
             Shape::Cloned { statistics, sensitive } => vec![statistics, sensitive],
             Shape::Decomposed { tables } => tables.iter().filter(|table| table.name != CODEBOOK).collect(),

@@ -55,7 +55,7 @@ impl Coins {
 
     /// A number below `end`, every one equally likely. `end` must not be 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
-        // The words above the last whole multiple of `end` would favour small numbers.
+        // The words above the last whole multiple of `end` would favor small numbers.
         let unfair = (u64::MAX % end).wrapping_add(1) % end;
         loop {
             let word = self.word();

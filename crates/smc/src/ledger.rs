@@ -32,7 +32,7 @@ pub enum Kind {
     BatchSize,
     /// Rows, without their owners.
     Rows,
-    /// Ring only: what a neighbour passes on, seen by the next one alone.
+    /// Ring only: what a neighbor passes on, seen by the next one alone.
     PassedOn,
 }
 
@@ -67,7 +67,7 @@ impl Kind {
             Kind::Objections => "whether any custodian objects",
             Kind::BatchSize => "the common number of rows handed in for shuffling, padding included",
             Kind::Rows => "rows, without their owners",
-            Kind::PassedOn => "running values that neighbours pass on in the ring",
+            Kind::PassedOn => "running values that neighbors pass on in the ring",
         }
     }
 }

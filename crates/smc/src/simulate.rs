@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use crate::machine::{Machine, Outgoing, To, Transition};
 use crate::message::Message;
 
-/// What travelled.
+/// What traveled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
     pub messages: u64,

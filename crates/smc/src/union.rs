@@ -1,6 +1,6 @@
 //! The union of rows that have few possible contents: for every class and every sensitive value, how many rows there are over all custodians.
 //!
-//! Rows of one class differ in nothing but the sensitive value once they are generalised, so their union *is* these counts: the
+//! Rows of one class differ in nothing but the sensitive value once they are generalized, so their union *is* these counts: the
 //! vector of (class × value) is summed, and no row travels. *What opens* is the union and nothing else; who brought which row
 //! cannot be told from it. Rows with attributes that have too many contents to count go through the shuffle instead.
 

@@ -12,7 +12,7 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// The stream of one block of one seed. Both numbers are mixed, so that neighbouring blocks and neighbouring seeds
+    /// The stream of one block of one seed. Both numbers are mixed, so that neighboring blocks and neighboring seeds
     /// start far apart.
     pub(crate) fn for_block(seed: u64, block: u64) -> Random {
         Random { state: mix(mix(seed).wrapping_add(block.wrapping_mul(GOLDEN_GAMMA))) }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bell_is_centred_and_bounded() {
+    fn the_bell_is_centered_and_bounded() {
         let mut random = Random::for_block(9, 9);
         let draws: Vec<i64> = (0..200_000).map(|_| i64::from(random.bell())).collect();
         assert!(draws.iter().all(|draw| draw.abs() <= 2_046));

@@ -1,6 +1,6 @@
 //! The frequency set: the distinct rows of a table as packed codes, with their counts.
 //!
-//! It is usually far smaller than the table, and a generalised one is rolled up from any finer one without going back
+//! It is usually far smaller than the table, and a generalized one is rolled up from any finer one without going back
 //! to the rows (LeFevre, DeWitt, Ramakrishnan: *Incognito*, 2005, section 3). A row is packed into `W` 64-bit words,
 //! one bit field per attribute, wide enough for the finest level, so that a key keeps its layout on every level.
 //!

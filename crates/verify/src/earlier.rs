@@ -54,7 +54,7 @@ pub fn community_of(protect: &str, opened: &[(Opened, String)]) -> Result<Commun
 }
 
 /// All releases are about the same people, so a value that one of them has and the source lacks, or that a complete
-/// one lacks and the source has, is spelt differently or about others.
+/// one lacks and the source has, is spelled differently or about others.
 pub fn refuse_other_values(
     community: &Community,
     protect: &str,
@@ -112,7 +112,7 @@ fn known_values(table: &ReleasedClasses, protect: &str) -> Option<Result<Classes
     for class in 0..table.len() {
         let cells = table.cells(class);
         let others = cells.iter().enumerate().filter(|(index, _)| *index != own).map(|(_, &cell)| cell).collect();
-        // In a generalised table every class is a bucket of its own, and says nothing beyond its cells.
+        // In a generalized table every class is a bucket of its own, and says nothing beyond its cells.
         let bucket = if table.len() == table.buckets() { 0 } else { table.bucket_of[class] };
         let values = beside.entry((others, bucket)).or_insert((BTreeSet::new(), class));
         let label = cells[own] as usize;
@@ -165,7 +165,7 @@ mod tests {
             } else {
                 quasi.map(str::to_owned).to_vec()
             };
-            ReleasedClasses::of_generalised(name, &table, &quasi, sensitive, cover, "t").unwrap()
+            ReleasedClasses::of_generalized(name, &table, &quasi, sensitive, cover, "t").unwrap()
         };
         let hidden = table("one", &[["*", "flu"], ["*", "HIV"], ["*", "cold"]], ["age"], &["icd".to_owned()]);
         let known = table("two", &[["old", "flu"], ["old", "HIV"], ["young", "cold"]], ["age"], &[]);

@@ -12,8 +12,8 @@ use hedgerow_table::{Table, TableError};
 use serde_json::json;
 
 use super::linker::owned;
+use crate::combined_view::{SideBySide, View};
 use crate::finding::{Exposure, Finding, Worst};
-use crate::side_by_side::{SideBySide, View};
 
 /// What is told of some people who look alike.
 struct Told {

@@ -14,8 +14,8 @@
 use serde_json::json;
 
 use super::exposure;
+use crate::combined_view::{Combination, Group, SideBySide};
 use crate::finding::{Finding, Worst};
-use crate::side_by_side::{Combination, Group, SideBySide};
 
 /// Equation 3: the confidence in every value that is left, from the rows of each value in each release, ascending by value.
 pub fn confidences(counts: &[&[(u32, f64)]]) -> Vec<(u32, f64)> {
@@ -109,7 +109,7 @@ fn views<'s>(
     beside: &'s SideBySide<'_>,
     group: &'s Group,
     combination: &'s Combination,
-) -> impl Iterator<Item = &'s crate::side_by_side::View> {
+) -> impl Iterator<Item = &'s crate::combined_view::View> {
     group.sides.iter().zip(&combination.views).map(|(&side, &view)| &beside.sides[side].views[view as usize])
 }
 

@@ -13,8 +13,8 @@ use hashbrown::HashMap;
 use serde_json::json;
 
 use super::exposure;
+use crate::combined_view::{Combination, Group, SideBySide};
 use crate::finding::{Finding, Worst};
-use crate::side_by_side::{Combination, Group, SideBySide};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weights {

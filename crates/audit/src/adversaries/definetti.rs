@@ -38,7 +38,7 @@ pub(crate) fn run(
         return Ok(finding);
     }
     let beliefs = learn(classes, sensitive);
-    let (mut worst, mut learnt, mut baseline) = (Worst::new(), 0.0, 0.0);
+    let (mut worst, mut learned, mut baseline) = (Worst::new(), 0.0, 0.0);
     for belief in &beliefs {
         let size: u64 = belief.values.iter().map(|&(_, count)| u64::from(count)).sum();
         let most = belief.values.iter().map(|&(_, count)| count).max().unwrap_or_default();
@@ -48,7 +48,7 @@ pub(crate) fn run(
             let believed = &belief.rows[row * belief.values.len()..(row + 1) * belief.values.len()];
             let rows = f64::from(classes.sizes[class as usize]);
             let top = believed.iter().copied().fold(0.0, f64::max) / rows;
-            learnt += top * rows;
+            learned += top * rows;
             finding.max_confidence = finding.max_confidence.max(top);
             worst.offer((-top, class), || {
                 let values = belief.values.iter().zip(believed);
@@ -67,7 +67,7 @@ pub(crate) fn run(
     }
     let examined = finding.people.max(1) as f64;
     finding.effective_l = beliefs.iter().map(|belief| belief.values.len() as u64).min();
-    finding.details.insert("expected_accuracy".to_owned(), json!(learnt / examined));
+    finding.details.insert("expected_accuracy".to_owned(), json!(learned / examined));
     finding.details.insert("baseline".to_owned(), json!(baseline / examined));
     if let Some((people, truth)) = people.and_then(|people| Some((people, people.column(&sensitive.name)?))) {
         let guessed = guess(name, classes, sensitive, &beliefs, people, truth)?;
@@ -252,9 +252,9 @@ mod tests {
     fn what_all_buckets_show_sorts_each_of_them_out() {
         let planted = buckets(100, true);
         let found = run("r", &planted, &planted.sensitive[0], None).unwrap();
-        let (learnt, baseline) = (&found.details["expected_accuracy"], &found.details["baseline"]);
+        let (learned, baseline) = (&found.details["expected_accuracy"], &found.details["baseline"]);
         assert_eq!(baseline, &json!(0.6));
-        assert!(learnt.as_f64().unwrap() > 0.9, "{learnt}");
+        assert!(learned.as_f64().unwrap() > 0.9, "{learned}");
         let worst = &found.worst[0];
         assert!(worst.values[0].1 > 0.9, "{worst:?}");
     }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_goes_together_nothing_is_learnt() {
+    fn where_nothing_goes_together_nothing_is_learned() {
         let safe = buckets(100, false);
         let found = run("r", &safe, &safe.sensitive[0], None).unwrap();
         assert_eq!(found.people, 200);

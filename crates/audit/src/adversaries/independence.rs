@@ -8,8 +8,8 @@
 use serde_json::{Value, json};
 
 use super::exposure;
+use crate::combined_view::{Combination, Group, SideBySide};
 use crate::finding::{Finding, Worst};
-use crate::side_by_side::{Combination, Group, SideBySide};
 
 /// How many rows of the probabilistic table are told.
 const TABLE_MAX: usize = 10_000;

@@ -29,7 +29,7 @@ const ROUNDS_MAX: usize = 100;
 /// More rows and slots than this are joined by an index: what is possible for each would not fit into memory.
 const MEMBERS_MAX: usize = 10_000;
 
-/// One bucketized sub-table in plain values: a generalised one has one bucket for each class.
+/// One bucketized sub-table in plain values: a generalized one has one bucket for each class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubTable {
     pub name: String,

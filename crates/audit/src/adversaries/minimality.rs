@@ -1,9 +1,9 @@
 //! The minimality attack (Wong, Fu, Wang, Pei: *Minimality attack in privacy preserving data publishing*, 2007): who knows that
-//! an algorithm generalises only as far as it must, knows that everything finer breaks the rule, and that rules out some of
+//! an algorithm generalizes only as far as it must, knows that everything finer breaks the rule, and that rules out some of
 //! what a class could hide.
 //!
 //! The adversary knows everybody's quasi values, which method was used, and what was asked for. Where k-anonymity alone
-//! explains why nothing finer was published, nothing is learnt; where it does not, too few sensitive values must be the
+//! explains why nothing finer was published, nothing is learned; where it does not, too few sensitive values must be the
 //! reason, and the ways to give the values of a class to its people are only those in which that is so.
 //!
 //! - Mondrian leaves a class whole when every cut that it tries fails (`mondrian.rs`).
@@ -82,7 +82,7 @@ pub(crate) fn run(
         ("full-domain", None) => {
             return note(finding, "the hierarchies are needed to know what is finer: name the policy with --policy");
         }
-        _ => return note(finding, "this method is not known to generalise only as far as needed"),
+        _ => return note(finding, "this method is not known to generalize only as far as needed"),
     }
     Ok(finding)
 }

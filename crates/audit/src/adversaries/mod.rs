@@ -12,8 +12,8 @@ pub mod minimality;
 #[cfg(test)]
 pub(crate) mod testing;
 
+use crate::combined_view::{Combination, Group, SideBySide};
 use crate::finding::Exposure;
-use crate::side_by_side::{Combination, Group, SideBySide};
 
 /// The adversaries by name, in the order in which they are run.
 pub const NAMES: [&str; 9] = [

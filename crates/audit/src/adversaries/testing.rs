@@ -12,11 +12,11 @@ pub(crate) fn cover(_: &str, label: &str) -> Cover {
     }
 }
 
-/// A generalised table, the last of its columns sensitive.
+/// A generalized table, the last of its columns sensitive.
 pub(crate) fn classes<const N: usize>(names: &[&str; N], rows: &[[&str; N]]) -> ReleasedClasses {
     let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.to_vec()).collect();
     let table = Table::from_texts(names, &rows);
     let names = names.map(str::to_owned);
     let (sensitive, quasi) = names.split_last().unwrap();
-    ReleasedClasses::of_generalised("data", &table, quasi, std::slice::from_ref(sensitive), cover, "t").unwrap()
+    ReleasedClasses::of_generalized("data", &table, quasi, std::slice::from_ref(sensitive), cover, "t").unwrap()
 }

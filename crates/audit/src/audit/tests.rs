@@ -16,7 +16,7 @@ fn release(name: &str, names: &[&str], rows: &[Vec<String>]) -> Opened {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let (sensitive, quasi) = names.split_last().unwrap();
     let sensitive = [sensitive.clone()];
-    let classes = ReleasedClasses::of_generalised("data", &table, quasi, &sensitive, cover, name).unwrap();
+    let classes = ReleasedClasses::of_generalized("data", &table, quasi, &sensitive, cover, name).unwrap();
     Opened {
         name: name.to_owned(),
         method: "table".to_owned(),

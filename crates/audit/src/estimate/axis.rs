@@ -11,7 +11,7 @@ use hedgerow_table::date::Date;
 use hedgerow_table::{Bound, Column, Cover, Domain, Kind, TableError, Values};
 
 use super::mask;
-use super::told::Told;
+use super::micro_statistics::Told;
 
 /// The longest label an error repeats, in characters.
 const SHOWN_MAX: usize = 60;

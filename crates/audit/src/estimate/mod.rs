@@ -11,9 +11,9 @@
 
 pub(crate) mod axis;
 pub(crate) mod mask;
+pub(crate) mod micro_statistics;
 pub(crate) mod predicate;
 pub(crate) mod regions;
-pub(crate) mod told;
 
 #[cfg(test)]
 mod tests;

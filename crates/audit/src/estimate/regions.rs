@@ -11,8 +11,8 @@ use hedgerow_table::{Bound, InputError, Kind, TableError};
 
 use super::axis::{Axis, Extent, Under, first_whole, real};
 use super::mask;
+use super::micro_statistics::Told;
 use super::predicate::Predicate;
-use super::told::Told;
 
 pub(crate) const MISSING: u32 = 0;
 

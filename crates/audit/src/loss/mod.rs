@@ -1,4 +1,4 @@
-//! What generalising and suppressing cost: one file per measure. Lower is better for all of them.
+//! What generalizing and suppressing cost: one file per measure. Lower is better for all of them.
 
 use crate::measure::RowCounts;
 

@@ -1,4 +1,4 @@
-//! Errors of a generalised release: cells cover values, and a class is a combination of cells.
+//! Errors of a generalized release: cells cover values, and a class is a combination of cells.
 
 use hashbrown::HashMap;
 use hedgerow_table::Codes;
@@ -8,7 +8,7 @@ use crate::attribute::{Attribute, Unchanged};
 use crate::classes::Classes;
 use crate::matching::{Fits, matching};
 
-/// The errors of a generalised release, for every sensitive attribute that is a number or a date.
+/// The errors of a generalized release, for every sensitive attribute that is a number or a date.
 pub(crate) fn of_cells(quasi: &[Attribute<'_>], sensitive: &[Unchanged<'_>], classes: &Classes) -> Vec<NumberError> {
     let measured = sensitive.iter().enumerate().filter_map(|(index, attribute)| {
         let numbers = numbers(&attribute.source.domain)?;

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use hedgerow_table::{Codes, Table, parallel};
 
 use super::diagram::Outcome;
-use super::generalised::{Groups, merged};
+use super::generalized::{Groups, merged};
 use super::plan::Plan;
 use super::sql::What;
 use super::tally::{Choice, Contribution, Tally};

@@ -295,7 +295,7 @@ impl<'a, 'c> Reader<'a, 'c> {
         )
     }
 
-    /// Says so when a text is nowhere in the release; most often it is misspelt.
+    /// Says so when a text is nowhere in the release; most often it is misspelled.
     fn note_unknown(&mut self, column: usize, text: &str) {
         let named = &self.columns.all[column];
         let open = |under: &Under| matches!(under, Under::Everything | Under::Mask(_));

@@ -19,19 +19,19 @@
 //! **Several tables** of one release are asked one at a time (`several`).
 //!
 //! Text is cut up by `token`, read by `syntax` and `expression` into a `tree`, bound to columns by `sql` and `comparison`; becomes a
-//! `condition`, then a `diagram` over regions; `generalised` and `buckets` judge rows with it; `tally` adds up.
+//! `condition`, then a `diagram` over regions; `generalized` and `buckets` judge rows with it; `tally` adds up.
 
 mod answer;
 pub(crate) mod buckets;
 mod columns;
 mod comparison;
 mod condition;
+mod decomposed;
 mod diagram;
 mod expression;
-mod generalised;
+mod generalized;
 mod plan;
 mod release;
-mod several;
 mod sql;
 mod syntax;
 mod tally;
@@ -42,9 +42,9 @@ mod transport;
 mod tree;
 
 pub use answer::Answer;
+pub use decomposed::answer_release;
 use hedgerow_table::{InputError, TableError};
 pub use release::Release;
-pub use several::answer_release;
 
 use answer::{Cell, Column, ColumnKind};
 use buckets::Buckets;
@@ -117,7 +117,7 @@ fn heading(columns: &Columns<'_>, name: &str, what: What) -> Column {
 /// One line for each group; without GROUP BY one line for all rows, even when there are none.
 fn groups(release: &Release, question: &Question, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
     let mut groups = match &release.tables {
-        Tables::Generalised(table) => generalised::groups(plan, table)?,
+        Tables::Generalized(table) => generalized::groups(plan, table)?,
         Tables::Bucketized(quasi, sensitive) => {
             buckets::groups(plan, &Buckets::new(quasi, sensitive, release.told.is_some())?)
         }
@@ -193,7 +193,7 @@ fn sorted(a: f64, b: f64, descending: bool) -> std::cmp::Ordering {
 /// The rows that can fulfil the condition, as released.
 fn rows(release: &Release, question: &Question, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
     let outcomes: Vec<Outcome> = match &release.tables {
-        Tables::Generalised(table) => generalised::outcomes(plan, table),
+        Tables::Generalized(table) => generalized::outcomes(plan, table),
         Tables::Bucketized(quasi, sensitive) => {
             let buckets = Buckets::new(quasi, sensitive, release.told.is_some())?;
             let hidden = question.outputs.iter().find_map(|output| match output.what {

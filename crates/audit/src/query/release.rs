@@ -25,7 +25,7 @@ pub struct Release {
 
 #[derive(Debug)]
 pub(crate) enum Tables {
-    Generalised(Table),
+    Generalized(Table),
     /// Quasi attributes and `group`; `group`, sensitive attributes and `count`.
     Bucketized(Table, Table),
 }
@@ -48,8 +48,8 @@ impl Release {
         let kinds = fields.filter_map(|field: &Field| Some((field.name.clone(), field.values_kind()?))).collect();
         let mut told = None;
         let (tables, codebook) = match shape {
-            Shape::Generalised { data } => {
-                (Tables::Generalised(read_released(directory, data, progress)?), read_codebook(directory)?)
+            Shape::Generalized { data } => {
+                (Tables::Generalized(read_released(directory, data, progress)?), read_codebook(directory)?)
             }
             Shape::Cloned { sensitive, .. } => {
                 let read = Cloned::read(directory, manifest, progress)?;
@@ -75,7 +75,7 @@ impl Release {
 
     pub(crate) fn rows(&self) -> usize {
         match &self.tables {
-            Tables::Generalised(table) | Tables::Bucketized(table, _) => table.rows,
+            Tables::Generalized(table) | Tables::Bucketized(table, _) => table.rows,
         }
     }
 
@@ -83,7 +83,7 @@ impl Release {
     pub(crate) fn columns(&self) -> Vec<(&Column, Option<Kind>)> {
         let kind = |column: &Column| self.kinds.iter().find(|(name, _)| *name == column.name).map(|(_, kind)| *kind);
         match &self.tables {
-            Tables::Generalised(table) => table.columns.iter().map(|column| (column, kind(column))).collect(),
+            Tables::Generalized(table) => table.columns.iter().map(|column| (column, kind(column))).collect(),
             Tables::Bucketized(quasi, sensitive) => {
                 let quasi = quasi.columns.iter().filter(|column| column.name != GROUP);
                 let sensitive = sensitive.columns.iter().filter(|column| column.name != GROUP && column.name != COUNT);

@@ -1,7 +1,7 @@
 //! Adding up what rows contribute to COUNT, SUM and AVG: an estimate, and how low and how high the true answer can be.
 //!
 //! A row contributes in proportion to the probability that the condition holds for it. Of the bounds, one is reached when every
-//! row is as the least favourable value under its cells has it, the other with the most favourable; rows do not depend
+//! row is as the least favorable value under its cells has it, the other with the most favorable; rows do not depend
 //! on one another. The mean's bounds take the rows that must be counted and add of the others those that move it furthest.
 
 use super::sql::What;

@@ -3,7 +3,7 @@
 //!
 //! A query asks for the rows with some values in 1 to `dimensions` quasi attributes and, when there are sensitive ones,
 //! in one of these. Each attribute is given the same share of its values, chosen so that all together would select
-//! `selectivity` of evenly spread rows: a run of neighbouring values for numbers and dates, any values for categories,
+//! `selectivity` of evenly spread rows: a run of neighboring values for numbers and dates, any values for categories,
 //! where the missing value is one of them.
 //!
 //! The estimate is that of `hedgerow query`, for a reader who knows the source's values: it adds up, over the classes, the rows with

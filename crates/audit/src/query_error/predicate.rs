@@ -133,10 +133,10 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_colours_by_hand() {
-        let colours = domain(&["blue", "green", "red"], true);
+    fn shares_of_colors_by_hand() {
+        let colors = domain(&["blue", "green", "red"], true);
         let asked = Predicate::Any(vec![0, 3]);
-        let share = |label: &str, cover: Cover| share(&asked, label, cover, &colours);
+        let share = |label: &str, cover: Cover| share(&asked, label, cover, &colors);
         let leaves = Cover::Leaves(["blue", "green", "pink"].map(str::to_owned).to_vec());
         assert!((share("cold", leaves) - 1.0 / 3.0).abs() < 1e-12, "all leaves count, whether or not they occur");
         assert_eq!(share("", Cover::Missing), 1.0);
@@ -149,19 +149,19 @@ mod tests {
     fn queries_keep_to_the_dimensions_and_shares_asked_for() {
         let ages: Vec<String> = (0..50).map(|age| age.to_string()).collect();
         let ages = domain(&ages.iter().map(String::as_str).collect::<Vec<_>>(), true);
-        let colours = domain(&["blue", "green", "red"], true);
+        let colors = domain(&["blue", "green", "red"], true);
         let options = QueryOptions { dimensions: Some(2), selectivity: 0.125, ..QueryOptions::default() };
         let mut rng = StdRng::seed_from_u64(3);
         let mut seen = [false; 2];
         for _ in 0..200 {
-            let query = Query::draw(&mut rng, &[&ages, &colours, &ages], &[&colours], &options);
+            let query = Query::draw(&mut rng, &[&ages, &colors, &ages], &[&colors], &options);
             seen[query.quasi.len() - 1] = true;
             let share = 0.125f64.powf(1.0 / (query.quasi.len() + 1) as f64);
             assert!(query.quasi.windows(2).all(|pair| pair[0].0 < pair[1].0));
             for (attribute, predicate) in query.quasi.iter().chain(&query.sensitive) {
                 let codes: Vec<u32> = predicate.codes().collect();
-                let colour = *attribute == 1 || query.sensitive.as_ref().is_some_and(|(_, p)| p == predicate);
-                let values = if colour { 4 } else { 50 };
+                let color = *attribute == 1 || query.sensitive.as_ref().is_some_and(|(_, p)| p == predicate);
+                let values = if color { 4 } else { 50 };
                 assert_eq!(codes.len(), (share * f64::from(values)).round() as usize);
                 assert!(
                     codes.is_sorted_by(|a, b| a < b) && codes.iter().all(|&code| (code as usize) < values as usize)

@@ -67,16 +67,16 @@ fn as_text(lop: &Lop, setting: Setting, ring: &Exposure, masked: &Exposure) -> S
     let Lop { custodians, domain, items, made_up, .. } = lop;
     let bound = |value: f64| if value > 1.0 { "none".to_owned() } else { short(value) };
     let rows = [
-        ("all of a neighbour's items", bound(setting.set_exposure(*made_up)), ring.set_expected, masked.set_expected),
+        ("all of a neighbor's items", bound(setting.set_exposure(*made_up)), ring.set_expected, masked.set_expected),
         (
-            "  the neighbour is known to lead",
+            "  the neighbor is known to lead",
             bound(setting.set_exposure_of_leader(*made_up)),
             ring.set_of_leader,
             masked.set_of_leader,
         ),
-        ("one of a neighbour's items", String::new(), ring.item_expected, masked.item_expected),
+        ("one of a neighbor's items", String::new(), ring.item_expected, masked.item_expected),
         (
-            "  the neighbour is known to lead",
+            "  the neighbor is known to lead",
             bound(setting.item_exposure_of_leader(*made_up)),
             ring.item_of_leader,
             masked.item_of_leader,
@@ -95,7 +95,7 @@ fn as_text(lop: &Lop, setting: Setting, ring: &Exposure, masked: &Exposure) -> S
     if let Some(wanted) = lop.wanted {
         let number = |made_up: Option<u64>| made_up.map_or("no number".to_owned(), |made_up| made_up.to_string());
         text.push_str(&format!(
-            "for a loss of at most {}: {} made-up items hide all of a neighbour's items, {} hide one of a leader's\n",
+            "for a loss of at most {}: {} made-up items hide all of a neighbor's items, {} hide one of a leader's\n",
             short(wanted),
             number(setting.made_up_for_set_exposure(wanted)),
             number(setting.made_up_for_item_exposure(wanted)),

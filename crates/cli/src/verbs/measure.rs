@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use hedgerow_audit::joint::{CountQueries, measure_tables};
+use hedgerow_audit::max_likelihood::{CountQueries, measure_tables};
 use hedgerow_audit::{
     Measured, MeasuredBuckets, MeasuredClones, Measures, QuasiSource, QueryOptions, Recoding, measure, measure_buckets,
     measure_clones,
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure>
     let bars = Bars::new(talk);
     let queries = QueryOptions { count: arguments.queries, seed: arguments.seed, ..QueryOptions::default() };
     let measures = match Shape::of_release(directory, &manifest)? {
-        Shape::Generalised { data } => generalised(directory, &manifest, data, &policy, &queries, &bars)?,
+        Shape::Generalized { data } => generalized(directory, &manifest, data, &policy, &queries, &bars)?,
         Shape::Bucketized { quasi, sensitive } => {
             bucketized(directory, &manifest, [quasi, sensitive], &policy, &queries, &bars)?
         }
@@ -62,7 +62,7 @@ fn several(arguments: &Measure, policy: &Policy, bars: Bars, talk: &Talk) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-fn generalised(
+fn generalized(
     directory: &Path,
     manifest: &Manifest,
     data: &Resource,

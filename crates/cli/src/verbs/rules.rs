@@ -8,7 +8,7 @@ use hedgerow_privacy::rules::{Dependency, Standing};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_publish::decompose::choice::{Chosen, Unchosen};
 use hedgerow_publish::decompose::picture::Picture;
-use hedgerow_publish::decompose::problem::Hopeless;
+use hedgerow_publish::decompose::problem::Unsatisfiable;
 use hedgerow_publish::decompose::{self, Problem, Rules};
 use hedgerow_table::InputError;
 use rand::SeedableRng;
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments, talk: &Talk) -> Result<ExitCode, Failur
     };
     let chosen = match chosen {
         Some(Err(Unchosen::Failed(error))) => return Err((*error).into()),
-        Some(Err(Unchosen::Hopeless(Hopeless(rule)))) => {
+        Some(Err(Unchosen::Unsatisfiable(Unsatisfiable(rule)))) => {
             let told = rules.told(rules.reduced.kept[rule]);
             impossible.push(format!("{told}: dependencies alone lead from one side to the other"));
             None
@@ -120,7 +120,7 @@ impl Report<'_> {
                 let sensitive = match (&table.groups, &table.regions) {
                     (None, _) => String::new(),
                     (Some(_), None) => format!("; by bucket: {sensitive}"),
-                    (Some(_), Some(_)) => format!(", generalised; with {sensitive}"),
+                    (Some(_), Some(_)) => format!(", generalized; with {sensitive}"),
                 };
                 let _ = writeln!(text, "  {:>3}  {open}{sensitive}", index + 1);
             }

@@ -409,7 +409,7 @@ fn chance_decides_and_threads_do_not() {
     );
 }
 
-/// With neighbours in a bucket its values lie within a few dozen places; strangers would lie thousands apart.
+/// With neighbors in a bucket its values lie within a few dozen places; strangers would lie thousands apart.
 #[test]
 fn people_who_are_alike_share_a_bucket() {
     let folder = with_many_people();

@@ -275,7 +275,7 @@ fn what_was_lost_is_the_same_from_the_release() {
 }
 
 #[test]
-fn guardians_can_be_generalised_instead() {
+fn guardians_can_be_generalized_instead() {
     for algorithm in ["uad", "gd"] {
         let folder = sixty_people(&format!("algorithm = \"{algorithm}\"\nanonymizer = \"mondrian\""));
         let ran = publish(&folder);
@@ -298,7 +298,7 @@ fn guardians_can_be_generalised_instead() {
 
 /// A class in which one value becomes too frequent is no guardian any more.
 #[test]
-fn a_generalised_guardian_that_was_changed_is_found_out() {
+fn a_generalized_guardian_that_was_changed_is_found_out() {
     let folder = sixty_people("algorithm = \"uad\"\nanonymizer = \"mondrian\"");
     assert_eq!(publish(&folder).code, Some(0));
     let manifest: Value = serde_json::from_str(&folder.read("release/datapackage.json")).unwrap();

@@ -42,7 +42,7 @@ struct Asking {
     require: Vec<Asked>,
 }
 
-/// How a column is generalised.
+/// How a column is generalized.
 #[derive(Clone, Copy, PartialEq)]
 enum Scheme {
     Widths,

@@ -127,8 +127,8 @@ pub(super) fn regions(facts: &Facts<'_>) -> Option<Way> {
         .iter()
         .map(|leaf| known.get(if codes { leaf.clone() } else { words(leaf).concat() }.as_str()).copied())
         .collect();
-    let recognised = found.iter().flatten().count();
-    if recognised * 5 < leaves.len() * 4 {
+    let recognized = found.iter().flatten().count();
+    if recognized * 5 < leaves.len() * 4 {
         return None;
     }
     let mut tree = Tree::new(leaves.clone());

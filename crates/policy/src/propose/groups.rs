@@ -1,4 +1,4 @@
-//! Groupings of categories, written as a hierarchy file: bands joined with their neighbours, other texts by frequency.
+//! Groupings of categories, written as a hierarchy file: bands joined with their neighbors, other texts by frequency.
 
 use std::collections::HashMap;
 
@@ -112,7 +112,7 @@ fn field(text: &str, line: &mut String) {
     }
 }
 
-/// Bands such as `18-24`, `[70-80)`, `65+`: sorted by their first number, neighbours joined two by two.
+/// Bands such as `18-24`, `[70-80)`, `65+`: sorted by their first number, neighbors joined two by two.
 pub(super) fn in_order(facts: &Facts<'_>) -> Option<Way> {
     const BANDS_MIN: usize = 5;
     const BANDS_MAX: usize = 1_000;

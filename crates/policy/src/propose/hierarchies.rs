@@ -7,7 +7,7 @@ use super::profile::Facts;
 use super::vocabulary::Concept;
 use super::{codes, countries, dates, groups, numbers};
 
-/// How a column would be generalised.
+/// How a column would be generalized.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Way {
     /// The value, then `*`.
@@ -98,7 +98,7 @@ fn texts(facts: &Facts<'_>, concept: Concept) -> Plan {
         && concept != Concept::Code
         && let Some(file) = groups::in_order(facts)
     {
-        return Plan::new(file, kind, "neighbours joined");
+        return Plan::new(file, kind, "neighbors joined");
     }
     // A code's characters say which values belong together, also when there are few.
     let coded = concept == Concept::Code && facts.distinct > 2 && facts.length_min >= 3;

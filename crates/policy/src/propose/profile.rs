@@ -28,7 +28,7 @@ pub struct ColumnProfile {
     pub role: Option<Role>,
     /// Why, in one sentence.
     pub reason: String,
-    /// How it would be generalised, in a few words; empty when it would not.
+    /// How it would be generalized, in a few words; empty when it would not.
     pub hierarchy: String,
 }
 

@@ -6,7 +6,7 @@
 use super::spelling::words;
 use crate::Role;
 
-/// What a column is about, as far as it decides how to generalise it.
+/// What a column is about, as far as it decides how to generalize it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Concept {
     Age,
@@ -140,7 +140,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
         quasi(Concept::Nominal, "where a person lives"),
         "municipality region county state province district city town village canton kanton gemeinde bezirk kreis \
          bundesland ort wohnort stadt departement ville ciudad municipio provincia comune regione cidade estado \
-         prefecture neighbourhood neighborhood borough ward parish locality location residence area place st \
+         prefecture neighborhood neighborhood borough ward parish locality location residence area place st \
          division msa cbsa geo geography urban rural density site hospital clinic facility institution branch",
     ),
     (
@@ -149,7 +149,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
          konfession confession religione religiao culte glaube",
     ),
     (
-        quasi(Concept::Open, "neighbours know it"),
+        quasi(Concept::Open, "neighbors know it"),
         "household householdsize hhsize familysize family children kids child noc npf npers persons members \
          dependents dependants haushalt haushaltsgroesse haushaltsgrosse haushaltgroesse kinder menage taillemenage \
          enfants hijos hogar figli housing housingtype tenure ownrent dwelling rooms bedrooms vehicles cars car",

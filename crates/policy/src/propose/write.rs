@@ -21,12 +21,12 @@ const ALIGNED_MAX: usize = 28;
 const COMMENT_COLUMN_MAX: usize = 78;
 const LINE_MAX: usize = 128;
 /// A search that judges more combinations of levels, times rules, than this gets a time limit.
-const JUDGEMENTS_AT_EASE: f64 = 5e6;
+const JUDGMENTS_AT_EASE: f64 = 5e6;
 
 const HEAD: &str = "\
 # A draft for someone who knows the data: check every role first, then the hierarchies.
 #   identifier   never released
-#   quasi        others may know it: generalised
+#   quasi        others may know it: generalized
 #   sensitive    others must not learn it: protected by a rule
 #   plain        released as it is
 # A column that is not listed is not released.
@@ -247,12 +247,12 @@ fn publish_section(text: &mut String, columns: &[&Proposed<'_>]) {
     text.push_str("\n[publish]\nmethod = \"full-domain\"\n");
     text.push_str("suppression = 0.02  # up to 2 % of the rows may be left out rather than all others made coarser\n");
     text.push_str(
-        "loss = \"ncp\"        # what the search minimises: the mean share of its range that a cell spreads over\n",
+        "loss = \"ncp\"        # what the search minimizes: the mean share of its range that a cell spreads over\n",
     );
     let plans = columns.iter().filter_map(|column| column.plan.as_ref());
     let nodes: f64 = plans.map(|plan| plan.levels() as f64 + 2.0).product();
     let rules = 1 + columns.iter().filter(|column| effective_role(column) == Some(Role::Sensitive)).count();
-    if nodes * rules as f64 > JUDGEMENTS_AT_EASE {
+    if nodes * rules as f64 > JUDGMENTS_AT_EASE {
         let _ = writeln!(
             text,
             "max-seconds = 60    # {nodes:.0e} combinations of levels: then the best one found, not proven to be the best"

@@ -344,19 +344,19 @@ fn hierarchies_that_contradict_themselves() {
     hierarchy_refused(
         "{ widths = [5] }, type = \"category\"",
         "39: attributes.age.hierarchy.widths",
-        "generalises numbers, but the attribute's type is `category`",
+        "generalizes numbers, but the attribute's type is `category`",
         "`type`",
     );
     hierarchy_refused(
         "{ dates = [\"year\"] }, type = \"integer\"",
         "39: attributes.age.hierarchy.dates",
-        "generalises dates",
+        "generalizes dates",
         "`type`",
     );
     hierarchy_refused(
         "{ breaks = [2000-01-01] }, type = \"float\"",
         "39: attributes.age.hierarchy.breaks",
-        "generalises dates",
+        "generalizes dates",
         "`type`",
     );
 }
@@ -396,7 +396,7 @@ fn what_this_version_cannot_do() {
         line_refused(2, &format!("{key} = \"x\""), &place, "not available in this version", "`path`");
     }
     line_refused(17, "loss = \"entropy\"", "17:8: publish.loss", "unknown loss", "known: `ncp`, `precision`");
-    accepted(&changed(17, "[community]\nreleases = [\"../neighbour/release\"]"));
+    accepted(&changed(17, "[community]\nreleases = [\"../neighbor/release\"]"));
     accepted(&changed(17, "[community]\nreleases = []"));
     line_refused(
         17,

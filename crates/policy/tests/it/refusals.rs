@@ -13,7 +13,7 @@ fn the_good_policy_is_good() {
 fn unknown_keys_anywhere() {
     line_refused(14, "[publich]", "14:2: publich", "unknown key", "did you mean `publish`?");
     line_refused(1, "[source]\npaht = 1", "2:1: source.paht", "unknown key", "`path`");
-    line_refused(1, "[source]\ncolour = 1", "2:1: source.colour", "unknown key", "known here: `path`, `format`");
+    line_refused(1, "[source]\ncolor = 1", "2:1: source.color", "unknown key", "known here: `path`, `format`");
     line_refused(8, "ward = { role = \"plain\", tipe = \"date\" }", "8:26: attributes.ward.tipe", "unknown", "`type`");
     line_refused(
         6,

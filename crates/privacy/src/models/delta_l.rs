@@ -1,7 +1,7 @@
 //! (δ,l)-diversity: at most 1/l of a class's protected values fit into one short stretch.
 //!
 //! Zare-Mirakabad: *(δ,l)-diversity: privacy preservation for publication numerical sensitive data*. The paper has two readings:
-//! - `window`: no interval of length 2δ holds more than 1/l of the rows, whether or not a value sits at its centre. This is what
+//! - `window`: no interval of length 2δ holds more than 1/l of the rows, whether or not a value sits at its center. This is what
 //!   its algorithm (figure 3) computes and what its introduction asks for: {40, 60} says "about 50".
 //! - `pairwise`: definition 5 as printed: for every value v at most 1/l of the rows have an interval [y − δ, y + δ] that overlaps
 //!   v's, which is `|y − v| ≤ 2δ`: absolute (2δ,l)-anonymity.
@@ -60,14 +60,14 @@ impl Guarantee for DeltaL {
         let most = self.l.times_in(class.rows);
         match self.reading {
             Reading::Window => self.reach.windows(class.values).all(|crowd| crowd <= most),
-            Reading::Pairwise => self.reach.neighbourhoods(class.values).all(|crowd| crowd <= most),
+            Reading::Pairwise => self.reach.neighborhoods(class.values).all(|crowd| crowd <= most),
         }
     }
 
     fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
         let crowd = match self.reading {
             Reading::Window => self.reach.windows(class.values).max(),
-            Reading::Pairwise => self.reach.neighbourhoods(class.values).max(),
+            Reading::Pairwise => self.reach.neighborhoods(class.values).max(),
         };
         vec![Measure::at_least("l", class.rows as f64 / crowd.unwrap_or(class.rows) as f64)]
     }

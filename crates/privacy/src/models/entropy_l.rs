@@ -3,7 +3,7 @@
 //! Machanavajjhala et al. 2007, definition 4.1. With counts nᵢ in a class of n rows the condition
 //! `−Σ (nᵢ/n)·ln(nᵢ/n) ≥ ln l` is the same as `Σ nᵢ·ln nᵢ + n·ln l ≤ n·ln n`, that is `l ⁿ · Π nᵢ ^ nᵢ ≤ n ⁿ`: a statement about
 //! integers. It is decided in floats where the difference exceeds their error; a tie (uniform classes are ties) is
-//! decided by comparing prime factorisations; what is neither is too close to call, and fails, which is the safe side.
+//! decided by comparing prime factorizations; what is neither is too close to call, and fails, which is the safe side.
 //!
 //! Merging: entropy is concave. Absorbing core: entropy is at most the logarithm of the number of values, so at least
 //! ⌈l⌉ values occur.

@@ -50,11 +50,11 @@ impl Guarantee for EpsilonM {
 
     fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         let most = self.m.times_in(class.rows);
-        self.reach.neighbourhoods(class.values).all(|crowd| crowd <= most)
+        self.reach.neighborhoods(class.values).all(|crowd| crowd <= most)
     }
 
     fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
-        let crowd = self.reach.neighbourhoods(class.values).max().unwrap_or(class.rows);
+        let crowd = self.reach.neighborhoods(class.values).max().unwrap_or(class.rows);
         vec![Measure::at_least("m", class.rows as f64 / crowd as f64)]
     }
 }

@@ -1,5 +1,5 @@
 //! Functional dependencies that an attacker knows. If X → S, whoever learns X learns S, so `Q ⇸ S` cannot hold unless
-//! `Q ⇸ X` does (Jin and others 2010, theorem 3.2). What of X is already known need not be learnt: the rule added protects
+//! `Q ⇸ X` does (Jin and others 2010, theorem 3.2). What of X is already known need not be learned: the rule added protects
 //! the rest, and where nothing is left, no publication of S keeps the rule.
 //!
 //! The theorem says *only if*: the added rules are needed and need not be enough. An attacker who can also work out which

@@ -1,5 +1,5 @@
 //! What dependencies add to rules, against what it is meant to say: whoever works out attributes from which the protected one follows
-//! has learnt it (Jin and others 2010, theorem 3.2). Every set of attributes is tried, with plain lists.
+//! has learned it (Jin and others 2010, theorem 3.2). Every set of attributes is tried, with plain lists.
 //!
 //! `HEDGEROW_SEED=N` replays the run that a failure names.
 
@@ -87,15 +87,15 @@ fn everything_from_which_the_protected_follows_is_protected_and_nothing_else() {
             continue;
         }
         for (know, protect, l) in &rules {
-            for learnt in 0..1u32 << attributes {
-                let learnt: Vec<usize> =
-                    (0..attributes).filter(|at| learnt >> at & 1 == 1 && !know.contains(at)).collect();
+            for learned in 0..1u32 << attributes {
+                let learned: Vec<usize> =
+                    (0..attributes).filter(|at| learned >> at & 1 == 1 && !know.contains(at)).collect();
                 let forbidden = |rule: &&Rule| {
                     let Model::DistinctLDiversity { l: given } = rule.require[0] else { return false };
-                    set(know).is_subset(rule.know) && rule.protect.is_subset(set(&learnt)) && given >= *l
+                    set(know).is_subset(rule.know) && rule.protect.is_subset(set(&learned)) && given >= *l
                 };
-                if learns(know, &learnt, protect) {
-                    assert!(all.iter().any(forbidden), "{know:?} may learn {learnt:?}; {}", told());
+                if learns(know, &learned, protect) {
+                    assert!(all.iter().any(forbidden), "{know:?} may learn {learned:?}; {}", told());
                 }
             }
         }

@@ -51,7 +51,7 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
     let [protected] = sensitive.as_slice() else {
         let problem = format!("anatomy publishes one sensitive attribute, and the policy has {}", sensitive.len());
         let hint = match sensitive.first() {
-            None => "give the attribute that must not be learnt the role `sensitive`",
+            None => "give the attribute that must not be learned the role `sensitive`",
             Some(_) => {
                 "leave one `sensitive` and make the others `identifier`, which are not released; buckets say nothing of how several go together"
             }
@@ -72,7 +72,7 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
             if let Some(why) = guarantee.and_then(|guarantee| refused_in_buckets(guarantee.as_ref())) {
                 let problem = format!("anatomy cannot keep {}: it {why}", model.name());
                 let hint =
-                    "ask for `frequency-l-diversity` instead, or use method = \"full-domain\", which generalises";
+                    "ask for `frequency-l-diversity` instead, or use method = \"full-domain\", which generalizes";
                 return Err(InputError::new(place.clone(), problem, hint));
             }
         }

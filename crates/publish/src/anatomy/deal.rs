@@ -18,7 +18,7 @@
 //! each, and of its orders Π (rows of v in bucket b)! lead to these buckets. So who knows how the deal works learns no more
 //! than who only sees the tables.
 //!
-//! The order of values matters to no guarantee above, but to others: among sorted numbers, neighbours in a bucket are g places
+//! The order of values matters to no guarantee above, but to others: among sorted numbers, neighbors in a bucket are g places
 //! apart, which is what keeps close numbers out of one bucket, and every bucket is a systematic sample of the table.
 //!
 //! Cost: one pass to count, one to shuffle, one to deal.
@@ -113,7 +113,7 @@ fn dealt(values: &[(u32, u32)], ends: &[usize], bucket: usize, buckets: usize, h
     let rows = ends.last().copied().unwrap_or(0);
     let (mut place, mut index) = (bucket, 0);
     while place < rows {
-        // In strides that double: few of many values are far apart, many of few are neighbours.
+        // In strides that double: few of many values are far apart, many of few are neighbors.
         let mut stride = 1;
         while index + stride < ends.len() && ends[index + stride - 1] <= place {
             index += stride;
@@ -267,7 +267,7 @@ mod tests {
     /// For every outcome, all tables that could have led to it did so with the same probability: enumerated over every
     /// arrangement of the values and every order of the rows.
     #[test]
-    fn an_outcome_favours_none_of_the_tables_behind_it() {
+    fn an_outcome_favors_none_of_the_tables_behind_it() {
         let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
         for row in 0..6 {
             let insert = |order: &Vec<usize>, at: usize| [&order[..at], &[row], &order[at..]].concat();

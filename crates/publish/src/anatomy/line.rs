@@ -1,4 +1,4 @@
-//! Rows in a line on which neighbours are alike: along Hilbert's curve through the space of the quasi attributes (Hilbert 1891;
+//! Rows in a line on which neighbors are alike: along Hilbert's curve through the space of the quasi attributes (Hilbert 1891;
 //! the turning of axes as in Skilling: *Programming the Hilbert curve*, 2004).
 //!
 //! Each attribute is an axis. Its values stand in their order, categories first by what their hierarchy puts together, and
@@ -190,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// The curve visits every cell once, and each step leads to a neighbouring cell.
+    /// The curve visits every cell once, and each step leads to a neighboring cell.
     #[test]
     fn every_step_of_the_curve_is_one_cell_long() {
         for (axes, bits) in [(1, 6), (2, 1), (2, 5), (3, 3), (4, 2), (5, 2), (7, 1), (1, 12), (2, 9)] {

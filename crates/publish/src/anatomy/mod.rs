@@ -1,10 +1,10 @@
 //! `method = "anatomy"`: quasi attributes as they are in one table, sensitive values in another, joined by buckets in which no
 //! value is frequent (Xiao, Tao: *Anatomy: simple and effective privacy preservation*, 2006).
 //!
-//! Nothing is generalised, so what is lost is only which of a bucket's values belongs to which of its rows. What is given
+//! Nothing is generalized, so what is lost is only which of a bucket's values belongs to which of its rows. What is given
 //! up is that quasi values stand open: whoever knows somebody's finds out whether they are in the table.
 //!
-//! Rows are laid in a line along which neighbours are alike (`line.rs`), the line is cut into blocks (`blocks.rs`), and each block is
+//! Rows are laid in a line along which neighbors are alike (`line.rs`), the line is cut into blocks (`blocks.rs`), and each block is
 //! dealt into buckets (`deal.rs`). What buckets must keep is one question to [`Allowed`], so a guarantee needs no
 //! bucketizer of its own as long as it survives merging. With `assignment = "random"` all rows are one block, as in the paper. Where numbers must not be close, rows of a block are exchanged between its
 //! buckets (`exchange.rs`), since the distances leave room and the blocks are long.
@@ -26,7 +26,7 @@ use crate::bind::Bound;
 use crate::bucketized;
 use crate::catalog;
 use crate::error::PublishError;
-use crate::generalised;
+use crate::generalized;
 use crate::publish::{Job, Published};
 
 pub use allowed::Allowed;
@@ -47,7 +47,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
         .and_then(|attribute| bound.table.column(&attribute.name))
         .ok_or_else(|| PublishError::Internal("internal error: the sensitive attribute was not read".to_owned()))?;
     let allowed = allowed::eligible(&bound, sensitive)?;
-    let mut rng = generalised::rng(options)?;
+    let mut rng = generalized::rng(options)?;
     let cardinality = sensitive.domain.cardinality();
     let buckets = if bound.policy.publish.assignment == Assignment::Random {
         at_random(&sensitive.codes, cardinality, &allowed, &mut rng)
@@ -78,7 +78,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     })
 }
 
-/// The losses that mean something here: those of class sizes, a bucket being a class. Measures of generalised cells (ncp,
+/// The losses that mean something here: those of class sizes, a bucket being a class. Measures of generalized cells (ncp,
 /// precision, granularity) would all be 0, as if nothing were lost, and are not told.
 fn losses(bound: &Bound<'_>, buckets: &Buckets) -> Map<String, Value> {
     let mut sizes = vec![0u64; buckets.count as usize];

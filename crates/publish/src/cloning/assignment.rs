@@ -15,9 +15,9 @@ use std::ops::Range;
 use hedgerow_table::parallel;
 
 use super::division::Division;
-use super::dues::Dues;
 use super::lowest::lowest_first;
 use super::packing::{Packed, pack};
+use super::quotas::Dues;
 use super::space::Space;
 use crate::bind::Bound;
 

@@ -1,8 +1,8 @@
 //! Counting what the labels of an attribute can fill: the pass over the tuples of a box that `packing` makes again and again.
 
 use super::division::Share;
-use super::dues::Dues;
 use super::packing::{Filling, Level};
+use super::quotas::Dues;
 
 /// A level while what it can fill is counted.
 pub(super) struct Counting<'a> {

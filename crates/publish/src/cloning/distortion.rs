@@ -5,7 +5,7 @@ use hedgerow_table::parallel;
 use super::assignment::Assigned;
 use crate::bind::{Bound, Quasi};
 
-/// Over all tuples and quasi attributes: if the classes were generalised, what that would cost.
+/// Over all tuples and quasi attributes: if the classes were generalized, what that would cost.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Distortion {
     /// Levels of the hierarchies, added up: the paper's measure (Li, Wong, Fu, Pei: *Anonymization by local recoding in data with

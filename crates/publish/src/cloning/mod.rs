@@ -14,11 +14,11 @@ mod assignment;
 mod counting;
 mod distortion;
 pub mod division;
-mod dues;
 mod eligible;
 mod lowest;
 mod packing;
 mod promise;
+mod quotas;
 mod report;
 mod scan;
 mod space;
@@ -36,7 +36,7 @@ use serde_json::{Map, Value, json};
 use crate::bind::Bound;
 use crate::catalog;
 use crate::error::{Ineligible, PublishError};
-use crate::generalised;
+use crate::generalized;
 use crate::publish::{Job, Published, TableFormat};
 
 use assignment::{Cut, cut_all};
@@ -55,7 +55,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
         return Err(InputError::new("--format", problem, "leave --format out").into());
     }
     let searching = Instant::now();
-    let mut rng = generalised::rng(options)?;
+    let mut rng = generalized::rng(options)?;
     let sensitive = sensitive_column(&bound)?;
     warn_of_plain(&mut bound);
     let sizes = Sizes::of(&bound);
@@ -85,11 +85,11 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let report = CloneReport::new(sensitive, &division, &cut, rare, (distortion, assign_time), &sizes);
     let losses = losses(&cut, source);
     let tables = write::tables(&bound, sensitive, &division, &cut, &sizes, staged.path(), &mut rng)?;
-    let mut manifest = generalised::manifest(&bound, tables, rows, &losses);
+    let mut manifest = generalized::manifest(&bound, tables, rows, &losses);
     manifest.hedgerow.cloning = report.to_manifest(&sensitive.name);
-    let named = |released: &dyn Released| generalised::named_rules(&bound, released);
+    let named = |released: &dyn Released| generalized::named_rules(&bound, released);
     let describe = |manifest: &mut Manifest, released: &dyn Released| {
-        manifest.hedgerow.hierarchies = generalised::hierarchies(&bound, released);
+        manifest.hedgerow.hierarchies = generalized::hierarchies(&bound, released);
     };
     let (verified, checked) = staged.verify(manifest, named, describe, options.progress)?;
     let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;

@@ -2,7 +2,7 @@
 //!
 //! A class needs γ tuples of every sensitive value, so a label, say `Female`, can fill at most min(tuples with the label and the
 //! value / γ) classes that are female throughout. In a box of tuples, every level of every attribute is counted
-//! this way; the one that saves the most generalisation steps (classes it can fill × levels saved) is taken first, and each of its labels is a
+//! this way; the one that saves the most generalization steps (classes it can fill × levels saved) is taken first, and each of its labels is a
 //! box in which the other attributes, and finer levels of this one, are tried alike. What they cannot fill goes back to the
 //! box, where the level is then used up, but others may still fill classes. What is left at the end agrees in nothing, and is
 //! assigned by closeness alone.
@@ -18,8 +18,8 @@ use hedgerow_table::{Codes, parallel, with_codes};
 
 use super::counting::{Counting, fills};
 use super::division::Share;
-use super::dues::Dues;
 use super::lowest::lowest_first;
+use super::quotas::Dues;
 use crate::bind::Bound;
 
 /// Classes filled from one box, with their tuples by value.

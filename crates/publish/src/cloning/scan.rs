@@ -1,5 +1,5 @@
 //! The paper's assignment, kept for comparison: class after class, from ρ tuples of every value those that cost the fewest
-//! generalisation steps (Baig et al. 2011, algorithm 1). Quadratic: every class looks at a share of the table.
+//! generalization steps (Baig et al. 2011, algorithm 1). Quadratic: every class looks at a share of the table.
 
 use hedgerow_table::Ratio;
 use rand::RngExt;
@@ -26,7 +26,7 @@ impl Grown<'_> {
         (inside, (level..levels.len()).find(meets).unwrap_or(levels.len() - 1))
     }
 
-    /// Generalisation steps over all attributes if the tuple joined.
+    /// Generalization steps over all attributes if the tuple joined.
     fn steps_with(&self, row: u32) -> usize {
         (0..self.cells.len()).map(|attribute| self.level_with(attribute, row).1).sum()
     }

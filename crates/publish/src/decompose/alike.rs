@@ -1,6 +1,6 @@
 //! Rows that a bucketized table does not tell apart, as far as they lose by it.
 //!
-//! Where rows are dealt to buckets round and round ([`Round`]), the buckets of a value are neighbours. So rows that look alike are put
+//! Where rows are dealt to buckets round and round ([`Round`]), the buckets of a value are neighbors. So rows that look alike are put
 //! in the order of their buckets: those whose buckets hold a row's value stand together then, and around that row. Which they are is
 //! found once; what one more attribute changes is seen by how many of them it leaves alike, and nothing needs to be
 //! divided for that.

@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use super::divergence::Divergence;
 use super::gd::gd;
 use super::multi_sensitive::multi_sensitive;
-use super::problem::Hopeless;
+use super::problem::Unsatisfiable;
 use super::uad::uad;
 use super::{Problem, Subtable, single_attribute};
 use crate::error::PublishError;
@@ -17,7 +17,7 @@ use crate::error::PublishError;
 pub struct Chosen {
     pub algorithm: Algorithm,
     pub tables: Vec<Subtable>,
-    /// `None` where it has no closed form: a generalised table shares with others what it generalises.
+    /// `None` where it has no closed form: a generalized table shares with others what it generalizes.
     pub kl: Option<f64>,
     /// For each rule of the problem.
     pub standings: Vec<Standing>,
@@ -26,16 +26,16 @@ pub struct Chosen {
 /// Why there are no tables.
 #[derive(Debug)]
 pub enum Unchosen {
-    Hopeless(Hopeless),
+    Unsatisfiable(Unsatisfiable),
     /// One table with several sensitive attributes was asked for, and no bucket of it can be made.
     NoBuckets,
     /// What was chosen could not be anonymized.
     Failed(Box<PublishError>),
 }
 
-impl From<Hopeless> for Unchosen {
-    fn from(hopeless: Hopeless) -> Unchosen {
-        Unchosen::Hopeless(hopeless)
+impl From<Unsatisfiable> for Unchosen {
+    fn from(hopeless: Unsatisfiable) -> Unchosen {
+        Unchosen::Unsatisfiable(hopeless)
     }
 }
 
@@ -82,6 +82,6 @@ pub fn choose(
     best.ok_or_else(|| {
         let alone = problem.standings(&single_attribute(problem));
         let rule = alone.iter().position(|standing| !standing.is_kept()).unwrap_or(0);
-        Unchosen::Hopeless(Hopeless(rule))
+        Unchosen::Unsatisfiable(Unsatisfiable(rule))
     })
 }

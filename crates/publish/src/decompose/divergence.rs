@@ -5,7 +5,7 @@
 //! Σ p ln(p/q) falls apart into entropies: Σ H(table) − Σ H(separator) − H(everything). A bucketized table knows its rows x
 //! only by their buckets g, and says s of x with Σ_g p(x,g)·p(s|g); its share is the mean of −ln of that over the rows.
 //! Protected values that are not told at all count as equally likely, and so do all combinations in the region of a class where
-//! a table is generalised.
+//! a table is generalized.
 //!
 //! That share is H(x) and what the table loses beside it ([`super::losses`]); H(x) mostly is that of a separator too, and falls out.
 //!
@@ -163,7 +163,7 @@ pub(super) fn classes(problem: &Problem<'_>, attributes: AttributeSet) -> (Vec<u
     })
 }
 
-/// Whether a generalised table shares what it generalises. Others tell it otherwise then, and there is no closed form.
+/// Whether a generalized table shares what it generalizes. Others tell it otherwise then, and there is no closed form.
 fn shares_regions(tables: &[Subtable]) -> bool {
     tables.iter().enumerate().filter(|(_, table)| table.regions.is_some()).any(|(index, table)| {
         let others = tables.iter().enumerate().filter(|(other, _)| *other != index);

@@ -17,20 +17,24 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::divergence::Divergence;
-use super::problem::{Hopeless, isolate};
+use super::problem::{Unsatisfiable, isolate};
 use super::{Groups, Problem, Subtable};
 
 /// Less than this is rounding.
 const GAIN_MIN: f64 = 1e-12;
 
-pub fn gd(problem: &Problem<'_>, divergence: &mut Divergence<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Hopeless> {
+pub fn gd(
+    problem: &Problem<'_>,
+    divergence: &mut Divergence<'_>,
+    rng: &mut StdRng,
+) -> Result<Vec<Subtable>, Unsatisfiable> {
     let mut tables = decompose(problem, rng)?;
     add_back(problem, &mut tables, divergence, rng);
     problem.tidy(&mut tables);
     Ok(tables)
 }
 
-fn decompose(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Hopeless> {
+fn decompose(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Unsatisfiable> {
     let rules_about = |attribute: usize| problem.rules.iter().filter(|rule| rule.protect.contains(attribute)).count();
     let everything = problem.everything();
     let candidates = everything.iter().filter(|&attribute| problem.can_be_bucketized(attribute));
@@ -40,7 +44,7 @@ fn decompose(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, H
         None => vec![Subtable::plain(everything)],
     };
     while let Some(rule) = problem.standings(&tables).iter().position(|standing| !standing.is_kept()) {
-        let Some(protect) = problem.rules[rule].protect.iter().next() else { return Err(Hopeless(rule)) };
+        let Some(protect) = problem.rules[rule].protect.iter().next() else { return Err(Unsatisfiable(rule)) };
         isolate(protect, &mut tables);
         problem.keep(rule, &mut tables)?;
         if problem.can_be_bucketized(protect) {

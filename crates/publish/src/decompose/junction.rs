@@ -1,5 +1,5 @@
-//! Whether tables fit together as a tree, and what neighbours in it share. Then the most likely table behind them has a
-//! closed form: the product of the tables over the product of what neighbours share (Lauritzen: *Graphical models*, 1996;
+//! Whether tables fit together as a tree, and what neighbors in it share. Then the most likely table behind them has a
+//! closed form: the product of the tables over the product of what neighbors share (Lauritzen: *Graphical models*, 1996;
 //! Kifer, Gehrke 2006).
 //!
 //! Tables form such a tree exactly when a spanning tree with the largest shares reaches a total of
@@ -20,14 +20,14 @@ struct Part {
     buckets: Option<usize>,
 }
 
-/// What neighbouring tables share, where they share attributes; `None` when the tables do not form a tree.
+/// What neighboring tables share, where they share attributes; `None` when the tables do not form a tree.
 pub fn separators(tables: &[Subtable]) -> Option<Vec<AttributeSet>> {
     let parts = parts(tables);
     let share = |one: &Part, other: &Part| {
         let same_buckets = one.buckets.is_some() && one.buckets == other.buckets;
         (one.attributes & other.attributes).len() + usize::from(same_buckets)
     };
-    // Prim's: for every part outside, the neighbour inside with the largest share.
+    // Prim's: for every part outside, the neighbor inside with the largest share.
     let mut nearest = vec![(0usize, 0usize); parts.len()];
     let mut inside = vec![false; parts.len()];
     let mut total = 0;
@@ -39,9 +39,9 @@ pub fn separators(tables: &[Subtable]) -> Option<Vec<AttributeSet>> {
             (0..parts.len()).filter(|&part| !inside[part]).max_by_key(|&part| (nearest[part].0, usize::MAX - part))?
         };
         if step > 0 {
-            let (weight, neighbour) = nearest[next];
+            let (weight, neighbor) = nearest[next];
             total += weight;
-            let shared = parts[next].attributes & parts[neighbour].attributes;
+            let shared = parts[next].attributes & parts[neighbor].attributes;
             separators.extend((!shared.is_empty()).then_some(shared));
         }
         inside[next] = true;

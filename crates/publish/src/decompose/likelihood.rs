@@ -120,7 +120,7 @@ impl<'a> Own<'a> {
         (lost - self.sum) / (self.rows as f64).max(1.0)
     }
 
-    /// The mean of −ln of all that a generalised table says of its rows: within a class all combinations of what its region covers
+    /// The mean of −ln of all that a generalized table says of its rows: within a class all combinations of what its region covers
     /// are equally likely, and the sensitive values as frequent as they are. Regions do not overlap.
     pub fn region_loss(&self, groups: &Groups, volumes: &[f64]) -> f64 {
         let rows = self.rows as f64;
@@ -196,12 +196,12 @@ impl<'a> More<'a> {
     fn add(&mut self, class: &[Line]) {
         self.shared.add(class.len());
         match self.held {
-            Held::Dealt(round) => self.ask_neighbours(round, class),
+            Held::Dealt(round) => self.ask_neighbors(round, class),
             Held::Listed(lists) => self.add_up(lists, class),
         }
     }
 
-    fn ask_neighbours(&mut self, round: &Round, class: &[Line]) {
+    fn ask_neighbors(&mut self, round: &Round, class: &[Line]) {
         let rows = class.len() as u64;
         let longer = class.partition_point(|line| line.group < round.longer) as u64;
         let (per_longer, per_other) = (1.0 / f64::from(round.full + 1), 1.0 / f64::from(round.full));
@@ -265,7 +265,7 @@ fn before(class: &[Line], place: usize, bucket: u32) -> usize {
     }
 }
 
-/// So many neighbours are asked one after the other.
+/// So many neighbors are asked one after the other.
 const NEAR: usize = 4;
 
 /// A sum of logarithms, most of which are taken together.

@@ -66,7 +66,7 @@ impl<'a> Losses<'a> {
         open.iter().find_map(|attribute| Some((attribute, self.alike.get(&(groups, open.without(attribute)))?)))
     }
 
-    /// Of a table that was measured before: of what it tells by bucket, given what it tells by row, and of all that a generalised
+    /// Of a table that was measured before: of what it tells by bucket, given what it tells by row, and of all that a generalized
     /// one tells.
     pub fn of(&self, table: Guarded<'_>) -> f64 {
         self.known[&key(table)]

@@ -2,7 +2,7 @@
 //! Das: *Versatile publishing for privacy preservation*, 2010).
 //!
 //! A table with a protected attribute and something that its rules know is bucketized ([`groups`]): one file tells the
-//! bucket of every row, another the protected values of every bucket; or its other attributes are generalised ([`regions`]).
+//! bucket of every row, another the protected values of every bucket; or its other attributes are generalized ([`regions`]).
 //! Which attributes go together is chosen by [`gd`], [`uad`], [`multi_sensitive`], or by giving each attribute a table of its
 //! own; what a choice keeps of the data is its [`divergence`].
 
@@ -10,11 +10,12 @@ pub mod alike;
 pub mod attack;
 mod bucket_order;
 pub mod choice;
-pub mod colouring;
+pub mod coloring;
 pub mod divergence;
 pub mod entropies;
 pub mod gd;
 pub mod groups;
+pub mod integer_program;
 pub mod junction;
 pub mod likelihood;
 pub mod losses;
@@ -22,7 +23,6 @@ pub mod multi_sensitive;
 pub mod partition;
 pub mod picture;
 pub mod problem;
-pub mod program;
 pub mod regions;
 mod release;
 pub mod rules;
@@ -31,7 +31,7 @@ pub mod uad;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hedgerow_audit::joint::{PublishedBuckets, PublishedTable};
+use hedgerow_audit::max_likelihood::{PublishedBuckets, PublishedTable};
 use hedgerow_policy::{Anonymizer, Policy, Role};
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_release::bucketized::{COUNT, GROUP};
@@ -48,11 +48,11 @@ pub use rules::Rules;
 use crate::bind::Bound;
 use crate::catalog;
 use crate::error::{Ineligible, PublishError};
-use crate::generalised;
+use crate::generalized;
 use crate::publish::{Job, Published};
 use attack::{Attacked, Limits, attack};
 use choice::{Chosen, Unchosen, choose};
-use problem::Hopeless;
+use problem::Unsatisfiable;
 
 /// One table of a decomposition.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub struct Subtable {
     pub sensitive: AttributeSet,
     /// The buckets, where there is something sensitive.
     pub groups: Option<Arc<Groups>>,
-    /// What is told of each bucket's rows instead of what they are, where the table is generalised.
+    /// What is told of each bucket's rows instead of what they are, where the table is generalized.
     pub regions: Option<Arc<Regions>>,
 }
 
@@ -72,7 +72,7 @@ impl Subtable {
         Subtable { attributes, sensitive: AttributeSet::EMPTY, groups: None, regions: None }
     }
 
-    /// As readers see it, to be asked and measured together with others; `None` for one that is generalised.
+    /// As readers see it, to be asked and measured together with others; `None` for one that is generalized.
     pub fn published(&self, problem: &Problem<'_>) -> Option<PublishedTable> {
         let column = |attribute: usize| (attribute, problem.columns[attribute].iter().collect::<Vec<u32>>());
         let open = self.open().iter().map(column).collect();
@@ -129,7 +129,7 @@ fn publish_chosen(
     }
     options.progress.stage("decomposing", None);
     let problem = rules.problem();
-    let chosen = choose(&bound, &rules, &problem, &mut generalised::rng(options)?);
+    let chosen = choose(&bound, &rules, &problem, &mut generalized::rng(options)?);
     let chosen = chosen.map_err(|unchosen| why_not(&rules, unchosen))?;
     options.progress.stage("attacking the tables laid side by side", None);
     let mut warnings = bound.warnings.clone();
@@ -210,7 +210,7 @@ pub fn chosen(
     let publish = &bound.policy.publish;
     choose(problem, publish.algorithm, rng, |tables| match publish.anonymizer {
         Anonymizer::Anatomy => Ok(tables),
-        Anonymizer::Mondrian => regions::generalised(bound, rules, problem, tables),
+        Anonymizer::Mondrian => regions::generalized(bound, rules, problem, tables),
     })
 }
 
@@ -229,7 +229,7 @@ fn losses(chosen: &Chosen) -> Map<String, Value> {
 fn why_not(rules: &Rules<'_>, unchosen: Unchosen) -> PublishError {
     let (reasons, hint) = match unchosen {
         Unchosen::Failed(error) => return *error,
-        Unchosen::Hopeless(Hopeless(rule)) => {
+        Unchosen::Unsatisfiable(Unsatisfiable(rule)) => {
             let rule = rules.told(rules.reduced.kept[rule]);
             let hint = "remove the rule, or a dependency that attackers do not know";
             (vec![format!("{rule}: dependencies alone lead from one side to the other")], hint)

@@ -23,7 +23,7 @@ use hedgerow_table::Ratio;
 use rand::rngs::StdRng;
 
 use super::divergence::sensitive_values;
-use super::program::Program;
+use super::integer_program::Program;
 use super::{Groups, Problem, Subtable};
 use crate::rows::shuffle;
 

@@ -1,5 +1,5 @@
 //! A picture of rules and tables as SVG: attributes as dots on a circle, every table as a hull around its attributes, every rule
-//! as an arrow from what is known to what is protected, numbered and in the colour of the table that guards it. A solid outline and
+//! as an arrow from what is known to what is protected, numbered and in the color of the table that guards it. A solid outline and
 //! a ring around the attribute that it hides mark a guardian; other tables are dashed. No fonts or styles from elsewhere.
 
 use std::f64::consts::TAU;
@@ -9,7 +9,7 @@ use hedgerow_privacy::rules::{AttributeSet, Rule, Standing};
 
 use super::Subtable;
 
-const COLOURS: [&str; 8] = ["#3b6fd4", "#d98e04", "#2f9e58", "#d1495b", "#8a5cd0", "#12a1a1", "#94653f", "#5f6f86"];
+const COLORS: [&str; 8] = ["#3b6fd4", "#d98e04", "#2f9e58", "#d1495b", "#8a5cd0", "#12a1a1", "#94653f", "#5f6f86"];
 const INK: &str = "#26313f";
 const FAINT: &str = "#68768a";
 const ALARM: &str = "#c1121f";
@@ -34,10 +34,10 @@ struct Point {
     y: f64,
 }
 
-/// One line below the picture: a sign, its colour, and a text.
+/// One line below the picture: a sign, its color, and a text.
 struct Line {
     sign: Sign,
-    colour: &'static str,
+    color: &'static str,
     text: String,
 }
 
@@ -76,10 +76,10 @@ impl Picture<'_> {
             let corners = hull(self.tables[index].attributes.iter().map(|attribute| places[attribute]).collect());
             let pad = 28.0 - 4.0 * rank.min(3) as f64;
             let dashes = if self.tables[index].sensitive.is_empty() { " stroke-dasharray=\"6 5\"" } else { "" };
-            let colour = colour(index);
+            let color = color(index);
             let _ = writeln!(
                 svg,
-                "<path d=\"{}\" fill=\"{colour}\" fill-opacity=\"0.10\" stroke=\"{colour}\" stroke-width=\"1.8\"{dashes}/>",
+                "<path d=\"{}\" fill=\"{color}\" fill-opacity=\"0.10\" stroke=\"{color}\" stroke-width=\"1.8\"{dashes}/>",
                 padded(&corners, pad)
             );
         }
@@ -88,7 +88,7 @@ impl Picture<'_> {
         }
         // On top of all arrows, so that none runs through a number.
         for (index, rule) in self.rules.iter().enumerate() {
-            draw_number(&mut svg, meeting(rule, &places), self.numbers[index], self.colour_of(index));
+            draw_number(&mut svg, meeting(rule, &places), self.numbers[index], self.color_of(index));
         }
         self.draw_attributes(&mut svg, &places);
         for (number, line) in legend.iter().enumerate() {
@@ -122,17 +122,17 @@ impl Picture<'_> {
         places
     }
 
-    /// The colour of the table that guards a rule; alarm where it is broken.
-    fn colour_of(&self, rule: usize) -> &'static str {
+    /// The color of the table that guards a rule; alarm where it is broken.
+    fn color_of(&self, rule: usize) -> &'static str {
         match self.standings.get(rule) {
-            Some(Standing::Guarded(table)) => colour(*table),
+            Some(Standing::Guarded(table)) => color(*table),
             Some(Standing::Broken(_)) => ALARM,
             Some(Standing::NotReachable) | None => FAINT,
         }
     }
 
     fn draw_rule(&self, svg: &mut String, index: usize, rule: &Rule, places: &[Point]) {
-        let colour = self.colour_of(index);
+        let color = self.color_of(index);
         let broken = matches!(self.standings.get(index), Some(Standing::Broken(_)));
         let dashes = if broken { " stroke-dasharray=\"5 3\"" } else { "" };
         let (starts, ends) = (points(rule.know, places), points(rule.protect, places));
@@ -141,7 +141,7 @@ impl Picture<'_> {
             let from = towards(start, meeting, 9.0);
             let _ = writeln!(
                 svg,
-                "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"1.2\" \
+                "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{color}\" stroke-width=\"1.2\" \
                  opacity=\"0.85\"{dashes}/>",
                 from.x, from.y, meeting.x, meeting.y
             );
@@ -150,12 +150,12 @@ impl Picture<'_> {
             let tip = towards(end, meeting, 13.0);
             let _ = writeln!(
                 svg,
-                "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"2\"{dashes}/>{}",
+                "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{color}\" stroke-width=\"2\"{dashes}/>{}",
                 meeting.x,
                 meeting.y,
                 tip.x,
                 tip.y,
-                arrow_head(meeting, tip, colour)
+                arrow_head(meeting, tip, color)
             );
         }
     }
@@ -171,7 +171,7 @@ impl Picture<'_> {
                     place.x,
                     place.y,
                     9 + 4 * ring,
-                    colour(index)
+                    color(index)
                 );
             }
             let _ = writeln!(
@@ -192,7 +192,7 @@ impl Picture<'_> {
 
     fn legend(&self) -> Vec<Line> {
         let list = |set: AttributeSet| set.iter().map(|attribute| self.names[attribute]).collect::<Vec<_>>().join(", ");
-        let title = |text: &str| Line { sign: Sign::Title, colour: FAINT, text: text.to_owned() };
+        let title = |text: &str| Line { sign: Sign::Title, color: FAINT, text: text.to_owned() };
         let mut lines = Vec::new();
         lines.extend((!self.tables.is_empty()).then(|| title("tables")));
         for (index, table) in self.tables.iter().enumerate() {
@@ -202,7 +202,7 @@ impl Picture<'_> {
                 .collect();
             let mut text = format!("table {}: {}", index + 1, list(table.open()));
             if !table.sensitive.is_empty() {
-                let how = if table.regions.is_some() { "generalised, with" } else { "by bucket" };
+                let how = if table.regions.is_some() { "generalized, with" } else { "by bucket" };
                 let _ = write!(text, "; {how} {}", list(table.sensitive));
             }
             if !guarded.is_empty() {
@@ -210,7 +210,7 @@ impl Picture<'_> {
                 let _ = write!(text, "  (guards {rules} {})", guarded.join(", "));
             }
             let solid = !table.sensitive.is_empty();
-            lines.push(Line { sign: Sign::Hull { solid }, colour: colour(index), text });
+            lines.push(Line { sign: Sign::Hull { solid }, color: color(index), text });
         }
         lines.extend((!self.rules.is_empty()).then(|| title("rules")));
         for (index, rule) in self.rules.iter().enumerate() {
@@ -221,39 +221,39 @@ impl Picture<'_> {
                 None => String::new(),
             };
             let text = format!("{} ⇸ {}{standing}", list(rule.know), list(rule.protect));
-            lines.push(Line { sign: Sign::Number(self.numbers[index]), colour: self.colour_of(index), text });
+            lines.push(Line { sign: Sign::Number(self.numbers[index]), color: self.color_of(index), text });
         }
         lines
     }
 }
 
 fn draw_line(svg: &mut String, line: &Line, y: f64) {
-    let Line { sign, colour, text } = line;
+    let Line { sign, color, text } = line;
     match sign {
         Sign::Title => {
             let _ =
-                writeln!(svg, "<text x=\"24\" y=\"{:.1}\" fill=\"{colour}\" font-size=\"12\">{text}</text>", y + 4.0);
+                writeln!(svg, "<text x=\"24\" y=\"{:.1}\" fill=\"{color}\" font-size=\"12\">{text}</text>", y + 4.0);
             return;
         }
         Sign::Hull { solid } => {
             let dashes = if *solid { "" } else { " stroke-dasharray=\"4 3\"" };
             let _ = writeln!(
                 svg,
-                "<rect x=\"26\" y=\"{:.1}\" width=\"20\" height=\"13\" rx=\"5\" fill=\"{colour}\" fill-opacity=\"0.18\" \
-                 stroke=\"{colour}\" stroke-width=\"1.6\"{dashes}/>",
+                "<rect x=\"26\" y=\"{:.1}\" width=\"20\" height=\"13\" rx=\"5\" fill=\"{color}\" fill-opacity=\"0.18\" \
+                 stroke=\"{color}\" stroke-width=\"1.6\"{dashes}/>",
                 y - 6.5
             );
         }
-        Sign::Number(number) => draw_number(svg, Point { x: 36.0, y }, *number, colour),
+        Sign::Number(number) => draw_number(svg, Point { x: 36.0, y }, *number, color),
     }
     let _ = writeln!(svg, "<text x=\"58\" y=\"{:.1}\">{}</text>", y + 4.5, escaped(text));
 }
 
-fn draw_number(svg: &mut String, at: Point, number: usize, colour: &str) {
+fn draw_number(svg: &mut String, at: Point, number: usize, color: &str) {
     let _ = writeln!(
         svg,
-        "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"9\" fill=\"#ffffff\" stroke=\"{colour}\" stroke-width=\"1.6\"/><text x=\"{:.1}\" \
-         y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\" font-weight=\"600\" fill=\"{colour}\">{number}</text>",
+        "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"9\" fill=\"#ffffff\" stroke=\"{color}\" stroke-width=\"1.6\"/><text x=\"{:.1}\" \
+         y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\" font-weight=\"600\" fill=\"{color}\">{number}</text>",
         at.x,
         at.y,
         at.x,
@@ -261,13 +261,13 @@ fn draw_number(svg: &mut String, at: Point, number: usize, colour: &str) {
     );
 }
 
-/// A triangle with its tip where the line ends; markers take the colour of their line in few viewers.
-fn arrow_head(from: Point, tip: Point, colour: &str) -> String {
+/// A triangle with its tip where the line ends; markers take the color of their line in few viewers.
+fn arrow_head(from: Point, tip: Point, color: &str) -> String {
     let length = distance(from, tip).max(1.0);
     let (x, y) = ((tip.x - from.x) / length, (tip.y - from.y) / length);
     let corner = |side: f64| format!("{:.1},{:.1}", tip.x - 9.0 * x + side * 4.5 * y, tip.y - 9.0 * y - side * 4.5 * x);
     format!(
-        "<polygon points=\"{:.1},{:.1} {} {}\" fill=\"{colour}\"/>",
+        "<polygon points=\"{:.1},{:.1} {} {}\" fill=\"{color}\"/>",
         tip.x + 2.0 * x,
         tip.y + 2.0 * y,
         corner(1.0),
@@ -275,8 +275,8 @@ fn arrow_head(from: Point, tip: Point, colour: &str) -> String {
     )
 }
 
-fn colour(table: usize) -> &'static str {
-    COLOURS[table % COLOURS.len()]
+fn color(table: usize) -> &'static str {
+    COLORS[table % COLORS.len()]
 }
 
 /// The outline at a distance around a convex polygon, a line or a point: edges moved outwards, joined by arcs.

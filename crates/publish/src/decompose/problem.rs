@@ -27,7 +27,7 @@ pub struct Problem<'a> {
 
 /// A rule that attackers break by what they know without any release: its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hopeless(pub usize);
+pub struct Unsatisfiable(pub usize);
 
 impl<'a> Problem<'a> {
     pub fn new(
@@ -137,12 +137,12 @@ impl<'a> Problem<'a> {
 
     /// Takes attributes out of tables until a rule is kept. Less is reachable after every step, so that no other rule breaks.
     /// The attributes taken out stand alone afterwards.
-    pub(super) fn keep(&self, rule: usize, tables: &mut Vec<Subtable>) -> Result<(), Hopeless> {
+    pub(super) fn keep(&self, rule: usize, tables: &mut Vec<Subtable>) -> Result<(), Unsatisfiable> {
         loop {
             let standing = &standings(&self.rules[rule..=rule], &self.schemas(tables))[0];
             let Standing::Broken(way) = standing else { return Ok(()) };
             // What attackers know cannot be taken from them: the last step that is ours.
-            let ours = way.iter().rev().find(|hop| hop.table < tables.len()).ok_or(Hopeless(rule))?;
+            let ours = way.iter().rev().find(|hop| hop.table < tables.len()).ok_or(Unsatisfiable(rule))?;
             isolate(ours.to, tables);
         }
     }

@@ -1,4 +1,4 @@
-//! `anonymizer = "mondrian"`: a guardian's other attributes are generalised instead of its sensitive values put into buckets.
+//! `anonymizer = "mondrian"`: a guardian's other attributes are generalized instead of its sensitive values put into buckets.
 //! Its rows are divided into classes that keep what is asked of the sensitive attribute; each class is told by its region.
 //!
 //! To a rule a class is a bucket: within it every arrangement of the sensitive values agrees with all that is published. So
@@ -11,7 +11,7 @@ use hedgerow_policy::{Method, Policy, Role, Rule};
 use super::{Groups, Problem, Rules, Subtable};
 use crate::bind::Bound;
 use crate::error::PublishError;
-use crate::generalised::Recoded;
+use crate::generalized::Recoded;
 use crate::local::{Local, LocalRecoding, recode, recoded_as};
 
 /// The classes of one table and what is told of them.
@@ -32,7 +32,7 @@ impl Regions {
         (0..self.found.sizes.len()).map(of).collect()
     }
 
-    /// Calls `each` with the table's own binding and what became of its generalised attributes.
+    /// Calls `each` with the table's own binding and what became of its generalized attributes.
     pub(super) fn with_recoded<T>(
         &self,
         table: &hedgerow_table::Table,
@@ -48,8 +48,8 @@ impl Regions {
     }
 }
 
-/// The same tables, every guardian generalised.
-pub(super) fn generalised(
+/// The same tables, every guardian generalized.
+pub(super) fn generalized(
     bound: &Bound<'_>,
     rules: &Rules<'_>,
     problem: &Problem<'_>,

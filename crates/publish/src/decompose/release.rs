@@ -17,7 +17,7 @@ use super::{Groups, Subtable};
 use crate::bind::Bound;
 use crate::error::PublishError;
 use crate::full_domain::recoded;
-use crate::generalised::{self, Generalised, Recoded, role_name};
+use crate::generalized::{self, Generalized, Recoded, role_name};
 use crate::publish::{PublishOptions, TableFormat};
 use crate::rows::{Flushing, ReleasedColumn, Shuffled, shuffle, write_csv, write_parquet};
 
@@ -31,7 +31,7 @@ pub(super) fn write(
     staged: Staged,
     options: &PublishOptions<'_>,
 ) -> Result<(Verified, Checked), PublishError> {
-    let mut rng = generalised::rng(options)?;
+    let mut rng = generalized::rng(options)?;
     let mut writing = Writing {
         bound,
         rules,
@@ -50,10 +50,10 @@ pub(super) fn write(
     }
     let Writing { codebook, resources, flushing, .. } = writing;
     let paths: Vec<_> = resources.iter().map(|resource| staged.path().join(&resource.path)).collect();
-    generalised::write_whole(&codebook, &staged.path().join("codebook.csv"))?;
+    generalized::write_whole(&codebook, &staged.path().join("codebook.csv"))?;
     let count = bound.table.rows as u64;
     let rows = Rows { source: count, out: count, suppressed: 0 };
-    let mut manifest = generalised::manifest(bound, resources, rows, &roughly(losses));
+    let mut manifest = generalized::manifest(bound, resources, rows, &roughly(losses));
     manifest.hedgerow.attack = Some(attacked);
     manifest.hedgerow.dependencies = (rules.dependencies.iter())
         .map(|dependency| KnownDependency {
@@ -115,14 +115,14 @@ impl Writing<'_> {
                 let is_told = |row: usize| by_bucket.is_none_or(|groups| groups.of_row[row] != Groups::NONE);
                 told.iter_mut().enumerate().for_each(|(row, told)| *told |= is_told(row));
             }
-            generalised::add_labels(&mut self.codebook, quasi, &recoded(quasi, 0), Some(&told))?;
+            generalized::add_labels(&mut self.codebook, quasi, &recoded(quasi, 0), Some(&told))?;
         }
         Ok(())
     }
 
     fn table(&mut self, folder: &str, table: &Subtable, rng: &mut StdRng) -> Result<(), PublishError> {
         if let Some(regions) = &table.regions {
-            return regions.with_recoded(self.bound.table, |own, recoded| self.generalised(folder, own, recoded, rng));
+            return regions.with_recoded(self.bound.table, |own, recoded| self.generalized(folder, own, recoded, rng));
         }
         let open: Vec<&Column> = table.open().iter().map(|attribute| self.rules.columns[attribute]).collect();
         let mut columns: Vec<ReleasedColumn<'_>> = open.iter().map(|column| as_it_is(column)).collect();
@@ -155,7 +155,7 @@ impl Writing<'_> {
     }
 
     /// A table of classes, told by their regions.
-    fn generalised(
+    fn generalized(
         &mut self,
         folder: &str,
         own: &Bound<'_>,
@@ -163,11 +163,11 @@ impl Writing<'_> {
         rng: &mut StdRng,
     ) -> Result<(), PublishError> {
         for (quasi, recoded) in own.quasi.iter().zip(&recoded) {
-            generalised::add_labels(&mut self.codebook, quasi, recoded, None)?;
+            generalized::add_labels(&mut self.codebook, quasi, recoded, None)?;
         }
         let losses = Map::new();
-        let made = Generalised { recoded, kept_rows: None, losses: &losses };
-        Ok(self.file_with_roles(folder, "data", &generalised::released_columns(own, &made), own, rng)?)
+        let made = Generalized { recoded, kept_rows: None, losses: &losses };
+        Ok(self.file_with_roles(folder, "data", &generalized::released_columns(own, &made), own, rng)?)
     }
 
     /// One file in random order.

@@ -1,14 +1,14 @@
 //! Utility-aware decomposition (Jin and others 2010, algorithm 2): few tables with little overlap.
 //!
 //! Two attributes on different sides of a rule cannot both be told by row in one table. So the graph of the rules is
-//! coloured, the largest colour becomes a table, one attribute that its rows must not reveal joins it as the sensitive one,
-//! and the rest is coloured again. In normal form: these tables share nothing, what a table tells by row is independent in the
+//! colored, the largest color becomes a table, one attribute that its rows must not reveal joins it as the sensitive one,
+//! and the rest is colored again. In normal form: these tables share nothing, what a table tells by row is independent in the
 //! graph, and its sensitive attribute is known in no rule about the others.
 //!
-//! More is kept than by the paper's steps alone. A colour takes in all others that have no edge to it before colours are compared: an
-//! attribute that no rule is about has whichever colour comes first, and the paper leaves to chance which table that makes. One more set
-//! without edges is compared with the colours ([`by_fewest_neighbours`]). Where the paper leaves to chance which of the largest
-//! colours, and which of the attributes most protected from it, the table that keeps the most of a sample is taken. And a protected
+//! More is kept than by the paper's steps alone. A color takes in all others that have no edge to it before colors are compared: an
+//! attribute that no rule is about has whichever color comes first, and the paper leaves to chance which table that makes. One more set
+//! without edges is compared with the colors ([`by_fewest_neighbors`]). Where the paper leaves to chance which of the largest
+//! colors, and which of the attributes most protected from it, the table that keeps the most of a sample is taken. And a protected
 //! attribute that is alone in the end, with all that it says of the others lost, takes in what may be told beside it
 //! ([`accompany`]); only there tables overlap, and must form a tree as those of [`super::gd`].
 
@@ -16,26 +16,26 @@ use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_table::Codes;
 use rand::rngs::StdRng;
 
-use super::colouring::dsatur;
+use super::coloring::dsatur;
 use super::divergence::Divergence;
 use super::junction::separators;
-use super::problem::Hopeless;
+use super::problem::Unsatisfiable;
 use super::{Problem, Subtable};
 
 /// Rows that decide which of several tables is taken.
 const SAMPLE_MAX: usize = 1 << 14;
 
-pub fn uad(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Hopeless> {
+pub fn uad(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Unsatisfiable> {
     let attributes = problem.columns.len();
     // Which attributes some rule protects from whom, and the same without direction.
     let mut protected_from = vec![AttributeSet::EMPTY; attributes];
-    let mut neighbours = vec![AttributeSet::EMPTY; attributes];
+    let mut neighbors = vec![AttributeSet::EMPTY; attributes];
     for rule in &problem.rules {
         for protect in rule.protect.iter() {
             protected_from[protect] = protected_from[protect] | rule.know;
-            neighbours[protect] = neighbours[protect] | rule.know;
+            neighbors[protect] = neighbors[protect] | rule.know;
             for know in rule.know.iter() {
-                neighbours[know] = neighbours[know].with(protect);
+                neighbors[know] = neighbors[know].with(protect);
             }
         }
     }
@@ -43,7 +43,7 @@ pub fn uad(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Hop
     let mut tables = Vec::new();
     while !left.is_empty() {
         let mut found: Vec<(AttributeSet, Option<usize>)> = Vec::new();
-        for table in largest_colours(left, &neighbours) {
+        for table in largest_colors(left, &neighbors) {
             let guarded = most_guarded(problem, table, left - table, &protected_from);
             found.extend(guarded.iter().map(|&sensitive| (table, Some(sensitive))));
             found.extend(guarded.is_empty().then_some((table, None)));
@@ -111,7 +111,7 @@ fn closest(
     let whole: Vec<Vec<Subtable>> = whole.collect();
     let lost = Divergence::new(&sample).of_each(&whole).into_iter().map(|lost| lost.unwrap_or(f64::INFINITY));
     let least = lost.zip(found).min_by(|one, other| one.0.total_cmp(&other.0));
-    *least.expect("there is a colour").1
+    *least.expect("there is a color").1
 }
 
 /// A protected attribute that was left alone takes in all that may be told beside it, what its rules know first.
@@ -135,22 +135,22 @@ fn accompany(problem: &Problem<'_>, tables: &mut [Subtable], index: usize, rng: 
     }
 }
 
-/// The colours that are the largest once they have taken in all that have no edge to them.
-fn largest_colours(vertices: AttributeSet, neighbours: &[AttributeSet]) -> Vec<AttributeSet> {
-    let colours = dsatur(vertices, neighbours);
-    let mut sets = vec![AttributeSet::EMPTY; neighbours.len() + 1];
-    for (vertex, colour) in colours.into_iter().enumerate() {
-        if let Some(colour) = colour {
-            sets[colour] = sets[colour].with(vertex);
+/// The colors that are the largest once they have taken in all that have no edge to them.
+fn largest_colors(vertices: AttributeSet, neighbors: &[AttributeSet]) -> Vec<AttributeSet> {
+    let colors = dsatur(vertices, neighbors);
+    let mut sets = vec![AttributeSet::EMPTY; neighbors.len() + 1];
+    for (vertex, color) in colors.into_iter().enumerate() {
+        if let Some(color) = color {
+            sets[color] = sets[color].with(vertex);
         }
     }
     let extended = |set: AttributeSet| {
-        (vertices - set).iter().fold(set, |set, vertex| match neighbours[vertex].meets(set) {
+        (vertices - set).iter().fold(set, |set, vertex| match neighbors[vertex].meets(set) {
             true => set,
             false => set.with(vertex),
         })
     };
-    sets.push(by_fewest_neighbours(vertices, neighbours));
+    sets.push(by_fewest_neighbors(vertices, neighbors));
     let mut used: Vec<AttributeSet> = sets.into_iter().filter(|set| !set.is_empty()).map(extended).collect();
     let most = used.iter().map(|set| set.len()).max();
     used.retain(|set| Some(set.len()) == most);
@@ -159,13 +159,13 @@ fn largest_colours(vertices: AttributeSet, neighbours: &[AttributeSet]) -> Vec<A
     used
 }
 
-/// Vertices without an edge between them: always the next with the fewest neighbours among those that are left. With rules
-/// `a b c ⇸ d` and `d e f ⇸ a` the colours are `a b c` and `d e f`, and this is `b c e f`.
-fn by_fewest_neighbours(vertices: AttributeSet, neighbours: &[AttributeSet]) -> AttributeSet {
+/// Vertices without an edge between them: always the next with the fewest neighbors among those that are left. With rules
+/// `a b c ⇸ d` and `d e f ⇸ a` the colors are `a b c` and `d e f`, and this is `b c e f`.
+fn by_fewest_neighbors(vertices: AttributeSet, neighbors: &[AttributeSet]) -> AttributeSet {
     let (mut left, mut taken) = (vertices, AttributeSet::EMPTY);
-    while let Some(next) = left.iter().min_by_key(|&vertex| (neighbours[vertex] & left).len()) {
+    while let Some(next) = left.iter().min_by_key(|&vertex| (neighbors[vertex] & left).len()) {
         taken = taken.with(next);
-        left = (left - neighbours[next]).without(next);
+        left = (left - neighbors[next]).without(next);
     }
     taken
 }

@@ -10,7 +10,7 @@ use hedgerow_table::{Cover, Domain, Kind, Label, Values};
 
 use super::axis::{Axis, Line, Shape, Stretch};
 use crate::bind::Quasi;
-use crate::generalised::public;
+use crate::generalized::public;
 
 /// The label of all numbers where the missing value was cut off. A codebook row has no words for it and is left blank.
 const NOT_MISSING: &str = "not missing";
@@ -172,7 +172,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Neighbours in the order of a category.
+    /// Neighbors in the order of a category.
     fn range(&self, region: Stretch) -> Label {
         let domain = self.domain();
         let texts: Vec<String> = (region.first..=region.last).map(|rank| domain.text(rank)).collect();

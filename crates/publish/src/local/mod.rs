@@ -26,7 +26,7 @@ use crate::bind::{Bound, Quasi};
 use crate::catalog;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::full_domain::broken_by_the_whole;
-use crate::generalised::{self, Generalised, Recoded};
+use crate::generalized::{self, Generalized, Recoded};
 use crate::publish::{Job, Published};
 use axis::{Axis, Stretch};
 use best_cut::BestCut;
@@ -73,8 +73,8 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let maps: Vec<Vec<u32>> = found.cells.iter().map(|cells| (0..cells.labels.len() as u32).collect()).collect();
     let recoded = bound.quasi.iter().zip(&found.cells).zip(columns.iter().zip(&maps));
     let recoded = recoded.map(|((quasi, cells), (codes, map))| recoded_as(quasi, cells, codes, map)).collect();
-    let made = Generalised { recoded, kept_rows: None, losses: &losses };
-    let (verified, checked) = generalised::write(&bound, &made, rows, staged, options)?;
+    let made = Generalized { recoded, kept_rows: None, losses: &losses };
+    let (verified, checked) = generalized::write(&bound, &made, rows, staged, options)?;
     let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
     Ok(Published {
         release,
@@ -187,7 +187,7 @@ impl LocalRecoding {
         parallel::map(self.cells.len(), |index| column(&self.cells[index]))
     }
 
-    /// The normalised certainty penalty over all cells.
+    /// The normalized certainty penalty over all cells.
     pub fn ncp(&self) -> f64 {
         let of_attribute = |cells: &Cells| -> f64 {
             let mut rows = vec![0u64; cells.labels.len()];

@@ -159,7 +159,7 @@ fn count<const W: usize>(
     values.clear();
     if region.ranks() <= 2 * keys.len() + 16 {
         counts.clear();
-        // Two counters for each rank: neighbours often agree, and an increment waits for the one before it.
+        // Two counters for each rank: neighbors often agree, and an increment waits for the one before it.
         let size = region.ranks();
         counts.resize(2 * size, 0);
         let (even, odd) = counts.split_at_mut(size);

@@ -62,11 +62,11 @@ impl<const W: usize> Search<'_, W> {
         path
     }
 
-    /// Moves to the best neighbour (one attribute lower, and at most one other higher) until there is none. Proves nothing,
+    /// Moves to the best neighbor (one attribute lower, and at most one other higher) until there is none. Proves nothing,
     /// but a good incumbent is what shortens a long proof.
     pub(super) fn improve_locally(&mut self) {
         while let (Some(best), false) = (self.best.clone(), self.out_of_budget()) {
-            let mut neighbours: Vec<Levels> = Vec::new();
+            let mut neighbors: Vec<Levels> = Vec::new();
             for lower in (0..best.levels.len()).filter(|&attribute| best.levels[attribute] > 0) {
                 for higher in 0..best.levels.len() {
                     let mut levels = best.levels.clone();
@@ -74,14 +74,13 @@ impl<const W: usize> Search<'_, W> {
                     if higher != lower && levels[higher] < self.lattice.tops()[higher] {
                         levels[higher] += 1;
                     }
-                    if self.worth_judging(&levels, AtLeast::default()) == Worth::Judging
-                        && !neighbours.contains(&levels)
+                    if self.worth_judging(&levels, AtLeast::default()) == Worth::Judging && !neighbors.contains(&levels)
                     {
-                        neighbours.push(levels);
+                        neighbors.push(levels);
                     }
                 }
             }
-            for batch in neighbours.chunks(BATCH) {
+            for batch in neighbors.chunks(BATCH) {
                 if self.out_of_budget() {
                     return;
                 }

@@ -58,7 +58,7 @@ impl Known {
         self.at_least[number as usize].rows() >= self.failing_from
     }
 
-    /// What a node takes over from its coarser neighbours.
+    /// What a node takes over from its coarser neighbors.
     pub(super) fn inherit(&mut self, number: u32, levels: &[u8]) -> AtLeast {
         let above =
             self.lattice.coarser(u64::from(number), levels).map(|coarser| self.at_least[coarser as usize]).max();

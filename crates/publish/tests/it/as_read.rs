@@ -52,7 +52,7 @@ pub(crate) fn read(path: &Path) -> Read {
     let mut buckets: BTreeMap<String, (f64, Weights)> = BTreeMap::new();
     for mut row in rows {
         let last = row.remove(place);
-        // Every class of a generalised table is a bucket of its own.
+        // Every class of a generalized table is a bucket of its own.
         let bucket = if bucketized { last.clone() } else { row.join("|") };
         let known = buckets.entry(bucket.clone()).or_default();
         known.0 += 1.0;

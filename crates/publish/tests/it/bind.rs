@@ -49,8 +49,8 @@ const DATA: &str = "sex,disease\nf,HIV\nm,flu\nf,?\n";
 fn a_limited_value_that_no_row_has_is_told() {
     let limit = |values: &str| format!("{{ model = \"alpha-k-anonymity\", alpha = 0.5, k = 1, values = {values} }}");
     assert_eq!(bind(DATA, "[\"?\"]", &limit("[\"HIV\"]")), Ok(vec![]));
-    let misspelt = bind(DATA, "[\"?\"]", &limit("[\"HIV\", \"hiv\"]")).unwrap();
-    assert!(misspelt.len() == 1 && misspelt[0].contains("\"hiv\""), "{misspelt:?}");
+    let misspelled = bind(DATA, "[\"?\"]", &limit("[\"HIV\", \"hiv\"]")).unwrap();
+    assert!(misspelled.len() == 1 && misspelled[0].contains("\"hiv\""), "{misspelled:?}");
     let missing = bind(DATA, "[\"?\"]", &limit("[\"?\"]")).unwrap_err();
     assert!(missing.contains("counts as missing"), "{missing}");
 }

@@ -264,14 +264,14 @@ impl<'a> Oracle<'a> {
     fn largest_crowd(&self, name: &str, rows: &[usize], close: impl Fn(f64, f64) -> bool) -> f64 {
         let column = self.case.table.column(name).unwrap();
         let number = |row: usize| column.domain.number(column.codes.get(row));
-        let crowd = |centre: usize| {
-            let near = |other: &&usize| match (number(centre), number(**other)) {
+        let crowd = |center: usize| {
+            let near = |other: &&usize| match (number(center), number(**other)) {
                 (Some(x), Some(y)) => close(x, y),
                 (x, y) => x.is_none() && y.is_none(),
             };
             rows.iter().filter(near).count()
         };
-        rows.iter().map(|&centre| crowd(centre)).max().unwrap() as f64
+        rows.iter().map(|&center| crowd(center)).max().unwrap() as f64
     }
 
     /// The earth mover's distance by its definition: a minimum-cost flow, here by the closed forms of each metric over

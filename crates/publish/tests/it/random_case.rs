@@ -157,7 +157,7 @@ fn random_file(rng: &mut StdRng, distinct: i64, shown: fn(i64) -> String) -> Hie
     }
     let apart = rng.random_bool(0.5);
     let row = |(index, leaf): (usize, String)| {
-        // Runs of neighbours, or no order at all.
+        // Runs of neighbors, or no order at all.
         let group = if apart { index * groups / 40 % groups } else { rng.random_range(0..groups) };
         [leaf, format!("g{group}"), format!("h{}", above[group]), "*".to_owned()]
     };

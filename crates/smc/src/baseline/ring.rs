@@ -6,7 +6,7 @@ use crate::coins::Coins;
 use crate::message::SessionId;
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Neighbours {
+pub(crate) struct Neighbors {
     /// Who begins every pass.
     pub(crate) first: u16,
     pub(crate) before: u16,
@@ -23,9 +23,9 @@ pub(crate) fn order(session: &SessionId, count: u16) -> Vec<u16> {
     order
 }
 
-pub(crate) fn neighbours(session: &SessionId, me: u16, count: u16) -> Neighbours {
+pub(crate) fn neighbors(session: &SessionId, me: u16, count: u16) -> Neighbors {
     let order = order(session, count);
     let here = order.iter().position(|one| *one == me).unwrap_or(0);
     let count = order.len();
-    Neighbours { first: order[0], before: order[(here + count - 1) % count], after: order[(here + 1) % count] }
+    Neighbors { first: order[0], before: order[(here + count - 1) % count], after: order[(here + 1) % count] }
 }

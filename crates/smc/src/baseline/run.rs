@@ -11,12 +11,12 @@
 //! not make up from the total; the first sees the total alone. For a largest value it sees values between others' and its own: *not* simulatable from the
 //! result; the loss is bounded in probability only (Xiong, Chitti, Liu 2005).
 //!
-//! **What it does not protect against**: the two neighbours of a party subtract what went in from what came out and have its words (`coalition.rs` shows it);
+//! **What it does not protect against**: the two neighbors of a party subtract what went in from what came out and have its words (`coalition.rs` shows it);
 //! and everything that `masked` does not protect against either.
 
 use std::fmt;
 
-use super::ring::{Neighbours, neighbours};
+use super::ring::{Neighbors, neighbors};
 use crate::burn::Permit;
 use crate::coins::Coins;
 use crate::fault::Fault;
@@ -47,7 +47,7 @@ impl Default for Chances {
 /// One custodian's side of a run in the ring.
 pub struct Run<I: Inquiry> {
     place: Place,
-    ring: Neighbours,
+    ring: Neighbors,
     chances: Chances,
     coins: Coins,
     inbox: Inbox,
@@ -99,7 +99,7 @@ pub fn start<I: Inquiry>(
     };
     let mut run = Run {
         place,
-        ring: neighbours(&permit.session, me, count),
+        ring: neighbors(&permit.session, me, count),
         chances: Chances { passes: chances.passes.max(1), ..chances },
         coins,
         inbox: Inbox::new(place),

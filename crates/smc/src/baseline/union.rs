@@ -8,13 +8,13 @@
 //! result: the successor of the leader knows the leader's items but for the made-up ones that happen to be in the result. How much that is worth
 //! in probability is the loss of privacy (`lop.rs`).
 //!
-//! **What it does not protect against**: two neighbours of a custodian together see exactly what it added.
+//! **What it does not protect against**: two neighbors of a custodian together see exactly what it added.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::ring::{Neighbours, neighbours};
+use super::ring::{Neighbors, neighbors};
 use super::run::{self, Chances, Run};
 use crate::burn::Permit;
 use crate::coins::Coins;
@@ -38,7 +38,7 @@ pub struct UnionInput {
 /// One custodian's side of a union.
 pub struct Union {
     place: Place,
-    ring: Neighbours,
+    ring: Neighbors,
     coins: Coins,
     input: UnionInput,
     /// The draw of a leader, until it is over.
@@ -70,7 +70,7 @@ pub fn start(
         return Err(Fault::TooLarge { found: most, max: ITEMS_MAX });
     }
     let place = Place { session: permit.session, question: permit.question.digest(), me, count };
-    let ring = neighbours(&permit.session, me, count);
+    let ring = neighbors(&permit.session, me, count);
     let (ticket, seed) = (coins.word(), coins.secret());
     let drawn = run::start(permit, me, Draw(Some(ticket)), chances, Coins::from_public(*seed.bytes()))?;
     let Transition::Continue(draw, outgoing) = drawn else {

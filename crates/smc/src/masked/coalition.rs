@@ -139,7 +139,7 @@ fn a_mask_left_off_would_be_noticed() {
 }
 
 /// The ring's messages into and out of `victim`, subtracted.
-fn between_neighbours(inputs: &[u64], victim: u16, seed: u64) -> u64 {
+fn between_neighbors(inputs: &[u64], victim: u16, seed: u64) -> u64 {
     let roster = Roster::numbered(inputs.len()).unwrap();
     let start = |(me, input): (usize, &u64)| {
         let permit = BurnBook::default().permit([5; 16], Question::new("sum", b""), &roster).unwrap();
@@ -162,7 +162,7 @@ fn between_neighbours(inputs: &[u64], victim: u16, seed: u64) -> u64 {
 }
 
 #[test]
-fn two_neighbours_in_the_ring_are_caught_by_the_same_test() {
+fn two_neighbors_in_the_ring_are_caught_by_the_same_test() {
     for count in 3..=6usize {
         // Somebody other than the one who begins: the beginner's two messages are a mask apart.
         let first = crate::baseline::ring_order_for_tests(&[5; 16], count as u16)[0];
@@ -173,10 +173,10 @@ fn two_neighbours_in_the_ring_are_caught_by_the_same_test() {
         other[usize::from(victim)] += 5;
         other[usize::from(helper)] -= 5;
         let view = |inputs: &[u64], salt: u64| -> Views {
-            vec![(0..RUNS as u64).map(|run| between_neighbours(inputs, victim, salt + run)).collect()]
+            vec![(0..RUNS as u64).map(|run| between_neighbors(inputs, victim, salt + run)).collect()]
         };
         assert!(told_apart(&view(&one, 0), &view(&other, 10_000)), "{count}");
-        // And one neighbour alone is not enough, even in the ring: the message into the victim is a uniform word.
+        // And one neighbor alone is not enough, even in the ring: the message into the victim is a uniform word.
         assert!(!told_apart(&lonely(&one, victim, 0), &lonely(&other, victim, 10_000)));
     }
 }

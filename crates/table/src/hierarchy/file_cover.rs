@@ -77,7 +77,7 @@ impl Leaves {
 
 /// What a label over these rows (in the order of the file) covers, and the missing value besides when `and_missing`.
 ///
-/// Numbers and dates that are neighbours among all leaves of the file make an interval; a label that also covers the
+/// Numbers and dates that are neighbors among all leaves of the file make an interval; a label that also covers the
 /// missing value, which lies on no axis, lists its leaves.
 pub(super) fn cover(leaves: &Leaves, rows: &[usize], and_missing: bool) -> Cover {
     let missing_inside = leaves.missing_row.is_some_and(|missing| rows.binary_search(&missing).is_ok());

@@ -1,4 +1,4 @@
-//! Generalisation hierarchies: for every level, which label each value of a column becomes.
+//! Generalization hierarchies: for every level, which label each value of a column becomes.
 //!
 //! Level 0 is the value itself, the last level is the top, one label for all. Every level is a coarsening of the one
 //! below. A missing value is a value of its own until the top, unless the hierarchy's file says otherwise.

@@ -168,7 +168,7 @@ fn random_file(random: &mut StdRng, domain: &Domain) -> String {
         leaves.swap(index, random.random_range(0..=index));
     }
     let delimiter = [";", ",", "\t"][random.random_range(0..3)];
-    // Groups of neighbours, or of anything, halved level by level so that each level is a coarsening.
+    // Groups of neighbors, or of anything, halved level by level so that each level is a coarsening.
     let levels = random.random_range(0..4);
     let scattered = random.random::<bool>();
     let groups: Vec<usize> =

@@ -12,7 +12,7 @@ use crate::domain::{Kind, Values};
 use crate::error::TableError;
 use crate::exact::Ratio;
 
-/// The farthest interval of a float column from zero: neighbouring ends are then still different floats.
+/// The farthest interval of a float column from zero: neighboring ends are then still different floats.
 const STEPS_MAX: f64 = 1e15;
 
 pub(super) fn build(widths: &[f64], subject: &Subject<'_>) -> Result<Vec<Level>, TableError> {

@@ -1,7 +1,7 @@
 //! A cloned release, judged class by class: every tuple of a sub-class goes with all sensitive values of its class, since the
 //! statistics say nothing about which is whose (Baig et al. 2011, section 6).
 //!
-//! An adversary who recognises somebody in one sub-class, or in several, holds one class's distribution or a mixture of several;
+//! An adversary who recognizes somebody in one sub-class, or in several, holds one class's distribution or a mixture of several;
 //! what survives merging survives such mixtures (the argument is told with bucketized releases). How many people look alike is
 //! judged by the sub-classes, whose tuples the statistics do not tell apart; counterfeits are announced, and are nobody.
 

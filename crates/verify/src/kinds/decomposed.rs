@@ -104,7 +104,7 @@ impl Decomposed {
                     contradictions.extend(found.into_iter().map(|problem| format!("{folder}: {problem}")));
                     (quasi_of(quasi), Tables::Buckets(Box::new(tables)))
                 }
-                Shape::Generalised { data } => {
+                Shape::Generalized { data } => {
                     (quasi_of(data), Tables::Open(read_released(directory, data, progress)?))
                 }
                 Shape::Cloned { .. } | Shape::Decomposed { .. } => {
@@ -137,7 +137,7 @@ impl Decomposed {
         Ok(read)
     }
 
-    /// All sub-tables are about the same people, so they say the same of an attribute, unless it is generalised in one.
+    /// All sub-tables are about the same people, so they say the same of an attribute, unless it is generalized in one.
     fn attributes_that_differ(&self, codebook: &Codebook) -> Vec<String> {
         let mut contradictions = Vec::new();
         for name in &self.names {
@@ -189,7 +189,7 @@ impl Decomposed {
         self.parts.iter().map(of_part).chain(known).collect()
     }
 
-    /// What the buckets of a sub-table reach, if it tells the attribute by bucket; in a table of rows, which may be generalised,
+    /// What the buckets of a sub-table reach, if it tells the attribute by bucket; in a table of rows, which may be generalized,
     /// what classes of rows reach that agree in all else.
     fn in_buckets(&self, part: &Part, protect: usize, guarantees: &[Box<dyn Guarantee>]) -> Option<Vec<Achieved>> {
         let name = self.names[protect].as_str();

@@ -6,7 +6,7 @@
 mod bucketized;
 mod cloned;
 mod decomposed;
-mod generalised;
+mod generalized;
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub trait Released: Debug {
 /// Reads the tables that a manifest lists; trusts it in nothing but their names, columns and types.
 pub fn read(directory: &Path, manifest: &Manifest, progress: &dyn Progress) -> Result<Box<dyn Released>, TableError> {
     match Shape::of_release(directory, manifest)? {
-        Shape::Generalised { data } => Ok(Box::new(generalised::Generalised::read(directory, data, progress)?)),
+        Shape::Generalized { data } => Ok(Box::new(generalized::Generalized::read(directory, data, progress)?)),
         Shape::Bucketized { quasi, sensitive } => {
             Ok(Box::new(bucketized::Buckets::read(directory, quasi, sensitive, progress)?))
         }

@@ -75,7 +75,7 @@ impl Told {
             Cover::Leaves(leaves.into_iter().map(str::to_owned).collect())
         };
         let Some(hides) = self.hides else {
-            return ReleasedClasses::of_generalised(name, &table, &quasi, &[], cover, "t").unwrap();
+            return ReleasedClasses::of_generalized(name, &table, &quasi, &[], cover, "t").unwrap();
         };
         let code = |value: &str| VALUES.iter().position(|known| *known == value).unwrap() as u32;
         let counts = self.hidden.iter().enumerate();
@@ -112,7 +112,7 @@ impl Told {
             };
             worlds.retain(fits);
         }
-        // A bucket of one combination is a generalised class: it says nothing beyond its cells.
+        // A bucket of one combination is a generalized class: it says nothing beyond its cells.
         let combinations: BTreeSet<&Row> = self.rows.iter().collect();
         let hidden_there = self.rows[0].1.is_none();
         let told_apart = hidden_there || self.hides.is_some() && combinations.len() > self.hidden.len();

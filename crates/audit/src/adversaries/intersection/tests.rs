@@ -244,7 +244,7 @@ fn in_full(tables: &[SubTable], indexed: &[Allowed]) -> BTreeSet<(usize, Vec<Str
     kept
 }
 
-/// Too many people to be paired. Everybody shares a bucket of two values with a neighbour; the first eight sit beside other neighbours
+/// Too many people to be paired. Everybody shares a bucket of two values with a neighbor; the first eight sit beside other neighbors
 /// in the second table, which leaves them one value.
 #[test]
 fn large_tables_are_joined_by_what_they_tell() {

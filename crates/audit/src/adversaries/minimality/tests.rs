@@ -93,7 +93,7 @@ fn full_domain(people: &[(u32, &str)], k: u64, l: u64) -> Finding {
     let released = Table::from_texts(&["age", "disease"], &released);
     let names = ["age".to_owned(), "disease".to_owned()];
     let cover = |_: &str, label: &str| level.labels.iter().find(|known| known.text == label).unwrap().cover.clone();
-    let classes = ReleasedClasses::of_generalised("data", &released, &names[..1], &names[1..], cover, "t").unwrap();
+    let classes = ReleasedClasses::of_generalized("data", &released, &names[..1], &names[1..], cover, "t").unwrap();
     let hierarchies = [("age".to_owned(), &hierarchy)];
     let made = HowMade { hierarchies: &hierarchies, suppression: false };
     run("r", "full-domain", &claims(k, l), &classes, &classes.sensitive[0], Some(&table), Some(made)).unwrap()

@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 
 use super::*;
 
-const NAMES: [&str; 3] = ["age", "colour", "salary"];
+const NAMES: [&str; 3] = ["age", "color", "salary"];
 
 /// Rows of quasi values, and the sensitive values of each bucket.
 type Bucket = (Vec<[Value; 2]>, Vec<Value>);
@@ -26,7 +26,7 @@ fn published(buckets: &[Bucket]) -> Release {
     let (mut quasi, mut sensitive): (Vec<Vec<String>>, Vec<Vec<String>>) = (Vec::new(), Vec::new());
     for (number, (rows, values)) in buckets.iter().enumerate() {
         let group = (7 - number).to_string();
-        quasi.extend(rows.iter().map(|[age, colour]| vec![cell(age), cell(colour), group.clone()]));
+        quasi.extend(rows.iter().map(|[age, color]| vec![cell(age), cell(color), group.clone()]));
         let mut texts: Vec<String> = values.iter().map(cell).collect();
         texts.sort();
         for run in texts.chunk_by(|a, b| a == b) {
@@ -37,13 +37,11 @@ fn published(buckets: &[Bucket]) -> Release {
         let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
         Table::from_texts(header, &rows)
     };
-    let tables = Tables::Bucketized(
-        table(&["age", "colour", "group"], &quasi),
-        table(&["group", "salary", "count"], &sensitive),
-    );
+    let tables =
+        Tables::Bucketized(table(&["age", "color", "group"], &quasi), table(&["group", "salary", "count"], &sensitive));
     let kinds = vec![
         ("age".to_owned(), Kind::Integer),
-        ("colour".to_owned(), Kind::Category),
+        ("color".to_owned(), Kind::Category),
         ("salary".to_owned(), Kind::Integer),
     ];
     Release { tables, codebook: Codebook::new(), kinds, told: None }
@@ -54,10 +52,10 @@ fn random_buckets(rng: &mut StdRng) -> Vec<Bucket> {
     (0..rng.random_range(1..3))
         .map(|_| {
             let size = rng.random_range(1..5);
-            let colour = |rng: &mut StdRng| {
-                (!rng.random_bool(0.1)).then(|| Known::Text((*COLOURS.choose(rng).unwrap()).to_owned()))
+            let color = |rng: &mut StdRng| {
+                (!rng.random_bool(0.1)).then(|| Known::Text((*COLORS.choose(rng).unwrap()).to_owned()))
             };
-            let rows = (0..size).map(|_| [number(rng), colour(rng)]).collect();
+            let rows = (0..size).map(|_| [number(rng), color(rng)]).collect();
             (
                 rows,
                 (0..size)
@@ -88,10 +86,7 @@ fn permutations(of: usize) -> Vec<Vec<usize>> {
 /// Each way to pair the rows of a bucket with its values.
 fn pairings((rows, values): &Bucket) -> Vec<Vec<Vec<Value>>> {
     let paired = |order: &Vec<usize>| {
-        rows.iter()
-            .zip(order)
-            .map(|([age, colour], at)| vec![age.clone(), colour.clone(), values[*at].clone()])
-            .collect()
+        rows.iter().zip(order).map(|([age, color], at)| vec![age.clone(), color.clone(), values[*at].clone()]).collect()
     };
     permutations(rows.len()).iter().map(paired).collect()
 }
@@ -175,15 +170,15 @@ fn groups_of_sensitive_values_agree_with_every_pairing() {
         let condition = sql_of(&test, &NAMES);
         let found = ask(
             &release,
-            &format!("SELECT salary, colour, COUNT(*) FROM data WHERE {condition} GROUP BY salary, colour"),
+            &format!("SELECT salary, color, COUNT(*) FROM data WHERE {condition} GROUP BY salary, color"),
         );
         let lines = found["answer"].as_array().unwrap();
         let mut seen = 0;
         for salary in [None, Some(0), Some(3), Some(6), Some(9)] {
-            for colour in std::iter::once(None).chain(COLOURS.map(Some)) {
+            for color in std::iter::once(None).chain(COLORS.map(Some)) {
                 let ours = |row: &Vec<Value>| {
                     row[2] == salary.map(|salary| Known::Number(f64::from(salary)))
-                        && row[1] == colour.map(|colour| Known::Text(colour.to_owned()))
+                        && row[1] == color.map(|color| Known::Text(color.to_owned()))
                         && truth(&test, row) == Some(true)
                 };
                 let mut expected = [0.0; 3];
@@ -198,10 +193,10 @@ fn groups_of_sensitive_values_agree_with_every_pairing() {
                 }
                 let line = lines
                     .iter()
-                    .find(|line| line["salary"].as_i64() == salary.map(i64::from) && line["colour"].as_str() == colour);
+                    .find(|line| line["salary"].as_i64() == salary.map(i64::from) && line["color"].as_str() == color);
                 let found = line.map_or([0.0; 3], |line| three(line, "COUNT(*)"));
                 seen += usize::from(line.is_some());
-                let context = format!("seed {seed}: {salary:?}, {colour:?} WHERE {condition}");
+                let context = format!("seed {seed}: {salary:?}, {color:?} WHERE {condition}");
                 expected.iter().zip(found).for_each(|(expected, found)| close(found, *expected, &context));
             }
         }
@@ -212,16 +207,16 @@ fn groups_of_sensitive_values_agree_with_every_pairing() {
 /// Two men and two women, two of the four ill: of the women, one is ill on average, none at the least, two at the most.
 #[test]
 fn four_people_by_hand() {
-    let row = |age: f64, colour: &str| [Some(Known::Number(age)), Some(Known::Text(colour.to_owned()))];
+    let row = |age: f64, color: &str| [Some(Known::Number(age)), Some(Known::Text(color.to_owned()))];
     let salaries = [0.0, 0.0, 9.0, 9.0].map(|salary| Some(Known::Number(salary))).to_vec();
     let release = published(&[(vec![row(1.0, "red"), row(2.0, "red"), row(3.0, "blue"), row(4.0, "blue")], salaries)]);
     let count = |condition: &str| {
         three(&ask(&release, &format!("SELECT COUNT(*) FROM data WHERE {condition}"))["answer"][0], "COUNT(*)")
     };
-    assert_eq!(count("colour = 'red' AND salary = 9"), [1.0, 0.0, 2.0]);
-    assert_eq!(count("colour = 'red' OR salary = 9"), [3.0, 2.0, 4.0]);
+    assert_eq!(count("color = 'red' AND salary = 9"), [1.0, 0.0, 2.0]);
+    assert_eq!(count("color = 'red' OR salary = 9"), [3.0, 2.0, 4.0]);
     assert_eq!(count("age > 1 AND salary = 9"), [1.5, 1.0, 2.0]);
-    assert_eq!(count("colour = 'red'"), [2.0; 3]);
+    assert_eq!(count("color = 'red'"), [2.0; 3]);
     let rows = ask(&release, "SELECT age FROM data WHERE salary = 9 AND age < 3 ORDER BY age DESC");
     assert_eq!(
         rows["rows"].to_string(),

@@ -3,7 +3,7 @@
 //! The conditions are random trees, judged here by SQL's three-valued logic as it is written in the standard, row by row.
 
 mod bucketized;
-mod generalised;
+mod generalized;
 mod refusals;
 
 use hedgerow_release::codebook::Codebook;
@@ -107,7 +107,7 @@ fn sql_of(test: &Test, names: &[&str]) -> String {
     }
 }
 
-const COLOURS: [&str; 5] = ["amber", "beige", "blue", "grey", "red"];
+const COLORS: [&str; 5] = ["amber", "beige", "blue", "gray", "red"];
 
 /// `texts` says which columns hold texts; numbers lie between 0 and 12.
 fn random_test(rng: &mut StdRng, texts: &[bool], depth: usize) -> Test {
@@ -123,7 +123,7 @@ fn random_test(rng: &mut StdRng, texts: &[bool], depth: usize) -> Test {
     let column = rng.random_range(0..texts.len());
     let value = |rng: &mut StdRng| {
         if texts[column] {
-            Known::Text(COLOURS[rng.random_range(0..COLOURS.len())].to_owned())
+            Known::Text(COLORS[rng.random_range(0..COLORS.len())].to_owned())
         } else {
             Known::Number(f64::from(rng.random_range(-1..14)))
         }
@@ -140,7 +140,7 @@ fn random_test(rng: &mut StdRng, texts: &[bool], depth: usize) -> Test {
     }
 }
 
-/// A generalised release of these labels, row by row.
+/// A generalized release of these labels, row by row.
 fn release_of(names: &[&str], kinds: &[Kind], rows: &[Vec<&TestLabel>]) -> Release {
     let mut codebook = Codebook::new();
     for row in rows {
@@ -152,7 +152,7 @@ fn release_of(names: &[&str], kinds: &[Kind], rows: &[Vec<&TestLabel>]) -> Relea
     let table = Table::from_texts(names, &texts);
     let kinds = names.iter().zip(kinds).map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
     let codebook = crate::testing::written_and_read(&codebook);
-    Release { tables: Tables::Generalised(table), codebook, kinds, told: None }
+    Release { tables: Tables::Generalized(table), codebook, kinds, told: None }
 }
 
 fn ask(release: &Release, sql: &str) -> Json {
@@ -188,7 +188,7 @@ fn range(low: i64, high: i64) -> TestLabel {
     TestLabel { text, cover: interval(Some(low), Some(high)), likely: values.clone(), possible: values }
 }
 
-fn colours(text: &str, leaves: &[&str]) -> TestLabel {
+fn colors(text: &str, leaves: &[&str]) -> TestLabel {
     let values: Vec<Value> =
         leaves.iter().map(|leaf| (!leaf.is_empty()).then(|| Known::Text((*leaf).to_owned()))).collect();
     let cover = Cover::Leaves(leaves.iter().map(|leaf| (*leaf).to_owned()).collect());

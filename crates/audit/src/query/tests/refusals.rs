@@ -7,9 +7,9 @@ use super::*;
 
 fn people() -> Release {
     let (young, old, red, warm) =
-        (range(20, 30), range(30, 40), colours("red", &["red"]), colours("warm", &["red", "amber"]));
+        (range(20, 30), range(30, 40), colors("red", &["red"]), colors("warm", &["red", "amber"]));
     let mut release = release_of(
-        &["age", "colour", "home-town"],
+        &["age", "color", "home-town"],
         &[Kind::Integer, Kind::Category, Kind::Category],
         &[vec![&young, &red, &red], vec![&old, &warm, &red]],
     );
@@ -26,16 +26,16 @@ fn every_refusal_names_what_it_refuses_and_helps() {
         ("SELECT COUNT(*) FROM (SELECT * FROM data)", "subquery in FROM", "FROM data"),
         ("SELECT COUNT(*) FROM data WHERE age IN (SELECT age FROM data)", "subquery", "IN"),
         ("SELECT COUNT(*) FROM data WHERE EXISTS (SELECT 1)", "subquery", "ask twice"),
-        ("SELECT colour, COUNT(*) FROM data GROUP BY colour HAVING COUNT(*) > 1", "HAVING", "leave it out"),
-        ("SELECT DISTINCT colour FROM data", "DISTINCT", "GROUP BY"),
-        ("SELECT COUNT(DISTINCT colour) FROM data", "DISTINCT", "GROUP BY"),
+        ("SELECT color, COUNT(*) FROM data GROUP BY color HAVING COUNT(*) > 1", "HAVING", "leave it out"),
+        ("SELECT DISTINCT color FROM data", "DISTINCT", "GROUP BY"),
+        ("SELECT COUNT(DISTINCT color) FROM data", "DISTINCT", "GROUP BY"),
         ("SELECT MAX(age) FROM data", "MAX", "individuals"),
         ("SELECT MEDIAN(age) FROM data", "MEDIAN", "COUNT, SUM and AVG"),
         ("SELECT CONT(age) FROM data", "CONT", "did you mean COUNT"),
-        ("SELECT SUM(colour) FROM data", "SUM(colour)", "COUNT(*)"),
+        ("SELECT SUM(color) FROM data", "SUM(color)", "COUNT(*)"),
         ("SELECT SUM(age + 1) FROM data", "arithmetic", "name a column"),
-        ("SELECT COUNT(*) FROM data WHERE age + 1 > 3", "arithmetic", "columns are age, colour"),
-        ("SELECT COUNT(*) FROM data WHERE age = colour", "two columns", "compare"),
+        ("SELECT COUNT(*) FROM data WHERE age + 1 > 3", "arithmetic", "columns are age, color"),
+        ("SELECT COUNT(*) FROM data WHERE age = color", "two columns", "compare"),
         ("SELECT COUNT(*) FROM data WHERE 1 = 1", "two values", "column"),
         ("SELECT COUNT(*) FROM data WHERE age = NULL", "NULL", "IS NULL"),
         ("SELECT COUNT(*) FROM data WHERE ag = 30", "`ag`", "did you mean `age`"),
@@ -44,12 +44,12 @@ fn every_refusal_names_what_it_refuses_and_helps() {
         ("SELECT COUNT(*) FROM data WHERE age = 'thirty'", "'thirty'", "write a number"),
         ("SELECT COUNT(*) FROM data WHERE age LIKE '2%'", "LIKE", "BETWEEN"),
         ("SELECT COUNT(*) FROM data WHERE age > '20 to 29'", "label", "= or <>"),
-        ("SELECT COUNT(*) FROM data WHERE UPPER(colour) = 'RED'", "function", "column"),
+        ("SELECT COUNT(*) FROM data WHERE UPPER(color) = 'RED'", "function", "column"),
         ("SELECT COUNT(*) FROM data WHERE CASE WHEN age > 3 THEN 1 END", "CASE", "AND, OR, NOT"),
         ("SELECT age, COUNT(*) FROM data", "`age`", "GROUP BY age"),
         ("SELECT \"home-town\", COUNT(*) FROM data", "`home-town`", "GROUP BY \"home-town\""),
         ("SELECT COUNT(*) FROM data GROUP BY age + 1", "arithmetic", "GROUP BY"),
-        ("SELECT COUNT(*) FROM data ORDER BY colour", "ORDER BY", "output column"),
+        ("SELECT COUNT(*) FROM data ORDER BY color", "ORDER BY", "output column"),
         ("SELECT COUNT(*) FROM data LIMIT 5 OFFSET 2", "OFFSET", "LIMIT"),
         ("SELECT COUNT(*)", "FROM", "FROM data"),
         ("SELECT COUNT(*) FROM data UNION SELECT COUNT(*) FROM data", "UNION", "OR"),
@@ -73,7 +73,7 @@ fn every_refusal_names_what_it_refuses_and_helps() {
         ("SELECT age FROM data LIMIT 1.5", "whole number", "LIMIT 10"),
         ("SELECT age FROM data FETCH FIRST 5 ROWS ONLY", "FETCH", "LIMIT"),
         ("SELECT age FROM data WHERE age = 1 COLLATE x", "COLLATE", "SELECT COUNT(*)"),
-        ("SELECT COUNT(age, colour) FROM data", "one column", "COUNT(column)"),
+        ("SELECT COUNT(age, color) FROM data", "one column", "COUNT(column)"),
         ("SELECT SUM(*) FROM data", "SUM(*)", "SUM(column)"),
         ("SELECT AVG() FROM data", "one column", "AVG(column)"),
         ("SELECT COUNT(*) FILTER (WHERE age > 3) FROM data", "FILTER", "WHERE"),
@@ -81,10 +81,10 @@ fn every_refusal_names_what_it_refuses_and_helps() {
         ("SELECT COUNT(*) FROM data WHERE age == 30", "operator ==", "use ="),
         ("SELECT COUNT(*) FROM data WHERE age IS TRUE", "IS TRUE", "AND, OR, NOT"),
         ("SELECT COUNT(*) FROM data WHERE age IS DISTINCT FROM 3", "IS DISTINCT FROM", "AND, OR, NOT"),
-        ("SELECT COUNT(*) FROM data WHERE colour SIMILAR TO 'r+'", "regular expression", "LIKE"),
-        ("SELECT COUNT(*) FROM data WHERE colour LIKE ANY ('r%', 'b%')", "LIKE", "OR"),
-        ("SELECT COUNT(*) FROM data WHERE colour = x'00'", "x before a text", "single quotes"),
-        ("SELECT COUNT(*) FROM data WHERE colour = 'red", "does not end", "'"),
+        ("SELECT COUNT(*) FROM data WHERE color SIMILAR TO 'r+'", "regular expression", "LIKE"),
+        ("SELECT COUNT(*) FROM data WHERE color LIKE ANY ('r%', 'b%')", "LIKE", "OR"),
+        ("SELECT COUNT(*) FROM data WHERE color = x'00'", "x before a text", "single quotes"),
+        ("SELECT COUNT(*) FROM data WHERE color = 'red", "does not end", "'"),
         ("SELECT COUNT(*) FROM data WHERE age IN ()", "expected", "SELECT COUNT(*)"),
         ("SELECT COUNT(*) FROM data WHERE age NOT 3", "after NOT", "SELECT COUNT(*)"),
         ("SELECT COUNT(*) FROM data WHERE (age = 3", ") is expected where the text ends", "SELECT COUNT(*)"),
@@ -106,13 +106,13 @@ fn names_and_notes() {
     let release = people();
     let count = |sql: &str| three(&ask(&release, sql)["answer"][0], "COUNT(*)");
     assert_eq!(
-        count("select count(*) from anything where AGE between 20 and 24 and data.colour = 'red'"),
+        count("select count(*) from anything where AGE between 20 and 24 and data.color = 'red'"),
         [0.5, 0.0, 1.0]
     );
     assert_eq!(count("SELECT COUNT(1) FROM data WHERE \"home-town\" = 'red' AND TRUE"), [2.0; 3]);
     assert_eq!(count("SELECT COUNT(*) FROM data WHERE 25 <= age AND -5 < age AND age < 1e2"), [1.5, 1.0, 2.0]);
-    let notes = ask(&release, "SELECT COUNT(*) FROM data WHERE colour = 'rde'")["notes"].to_string();
-    assert!(notes.contains("no value of `colour` is 'rde'; the nearest is 'red'"), "{notes}");
+    let notes = ask(&release, "SELECT COUNT(*) FROM data WHERE color = 'rde'")["notes"].to_string();
+    assert!(notes.contains("no value of `color` is 'rde'; the nearest is 'red'"), "{notes}");
     let rows = ask(&release, "SELECT * FROM data LIMIT 1");
     assert_eq!(rows["rows"][0]["age"], "20 to 29");
 }
@@ -124,7 +124,7 @@ fn operators_bind_as_in_sql() {
     let count = |condition: &str| {
         three(&ask(&release, &format!("SELECT COUNT(*) FROM data WHERE {condition}"))["answer"][0], "COUNT(*)")
     };
-    let (red, young, odd) = ("colour = 'red'", "age < 24", "age IN (21, 25, 33)");
+    let (red, young, odd) = ("color = 'red'", "age < 24", "age IN (21, 25, 33)");
     for (bare, grouped) in [
         (format!("{red} OR {young} AND {odd}"), format!("{red} OR ({young} AND {odd})")),
         (format!("{red} AND {young} OR {odd}"), format!("({red} AND {young}) OR {odd}")),
@@ -133,7 +133,7 @@ fn operators_bind_as_in_sql() {
         (format!("NOT NOT {odd} AND {red}"), format!("{odd} AND {red}")),
         (format!("age BETWEEN 22 AND 31 AND {red}"), format!("(age >= 22 AND age <= 31) AND {red}")),
         (format!("NOT age BETWEEN 22 AND 31 OR {odd}"), format!("(age < 22 OR age > 31) OR ({odd})")),
-        ("age NOT IN (21) AND colour NOT LIKE 'r%'".to_owned(), "age <> 21 AND NOT (colour LIKE 'r%')".to_owned()),
+        ("age NOT IN (21) AND color NOT LIKE 'r%'".to_owned(), "age <> 21 AND NOT (color LIKE 'r%')".to_owned()),
         ("data.age != - 5 AND +22 <= (age)".to_owned(), "age >= 22".to_owned()),
     ] {
         assert_eq!(count(&bare), count(&grouped), "{bare}");
@@ -173,8 +173,8 @@ fn what_is_too_long_or_deep_or_wide_is_refused() {
 fn no_text_makes_it_panic() {
     let release = people();
     let whole = [
-        "SELECT colour, COUNT(*) AS n, SUM(age), AVG(age) FROM data WHERE NOT (age >= 25 AND colour IN ('red', 'amber')) OR colour LIKE 'r%' AND age IS NOT NULL GROUP BY colour ORDER BY n DESC, 1 LIMIT 5",
-        "SELECT * FROM \"release\" WHERE age BETWEEN -3.5 AND 1e3 OR \"home-town\" <> '20 to 29' AND colour NOT LIKE '%\\_x' ESCAPE '\\'",
+        "SELECT color, COUNT(*) AS n, SUM(age), AVG(age) FROM data WHERE NOT (age >= 25 AND color IN ('red', 'amber')) OR color LIKE 'r%' AND age IS NOT NULL GROUP BY color ORDER BY n DESC, 1 LIMIT 5",
+        "SELECT * FROM \"release\" WHERE age BETWEEN -3.5 AND 1e3 OR \"home-town\" <> '20 to 29' AND color NOT LIKE '%\\_x' ESCAPE '\\'",
     ];
     let words = [
         "SELECT",
@@ -188,7 +188,7 @@ fn no_text_makes_it_panic() {
         "*",
         ",",
         "age",
-        "colour",
+        "color",
         "'",
         "\"",
         "`",

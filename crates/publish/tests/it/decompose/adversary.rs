@@ -41,7 +41,7 @@ struct View {
     seen: Seen,
 }
 
-/// A generalised column: what it may be in every class.
+/// A generalized column: what it may be in every class.
 struct Ranges {
     attribute: usize,
     class: usize,
@@ -296,7 +296,7 @@ fn untold_rows_tell_nothing() {
 }
 
 #[test]
-fn generalised_guardians_tell_no_more_than_buckets() {
+fn generalized_guardians_tell_no_more_than_buckets() {
     let (mut divided, mut tried) = (0, 0);
     for seed in seeds(100) {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -307,7 +307,7 @@ fn generalised_guardians_tell_no_more_than_buckets() {
             continue;
         }
         for algorithm in ["gd", "uad"] {
-            let tables = generalised(&case, algorithm, &mut rng);
+            let tables = generalized(&case, algorithm, &mut rng);
             let published = published(&case, &tables, &[]);
             let classes = |table: &Subtable| table.regions.as_ref().map_or(0, |regions| regions.found.sizes.len());
             divided += tables.iter().filter(|table| classes(table) > 1).count();
@@ -321,8 +321,8 @@ fn generalised_guardians_tell_no_more_than_buckets() {
     assert!(divided > 10 || std::env::var("HEDGEROW_SEED").is_ok(), "{divided} divided, {tried} tried");
 }
 
-/// The tables that a policy with these rules asks for when guardians are generalised.
-fn generalised(case: &Case, algorithm: &str, rng: &mut StdRng) -> Vec<Subtable> {
+/// The tables that a policy with these rules asks for when guardians are generalized.
+fn generalized(case: &Case, algorithm: &str, rng: &mut StdRng) -> Vec<Subtable> {
     let columns = case.named();
     let mut text = "[source]\npath = \"people.csv\"\n[attributes]\n".to_owned();
     columns.iter().for_each(|column| text.push_str(&format!("\"{}\" = {{ role = \"quasi\" }}\n", column.name)));

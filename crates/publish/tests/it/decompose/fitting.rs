@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow_audit::joint::Joint;
+use hedgerow_audit::max_likelihood::Joint;
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;

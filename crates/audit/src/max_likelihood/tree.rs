@@ -1,5 +1,5 @@
 //! Whether some tables fit together as a tree: then the most likely table behind them is the product of the tables over the
-//! product of what neighbours share (Lauritzen: *Graphical models*, 1996).
+//! product of what neighbors share (Lauritzen: *Graphical models*, 1996).
 //!
 //! A spanning tree with the largest shares is such a tree exactly when its shares add up to Σ|table| − |all variables|.
 

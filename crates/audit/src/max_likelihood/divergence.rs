@@ -1,5 +1,5 @@
 //! The Kullback–Leibler divergence, in nats, between a table and the most likely one behind what was published of it: one pass
-//! over the distinct rows for each published table and each pair of neighbours.
+//! over the distinct rows for each published table and each pair of neighbors.
 
 use std::collections::BTreeMap;
 

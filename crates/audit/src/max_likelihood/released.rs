@@ -106,7 +106,7 @@ fn read_part(
     progress: &dyn Progress,
 ) -> Result<PublishedTable, TableError> {
     match shape {
-        Shape::Generalised { data } => {
+        Shape::Generalized { data } => {
             let table = read_released(directory, data, progress)?;
             Ok(PublishedTable { open: source.open(&table, false)?, buckets: None })
         }

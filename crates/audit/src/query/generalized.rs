@@ -1,4 +1,4 @@
-//! Answers from a generalised release: rows that agree in all that the question can tell apart are judged once.
+//! Answers from a generalized release: rows that agree in all that the question can tell apart are judged once.
 
 use std::ops::Range;
 

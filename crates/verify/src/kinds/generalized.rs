@@ -1,4 +1,4 @@
-//! A generalised release: one table, judged by the classes over what each rule's adversary knows.
+//! A generalized release: one table, judged by the classes over what each rule's adversary knows.
 
 use std::path::Path;
 
@@ -10,21 +10,21 @@ use super::Released;
 use crate::check::{Checked, NamedRule, check_table};
 
 #[derive(Debug)]
-pub(super) struct Generalised {
+pub(super) struct Generalized {
     table: Table,
     quasi: Vec<String>,
     /// Names the table in errors.
     place: String,
 }
 
-impl Generalised {
+impl Generalized {
     pub(super) fn read(directory: &Path, data: &Resource, progress: &dyn Progress) -> Result<Self, TableError> {
         let table = read_released(directory, data, progress)?;
-        Ok(Generalised { table, quasi: quasi_of(data), place: directory.join(&data.path).display().to_string() })
+        Ok(Generalized { table, quasi: quasi_of(data), place: directory.join(&data.path).display().to_string() })
     }
 }
 
-impl Released for Generalised {
+impl Released for Generalized {
     fn domain(&self, attribute: &str) -> Option<&Domain> {
         self.table.column(attribute).map(|column| &column.domain)
     }

@@ -1,5 +1,5 @@
-//! Writing a generalised release: one table in which the quasi attributes carry labels, its codebook and its manifest,
-//! verified from the written bytes. Every method that generalises ends here.
+//! Writing a generalized release: one table in which the quasi attributes carry labels, its codebook and its manifest,
+//! verified from the written bytes. Every method that generalizes ends here.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ pub struct Recoded<'a> {
 
 /// What a method decided, ready to be written: one recoding for each quasi attribute, in the order of [`Bound::quasi`].
 #[derive(Debug)]
-pub struct Generalised<'a> {
+pub struct Generalized<'a> {
     pub recoded: Vec<Recoded<'a>>,
     /// Which rows stay; absent when all do.
     pub kept_rows: Option<&'a [bool]>,
@@ -67,7 +67,7 @@ pub(crate) fn rng(options: &PublishOptions<'_>) -> Result<StdRng, PublishError> 
 /// Writes table and codebook into the staged directory and verifies them.
 pub fn write(
     bound: &Bound<'_>,
-    made: &Generalised<'_>,
+    made: &Generalized<'_>,
     rows: Rows,
     staged: Staged,
     options: &PublishOptions<'_>,
@@ -104,7 +104,7 @@ pub(crate) fn role_name(bound: &Bound<'_>, name: &str) -> Option<&'static str> {
 }
 
 /// In the source's order: quasi attributes as their labels, the others as they are.
-pub(crate) fn released_columns<'a>(bound: &'a Bound<'_>, made: &Generalised<'a>) -> Vec<ReleasedColumn<'a>> {
+pub(crate) fn released_columns<'a>(bound: &'a Bound<'_>, made: &Generalized<'a>) -> Vec<ReleasedColumn<'a>> {
     let table = bound.table;
     let ordered = table.header.iter().filter_map(|name| table.column(name));
     ordered
@@ -128,7 +128,7 @@ pub(crate) fn released_columns<'a>(bound: &'a Bound<'_>, made: &Generalised<'a>)
         .collect()
 }
 
-pub(crate) fn write_codebook(bound: &Bound<'_>, made: &Generalised<'_>, path: &Path) -> Result<(), TableError> {
+pub(crate) fn write_codebook(bound: &Bound<'_>, made: &Generalized<'_>, path: &Path) -> Result<(), TableError> {
     let mut codebook = Codebook::new();
     for (quasi, recoded) in bound.quasi.iter().zip(&made.recoded) {
         add_labels(&mut codebook, quasi, recoded, made.kept_rows)?;

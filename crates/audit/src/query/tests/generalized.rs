@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 
 use super::*;
 
-const NAMES: [&str; 3] = ["age", "weight", "colour"];
+const NAMES: [&str; 3] = ["age", "weight", "color"];
 const KINDS: [Kind; 3] = [Kind::Integer, Kind::Float, Kind::Category];
 
 fn number(value: f64) -> Value {
@@ -65,10 +65,10 @@ fn weights() -> Vec<TestLabel> {
 
 fn fruits() -> Vec<TestLabel> {
     vec![
-        colours("warm", &["red", "amber", "beige"]),
-        colours("cold", &["blue", "grey"]),
-        colours("dull", &["grey", ""]),
-        colours("red", &["red"]),
+        colors("warm", &["red", "amber", "beige"]),
+        colors("cold", &["blue", "gray"]),
+        colors("dull", &["gray", ""]),
+        colors("red", &["red"]),
         missing(),
     ]
 }
@@ -101,11 +101,11 @@ fn counts_and_sums_agree_with_every_completion() {
         let release = release_of(&NAMES, &KINDS, &rows);
         let test = random_test(&mut rng, &[false, false, true], 3);
         let condition = sql_of(&test, &NAMES);
-        let sql = format!("SELECT COUNT(*), COUNT(colour), SUM(age), AVG(age) FROM data WHERE {condition}");
+        let sql = format!("SELECT COUNT(*), COUNT(color), SUM(age), AVG(age) FROM data WHERE {condition}");
         let found = ask(&release, &sql);
         let line = &found["answer"][0];
         let holds = |row: &Vec<Value>| truth(&test, row) == Some(true);
-        let (mut count, mut of_colour, mut sum, mut of_age) = ([0.0; 3], [0.0; 3], [0.0; 3], 0.0);
+        let (mut count, mut of_color, mut sum, mut of_age) = ([0.0; 3], [0.0; 3], [0.0; 3], 0.0);
         for row in &rows {
             let likely = combinations(row.iter().map(|label| &label.likely).collect());
             let possible = combinations(row.iter().map(|label| &label.possible).collect());
@@ -122,7 +122,7 @@ fn counts_and_sums_agree_with_every_completion() {
                 into[2] += f64::from(u8::from(possible.iter().any(accept)));
             };
             add(&mut count, &holds);
-            add(&mut of_colour, &|row| holds(row) && row[2].is_some());
+            add(&mut of_color, &|row| holds(row) && row[2].is_some());
             of_age += share(&|row| holds(row) && row[0].is_some());
             sum[0] += likely.iter().map(age).sum::<f64>() / likely.len() as f64;
             sum[1] += possible.iter().map(age).fold(f64::INFINITY, f64::min);
@@ -131,7 +131,7 @@ fn counts_and_sums_agree_with_every_completion() {
         let context = |what: &str| format!("seed {seed}: {what} WHERE {condition}");
         for (at, part) in ["estimate", "certain", "possible"].iter().enumerate() {
             close(three(line, "COUNT(*)")[at], count[at], &context(&format!("COUNT(*) {part}")));
-            close(three(line, "COUNT(colour)")[at], of_colour[at], &context(&format!("COUNT(colour) {part}")));
+            close(three(line, "COUNT(color)")[at], of_color[at], &context(&format!("COUNT(color) {part}")));
         }
         let sums = three(line, "SUM(age)");
         if sums[0].is_nan() {
@@ -210,13 +210,13 @@ fn groups_are_labels_and_add_up_to_the_whole() {
         let release = release_of(&NAMES, &KINDS, &rows);
         let condition = sql_of(&random_test(&mut rng, &[false, false, true], 3), &NAMES);
         let whole = ask(&release, &format!("SELECT COUNT(*) FROM data WHERE {condition}"));
-        let groups = ask(&release, &format!("SELECT colour, COUNT(*) FROM data WHERE {condition} GROUP BY colour"));
+        let groups = ask(&release, &format!("SELECT color, COUNT(*) FROM data WHERE {condition} GROUP BY color"));
         let lines = groups["answer"].as_array().unwrap();
         for (at, expected) in three(&whole["answer"][0], "COUNT(*)").iter().enumerate() {
             let sum = lines.iter().map(|line| three(line, "COUNT(*)")[at]).sum();
             close(sum, *expected, &format!("seed {seed}: part {at} WHERE {condition}"));
         }
-        let rows = ask(&release, &format!("SELECT colour FROM data WHERE {condition}"));
+        let rows = ask(&release, &format!("SELECT color FROM data WHERE {condition}"));
         let rows = rows["rows"].as_array().unwrap();
         let [estimate, certain, possible] = three(&whole["answer"][0], "COUNT(*)");
         close(
@@ -264,16 +264,16 @@ fn thirty_people_by_hand() {
 #[test]
 fn nothing_is_invented_under_the_top() {
     let top = TestLabel { text: "*".to_owned(), cover: Cover::Everything, likely: vec![], possible: vec![] };
-    let red = colours("red", &["red"]);
+    let red = colors("red", &["red"]);
     let rows: Vec<Vec<&TestLabel>> = vec![vec![&top, &red]; 4];
-    let release = release_of(&["sex", "colour"], &[Kind::Category; 2], &rows);
+    let release = release_of(&["sex", "color"], &[Kind::Category; 2], &rows);
     let count = |condition: &str| {
         three(&ask(&release, &format!("SELECT COUNT(*) FROM data WHERE {condition}"))["answer"][0], "COUNT(*)")
     };
     let unknown = count("sex = 'F'");
     assert!(unknown[0].is_nan() && unknown[1..] == [0.0, 4.0], "{unknown:?}");
-    assert_eq!(count("sex = 'F' AND colour = 'blue'"), [0.0; 3]);
-    assert_eq!(count("sex = 'F' OR colour = 'red'"), [4.0; 3]);
+    assert_eq!(count("sex = 'F' AND color = 'blue'"), [0.0; 3]);
+    assert_eq!(count("sex = 'F' OR color = 'red'"), [4.0; 3]);
     assert_eq!(count("sex IS NOT NULL")[1..], [0.0, 4.0]);
     let note = ask(&release, "SELECT COUNT(*) FROM data WHERE sex = 'F'")["notes"][0].to_string();
     assert!(note.contains("unknown"), "{note}");
@@ -288,7 +288,7 @@ fn nothing_is_invented_under_the_top() {
 /// `021**` covers a hundred codes; `0213*` is ten of them.
 #[test]
 fn masked_codes_are_counted_by_their_stars() {
-    let mask = |text: &str| colours(text, &[text]);
+    let mask = |text: &str| colors(text, &[text]);
     let (short, long) = (mask("021**"), mask("0214*"));
     let release = release_of(&["zip"], &[Kind::Category], &[vec![&short], vec![&long]]);
     let count = |condition: &str| {

@@ -56,7 +56,7 @@ fn only_told(part: Release, directory: &Path) -> Result<Release, TableError> {
         Tables::Bucketized(mut quasi, _) if quasi.column(GROUP).is_some_and(missing) => {
             quasi.columns.retain(|column| column.name != GROUP);
             quasi.header.retain(|name| name != GROUP);
-            Ok(Release { tables: Tables::Generalised(quasi), codebook: read_codebook(directory)?, ..part })
+            Ok(Release { tables: Tables::Generalized(quasi), codebook: read_codebook(directory)?, ..part })
         }
         _ => Ok(part),
     }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Publishes tables about people so that nobody in them can be singled out or found out.
+/// Publishes tables about people without disclosing who they are or what must stay confidential.
 ///
-/// From a private table and a policy it makes a release that keeps every privacy rule and loses as little as possible,
-/// and proves both. Start with `hedgerow init DATA.csv`, read the policy it writes, then `hedgerow publish policy.toml -o release`.
+/// From a private table and a policy it makes a release that satisfies every privacy rule with minimal information loss,
+/// and verifies both. Start with `hedgerow init DATA.csv`, read the policy it writes, then `hedgerow publish policy.toml -o release`.
 #[derive(Debug, Parser)]
 #[command(name = "hedgerow", version, max_term_width = 120, propagate_version = true)]
 pub(crate) struct Arguments {
@@ -17,20 +17,20 @@ pub(crate) struct Arguments {
     pub(crate) talk: Talk,
 }
 
-/// How the command talks.
+/// What the command prints.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct Talk {
     /// Print one JSON object on standard output, and nothing else there
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Say only what went wrong
+    /// Print only errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more: where the time went
+    /// Print more: where the time went
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-    /// Do not draw progress bars
+    /// Do not show progress
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
     /// Use this many threads instead of one per core
@@ -42,25 +42,25 @@ pub(crate) struct Talk {
 pub(crate) enum Verb {
     /// Profile a data file and write a commented policy to start from
     Init(Init),
-    /// Make a release from a policy: search for the least loss, write, verify
+    /// Make a release from a policy: search for the least information loss, write, verify
     Publish(Publish),
-    /// Recompute every guarantee of a release from its files, or hold any table against a policy
+    /// Recompute every guarantee of a release from its files, or check any table against a policy
     Check(Check),
-    /// Tell what a release lost and what risk is left
+    /// Measure information loss, re-identification risk and query error of a release
     Measure(Measure),
-    /// Ask a release in SQL: counts, sums and means, estimated within generalized cells and buckets
+    /// Query a release in SQL: counts, sums and means, estimated within generalized cells and buckets
     ///
     /// A row counts in proportion to how much of its cells the condition covers: of 20 people between 20 and 29, about 10 are
-    /// over 24. Beside each estimate stands what is certain (no table that fits the release gives less) and what is
-    /// possible (none gives more). In a bucketized release, rows and sensitive values of a bucket are paired in every way.
+    /// over 24. Each estimate has two bounds: certain (no table that fits the release gives less) and possible
+    /// (none gives more). In a bucketized release, rows and sensitive values of a bucket are paired in every way.
     Query(Query),
-    /// Keep releases in a folder, to publish beside them
+    /// Keep published releases in a folder, to audit new releases together with them
     Catalog(Catalog),
-    /// Attack releases as adversaries would, alone and together, and tell what they learn
+    /// Attack releases as adversaries would, alone and combined, and report what they learn
     Audit(Audit),
-    /// Custodians who compute together: what they would learn of each other
+    /// Custodians publishing together: what they would learn about each other
     Federation(Federation),
-    /// Tell what a policy's rules come to, which cannot be kept, and which tables would keep them
+    /// Report what a policy's rules imply, which are unsatisfiable, and which tables would satisfy them
     Rules(Rules),
     /// Make synthetic data to try things on
     Synth(Synth),
@@ -93,19 +93,19 @@ pub(crate) struct Publish {
     /// How to write the released table
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-    /// Also count all combinations of levels that keep every rule (slower)
+    /// Also count all lattice nodes that satisfy every rule (slower)
     #[arg(long)]
     pub(crate) candidates: bool,
-    /// Tell how the search went: how many combinations of levels there are, were judged, were ruled out and why
+    /// Report how the search went: how many lattice nodes there are, were evaluated, were pruned and why
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Stop after judging about this many combinations of levels, with the best found
+    /// Stop after evaluating about this many lattice nodes, with the best found
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_nodes: Option<u64>,
     /// Stop searching after this long, with the best found
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
-    /// Audit the new release beside all in this catalog, and write nothing when they break a rule together
+    /// Audit the new release combined with all in this catalog, and write nothing when together they violate a rule
     #[arg(long, value_name = "DIR")]
     pub(crate) catalog: Option<PathBuf>,
     /// Who publishes: earlier releases of the same custodian in the catalog are compared by difference too
@@ -129,10 +129,10 @@ pub(crate) struct Check {
     /// A release directory; or, with --policy, a table file
     #[arg(group = "what", value_name = "DIR|TABLE")]
     pub(crate) target: PathBuf,
-    /// Hold TABLE against the rules of this policy
+    /// Check TABLE against the rules of this policy
     #[arg(long)]
     pub(crate) policy: Option<PathBuf>,
-    /// The releases that a guarantee across releases was judged beside
+    /// The earlier releases of a cross-release guarantee
     #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with = "policy")]
     pub(crate) community: Vec<PathBuf>,
 }
@@ -145,16 +145,16 @@ pub(crate) struct Measure {
     /// The policy that the release was made from; its source is read for comparison
     #[arg(long)]
     pub(crate) policy: PathBuf,
-    /// How many random count queries to ask of both the source and the release
+    /// How many random count queries to run on both the source and the release
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) queries: usize,
     /// Where the random queries come from: the same number gives the same queries
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// For a release of several tables: how many attributes each query asks about
+    /// For a release of several tables: how many attributes each query constrains
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one)]
     pub(crate) query_dimension: usize,
-    /// For a release of several tables: which share of an attribute's values each query asks for
+    /// For a release of several tables: which share of an attribute's values each query selects
     #[arg(long, value_name = "SHARE", default_value_t = 0.4, value_parser = share)]
     pub(crate) value_share: f64,
 }
@@ -194,10 +194,10 @@ single quotes. A missing value fulfils no comparison, only IS NULL. Without COUN
 GROUP BY the rows themselves are the answer, as they were released, with the share of each that
 fulfils the condition.";
 
-/// Runs adversaries against the releases together. Nothing that a release claims of itself is believed.
+/// Runs adversaries against the releases together. No claim of a release is trusted.
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
-    /// Release directories; or tables made elsewhere, by a `release.toml` that says what their columns are
+    /// Release directories; or tables made elsewhere, described by a `release.toml`
     #[arg(required_unless_present = "catalog", value_name = "DIR")]
     pub(crate) releases: Vec<PathBuf>,
     /// All releases of this catalog too; those of one custodian are also compared by difference
@@ -206,16 +206,16 @@ pub(crate) struct Audit {
     /// The people to look for: one row each, quasi attributes under their names; each is taken to be in every release
     #[arg(long, value_name = "FILE")]
     pub(crate) people: Option<PathBuf>,
-    /// The policy that says how the file of people is read, and how its releases were made
+    /// The policy that describes the columns of the file of people, and how its releases were made
     #[arg(long, requires = "people")]
     pub(crate) policy: Option<PathBuf>,
     /// Only these adversaries: linker, attribute, independence, correlation, composition, intersection, definetti, minimality, difference
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(hedgerow_audit::adversaries::NAMES), hide_possible_values = true)]
     pub(crate) adversary: Vec<String>,
-    /// What counts as a breach: fewer values or rows left for anyone than l or k, such as l=3 or l=3,k=5 [default: l=2]
+    /// What counts as a breach: fewer sensitive values or rows left for anyone than l or k, such as l=3 or l=3,k=5 [default: l=2]
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', value_parser = limit)]
     pub(crate) fail_under: Vec<(char, u64)>,
-    /// How the correlation adversary weighs what is possible: uniform as in its paper, or by how many ways lead to it
+    /// How the correlation adversary weighs what is possible: uniform as in its paper, or exact: by the number of tables behind it
     #[arg(long, value_enum, default_value_t)]
     pub(crate) weights: Weights,
     /// With --json: the whole probabilistic table of the independence adversary
@@ -275,9 +275,9 @@ pub(crate) struct Federation {
 pub(crate) enum FederationWhat {
     /// Loss of privacy when custodians unite their items: bounds, and what is measured by trying it out
     ///
-    /// In the ring (the `baseline` profile) a leader hides its items among made-up ones. The loss is how much surer a custodian can be of what its
-    /// neighbor holds than from the result alone: of all its items (set exposure) or of one (item exposure). Under masks (the `masked`
-    /// profile, the default for real runs) nothing should be left to measure.
+    /// In the ring (the `baseline` profile) a leader hides its items among dummy items. The loss is by how much a custodian's confidence about
+    /// its neighbor's items exceeds that from the result alone: for all items (set exposure) or for one (item exposure). Under masks (the `masked`
+    /// profile, the default) it should be 0.
     Lop(Lop),
 }
 
@@ -292,10 +292,10 @@ pub(crate) struct Lop {
     /// How many items all custodians hold together
     #[arg(long, value_name = "C", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=500_000))]
     pub(crate) items: u64,
-    /// How many made-up items a leader adds
+    /// How many dummy items a leader adds
     #[arg(long, value_name = "R", default_value_t = 100, value_parser = clap::value_parser!(u64).range(0..=500_000))]
-    pub(crate) made_up: u64,
-    /// Also pick the number of made-up items that keeps the loss at or below this
+    pub(crate) dummy_items: u64,
+    /// Also compute the number of dummy items that keeps the loss at or below this
     #[arg(long, value_name = "LOSS", value_parser = share)]
     pub(crate) wanted: Option<f64>,
     /// How often to try

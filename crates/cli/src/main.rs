@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A panic's message may carry a value from the private table, so only its place is told.
+/// A panic's message may carry a value from the private table, so only its place is printed.
 fn hide_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place =

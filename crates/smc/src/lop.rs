@@ -47,23 +47,23 @@ impl Setting {
     }
 
     /// Equation 5: the bound on set exposure.
-    pub fn set_exposure(&self, made_up: u64) -> f64 {
-        self.set_exposure_of_leader(made_up) / self.others()
+    pub fn set_exposure(&self, dummy_items: u64) -> f64 {
+        self.set_exposure_of_leader(dummy_items) / self.others()
     }
 
     /// Equation 4: the same for a successor who knows that its predecessor leads.
-    pub fn set_exposure_of_leader(&self, made_up: u64) -> f64 {
-        self.missed().powf(made_up as f64)
+    pub fn set_exposure_of_leader(&self, dummy_items: u64) -> f64 {
+        self.missed().powf(dummy_items as f64)
     }
 
     /// Equation 7: the bound on item exposure for a successor who knows that its predecessor leads. Above 1 it says nothing.
-    pub fn item_exposure_of_leader(&self, made_up: u64) -> f64 {
-        let hidden = made_up as f64 * (self.items as f64 - self.own()) / self.domain as f64;
+    pub fn item_exposure_of_leader(&self, dummy_items: u64) -> f64 {
+        let hidden = dummy_items as f64 * (self.items as f64 - self.own()) / self.domain as f64;
         2.0 * self.own() / (self.own() + hidden) - 1.0 / self.others()
     }
 
     /// Equation 9: the fewest made-up items that keep set exposure at or below `wanted`.
-    pub fn made_up_for_set_exposure(&self, wanted: f64) -> Option<u64> {
+    pub fn dummy_items_for_set_exposure(&self, wanted: f64) -> Option<u64> {
         if wanted * self.others() >= 1.0 {
             return Some(0);
         }
@@ -71,7 +71,7 @@ impl Setting {
     }
 
     /// Equation 10: the fewest made-up items that keep the item exposure of a leader at or below `wanted`.
-    pub fn made_up_for_item_exposure(&self, wanted: f64) -> Option<u64> {
+    pub fn dummy_items_for_item_exposure(&self, wanted: f64) -> Option<u64> {
         let (m, c, own) = (self.domain as f64, self.items as f64, self.own());
         fewest((m * own / (c - own) * (2.0 / (wanted + 1.0 / self.others()) - 1.0)).max(0.0))
     }
@@ -95,7 +95,7 @@ pub struct Exposure {
 }
 
 /// Runs the union of the ring `runs` times on made-up items, looks over every custodian's shoulder, and counts how often its claims are true.
-pub fn measure_ring(setting: Setting, made_up: u64, runs: u32, seed: u64) -> Result<Exposure, Fault> {
+pub fn measure_ring(setting: Setting, dummy_items: u64, runs: u32, seed: u64) -> Result<Exposure, Fault> {
     let roster = Roster::numbered(setting.custodians as usize)?;
     let domain: Arc<[Item]> = (0..setting.domain).map(|value| value.to_le_bytes().to_vec()).collect();
     let mut coins = Coins::danger_from_seed(seed);
@@ -108,7 +108,8 @@ pub fn measure_ring(setting: Setting, made_up: u64, runs: u32, seed: u64) -> Res
         let mut starts = Vec::with_capacity(owned.len());
         for (me, items) in owned.iter().enumerate() {
             let permit = BurnBook::default().permit(session, Question::new("lop", &run.to_le_bytes()), &roster)?;
-            let input = UnionInput { items: items.clone(), domain: Arc::clone(&domain), made_up: made_up as usize };
+            let input =
+                UnionInput { items: items.clone(), domain: Arc::clone(&domain), dummy_items: dummy_items as usize };
             let own = Coins::danger_from_seed(coins.word());
             starts.push(baseline::start_union(permit, me as u16, input, Chances::default(), own)?);
         }
@@ -224,43 +225,43 @@ mod tests {
 
     #[test]
     fn equations_5_7_9_and_10_in_the_papers_setting() {
-        let set: Vec<f64> = [0, 100, 200].map(|made_up| places(PAPER.set_exposure(made_up), 4)).to_vec();
+        let set: Vec<f64> = [0, 100, 200].map(|dummy_items| places(PAPER.set_exposure(dummy_items), 4)).to_vec();
         assert_eq!(set, [0.0526, 0.0203, 0.0078]);
-        let needed = [0.02, 0.01, 0.005].map(|wanted| PAPER.made_up_for_set_exposure(wanted).unwrap());
+        let needed = [0.02, 0.01, 0.005].map(|wanted| PAPER.dummy_items_for_set_exposure(wanted).unwrap());
         assert_eq!(needed, [102, 174, 247]);
-        let item = [10_000, 20_000, 50_000].map(|made_up| places(PAPER.item_exposure_of_leader(made_up), 3));
+        let item = [10_000, 20_000, 50_000].map(|dummy_items| places(PAPER.item_exposure_of_leader(dummy_items), 3));
         assert_eq!(item, [0.637, 0.364, 0.138]);
-        let needed = [0.5, 0.2].map(|wanted| PAPER.made_up_for_item_exposure(wanted).unwrap());
+        let needed = [0.5, 0.2].map(|wanted| PAPER.dummy_items_for_item_exposure(wanted).unwrap());
         assert_eq!(needed, [13785, 36404]);
     }
 
     #[test]
     fn what_is_picked_keeps_the_wanted_loss_and_one_fewer_does_not() {
         for wanted in [0.04, 0.02, 0.003] {
-            let needed = PAPER.made_up_for_set_exposure(wanted).unwrap();
+            let needed = PAPER.dummy_items_for_set_exposure(wanted).unwrap();
             assert!(PAPER.set_exposure(needed) <= wanted && PAPER.set_exposure(needed - 1) > wanted);
         }
         for wanted in [0.5, 0.1] {
-            let needed = PAPER.made_up_for_item_exposure(wanted).unwrap();
+            let needed = PAPER.dummy_items_for_item_exposure(wanted).unwrap();
             assert!(PAPER.item_exposure_of_leader(needed) <= wanted);
             assert!(PAPER.item_exposure_of_leader(needed - 1) > wanted);
         }
-        assert_eq!(PAPER.made_up_for_set_exposure(0.06), Some(0));
-        assert_eq!(PAPER.made_up_for_set_exposure(0.0), None, "no number of items hides perfectly");
+        assert_eq!(PAPER.dummy_items_for_set_exposure(0.06), Some(0));
+        assert_eq!(PAPER.dummy_items_for_set_exposure(0.0), None, "no number of items hides perfectly");
     }
 
     #[test]
     fn measured_loss_lies_under_the_bounds() {
         let setting = Setting { custodians: 6, domain: 600, items: 60 };
-        for (made_up, seed) in [(0, 1), (15, 2), (60, 3)] {
+        for (dummy_items, seed) in [(0, 1), (15, 2), (60, 3)] {
             let runs = 300;
-            let measured = measure_ring(setting, made_up, runs, seed).unwrap();
-            let bound = setting.set_exposure_of_leader(made_up);
+            let measured = measure_ring(setting, dummy_items, runs, seed).unwrap();
+            let bound = setting.set_exposure_of_leader(dummy_items);
             // The bound is nearly what happens, so a measured share may exceed it by chance: three standard deviations.
             let chance = 3.0 * (bound * (1.0 - bound) / f64::from(runs)).sqrt() + 1e-9;
             assert!(measured.set_of_leader <= bound + chance, "{measured:?} {bound}");
-            assert!(measured.set_expected <= setting.set_exposure(made_up) + chance, "{measured:?}");
-            assert!(measured.item_of_leader <= setting.item_exposure_of_leader(made_up), "{measured:?}");
+            assert!(measured.set_expected <= setting.set_exposure(dummy_items) + chance, "{measured:?}");
+            assert!(measured.item_of_leader <= setting.item_exposure_of_leader(dummy_items), "{measured:?}");
         }
     }
 

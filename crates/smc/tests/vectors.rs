@@ -260,7 +260,7 @@ fn protocols() {
     all.push(protocol("masked shuffle", 3, shuffle, items));
     let domain: Arc<[Item]> = (0..20u8).map(|value| vec![value; 2]).collect();
     let union = |me: usize| {
-        let input = UnionInput { items: vec![vec![me as u8; 2]], domain: Arc::clone(&domain), made_up: 3 };
+        let input = UnionInput { items: vec![vec![me as u8; 2]], domain: Arc::clone(&domain), dummy_items: 3 };
         baseline::start_union(permit(3), me as u16, input, Chances::default(), coins(me)).unwrap()
     };
     all.push(protocol("baseline union", 3, union, items));

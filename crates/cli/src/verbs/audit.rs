@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Audit, talk: &Talk) -> Result<ExitCode, Failure> {
         print(&audited.to_string())?;
     }
     if audited.breach && !talk.quiet {
-        say("breach: these releases tell more than they should; see above");
+        say("breach: the combined releases disclose sensitive values; see above");
     }
     Ok(if audited.breach { ExitCode::from(BREACH) } else { ExitCode::SUCCESS })
 }
@@ -131,14 +131,14 @@ fn hold_against_claims(path: &Path, opened: &mut Opened, progress: &dyn Progress
         Ok(found) => {
             let broken = found.checked.claims.iter().filter(|claim| !claim.holds);
             let broken =
-                broken.map(|claim| format!("the manifest promises {}, which the table does not keep", claim.model));
+                broken.map(|claim| format!("the manifest claims {}, which the tables do not satisfy", claim.model));
             found.contradictions.into_iter().chain(broken).collect()
         }
         // The tables could be read, so what is wrong is what the manifest says of them.
         Err(TableError::Input(error)) => {
-            vec![format!("what the manifest promises cannot be recomputed: {}", error.problem)]
+            vec![format!("what the manifest claims cannot be recomputed: {}", error.problem)]
         }
-        Err(error) => vec![format!("what the manifest promises could not be recomputed: {error}")],
+        Err(error) => vec![format!("what the manifest claims could not be recomputed: {error}")],
     };
     for problem in problems {
         if !opened.contradictions.contains(&problem) {

@@ -26,7 +26,7 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
         }
         CatalogWhat::List { catalog } => {
             let catalog = Catalog::load(catalog)?;
-            let mut told = Vec::new();
+            let mut listed = Vec::new();
             let mut text = String::new();
             for entry in &catalog.entries {
                 let opened = open_any(&catalog.path(entry), &bars)?;
@@ -34,13 +34,13 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
                 let mut object = to_json(entry);
                 object["method"] = json!(opened.method);
                 object["rows"] = json!(rows);
-                told.push(object);
+                listed.push(object);
                 let custodian = entry.custodian.as_deref().unwrap_or("-");
                 text.push_str(&format!("{}  {}  {rows} rows  {custodian}\n", entry.name, opened.method));
             }
             drop(bars);
             if talk.json {
-                print_json(&json!({ "releases": told }))?;
+                print_json(&json!({ "releases": listed }))?;
             } else {
                 print(&text)?;
             }
@@ -66,7 +66,7 @@ fn show(catalog: &Catalog, entry: &Entry, talk: &Talk, bars: &Bars) -> Result<Ex
         object["contradictions"] = json!(opened.contradictions);
         print_json(&object)?;
     } else {
-        let custodian = entry.custodian.as_deref().unwrap_or("not said");
+        let custodian = entry.custodian.as_deref().unwrap_or("unknown");
         let mut text = format!(
             "release    {}\ncustodian  {custodian}\nmethod     {}\ndigest     {}\n",
             entry.name, opened.method, entry.digest
@@ -77,10 +77,10 @@ fn show(catalog: &Catalog, entry: &Entry, talk: &Talk, bars: &Bars) -> Result<Ex
         text.push_str("guarantees, as claimed\n");
         text.push_str(&claims_text(&claims));
         if changed {
-            text.push_str("WRONG      its files are not those that were added\n");
+            text.push_str("CHANGED      its files differ from those that were added\n");
         }
         for problem in &opened.contradictions {
-            text.push_str(&format!("WRONG      {problem}\n"));
+            text.push_str(&format!("INCONSISTENT {problem}\n"));
         }
         print(&text)?;
     }

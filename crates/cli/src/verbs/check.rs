@@ -19,7 +19,7 @@ use crate::progress::Bars;
 
 pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
     let bars = Bars::new(talk);
-    let (found, cautions) = match &arguments.policy {
+    let (found, warnings) = match &arguments.policy {
         None => {
             let mut earlier = Vec::new();
             for path in &arguments.community {
@@ -32,15 +32,15 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             let quasi = fields.filter(|field| field.role.as_deref() == Some("quasi"));
             let mut quasi: Vec<String> = quasi.map(|field| field.name.clone()).collect();
             if matches!(Shape::of(&resources), Some(Shape::Decomposed { .. })) {
-                // Roles say nothing there: what a rule protects is known in others or in none.
+                // Roles do not apply there: an attribute protected by one rule may be known in another.
                 let claims = &found.checked.claims;
                 quasi.retain(|name| claims.iter().all(|claim| claim.protect.as_ref() != Some(name)));
                 quasi.sort_unstable();
                 quasi.dedup();
             }
-            let mut cautions = about_claims(&place, &found.checked.claims, &quasi);
-            cautions.extend(about_identifiers(&place, identifiers_of(&resources)));
-            (found, cautions)
+            let mut warnings = about_claims(&place, &found.checked.claims, &quasi);
+            warnings.extend(about_identifiers(&place, identifiers_of(&resources)));
+            (found, warnings)
         }
         Some(path) => {
             let policy = Policy::load(path)?;
@@ -52,20 +52,20 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             let checked = check_table(&table, &quasi, &rules, &place)?;
             let identifiers = policy.attributes.iter().filter(|attribute| attribute.role == Role::Identifier);
             let identifiers = identifiers.filter(|attribute| table.header.contains(&attribute.name));
-            let mut cautions = about_claims(&path.display().to_string(), &checked.claims, &quasi);
-            cautions.extend(about_identifiers(&place, identifiers.map(|attribute| attribute.name.as_str())));
-            (ReleaseCheck { checked, contradictions: Vec::new(), unchecked: Vec::new() }, cautions)
+            let mut warnings = about_claims(&path.display().to_string(), &checked.claims, &quasi);
+            warnings.extend(about_identifiers(&place, identifiers.map(|attribute| attribute.name.as_str())));
+            (ReleaseCheck { checked, contradictions: Vec::new(), unchecked: Vec::new() }, warnings)
         }
     };
     drop(bars);
-    warn(talk, &cautions);
+    warn(talk, &warnings);
     if talk.json {
         let mut object = json!({ "guarantees": claims_json(&found.checked.claims), "holds": found.holds() });
         if !found.contradictions.is_empty() {
             object["contradictions"] = json!(found.contradictions);
         }
-        if !cautions.is_empty() {
-            object["warnings"] = cautions.iter().map(|caution| caution.problem.clone()).collect();
+        if !warnings.is_empty() {
+            object["warnings"] = warnings.iter().map(|warning| warning.problem.clone()).collect();
         }
         if !found.unchecked.is_empty() {
             object["unchecked"] = json!(found.unchecked);
@@ -82,17 +82,17 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
             claims_text(&found.checked.claims)
         );
         for contradiction in &found.contradictions {
-            text.push_str(&format!("  WRONG   {contradiction}\n"));
+            text.push_str(&format!("  INCONSISTENT  {contradiction}\n"));
         }
         for unchecked in &found.unchecked {
             text.push_str(&format!("  unchecked  {unchecked}\n"));
         }
         text.push_str(if found.holds() && !found.unchecked.is_empty() {
-            "every guarantee that could be checked holds\n"
+            "every guarantee that could be recomputed holds\n"
         } else if found.holds() {
             "every guarantee holds\n"
         } else {
-            "this must not be published: see above\n"
+            "do not publish this: see above\n"
         });
         print(&text)?;
     }

@@ -10,7 +10,7 @@ pub(super) fn cloned_text(report: &CloneReport, sizes: (u64, u64), source: u64, 
         if smallest == largest { format!("of {smallest} tuples") } else { format!("of {smallest} to {largest} tuples") }
     };
     let mut text = format!(
-        "classes  {} {}, each with all values of `{protect}`, told by {} sub-classes {}\n",
+        "classes  {} {}, each with all values of `{protect}`, described by {} sub-classes {}\n",
         report.classes,
         of(sizes),
         report.sub_classes,
@@ -18,8 +18,8 @@ pub(super) fn cloned_text(report: &CloneReport, sizes: (u64, u64), source: u64, 
     );
     text.push_str(&distorted(report, source));
     text.push_str(&format!(
-        "epsilon  {}: no share of `{protect}` in a class is further from its share in the source\n         \
-         (further down it is recomputed from the release alone, where all classes are alike)\n",
+        "epsilon  {}: no frequency of `{protect}` in a class differs more from its frequency in the source\n         \
+         (below it is recomputed from the release alone)\n",
         short((report.epsilon * 1e6).ceil() / 1e6)
     ));
     if !report.rare.is_empty() {
@@ -27,27 +27,27 @@ pub(super) fn cloned_text(report: &CloneReport, sizes: (u64, u64), source: u64, 
     }
     let promise = &report.promise;
     text.push_str(&format!(
-        "promise  whoever is also found in a release that nobody here can see: where `{protect}` is distributed as in the source,\n         \
-         no guess at theirs gets surer by more than {} (theta; beta, one over the overlap with it, is {})\n",
+        "claim    combined with an unseen release about the same people in which `{protect}` is distributed as in the source,\n         \
+         an attacker's confidence rises by at most θ = {} (β, one over the overlap of the two distributions, is {})\n",
         short(rounded_up(promise.theta)),
         short(rounded_up(promise.beta)),
     ));
     let at = [1.1, 1.5, 2.0].map(|beta| format!("{} at beta {beta}", short(rounded_up(promise.theta_at(beta)))));
-    text.push_str(&format!("         where it is distributed otherwise, by more: {}\n", at.join(", ")));
+    text.push_str(&format!("         if it is distributed differently, by more: {}\n", at.join(", ")));
     let words = promise.broken_by(protect);
-    text.push_str(&format!("broken   by {}\n", wrapped(&words)));
+    text.push_str(&format!("fails    under {}\n", wrapped(&words)));
     text
 }
 
-/// What making all classes alike cost, and how to have it for less.
+/// What equal class compositions cost, and how to reduce it.
 fn distorted(report: &CloneReport, source: u64) -> String {
     let distorted = report.suppressed + report.counterfeits;
     if distorted == 0 {
-        return "alike    without leaving out or making up a tuple\n".to_owned();
+        return "cost     no tuple suppressed, no counterfeit added\n".to_owned();
     }
     let share = 100.0 * distorted as f64 / source.max(1) as f64;
     let mut text = format!(
-        "alike    by leaving out {} and making up {} (counterfeits): {share:.2} % of the tuples\n",
+        "cost     {} tuples suppressed and {} counterfeits added: {share:.2} % of the tuples\n",
         report.suppressed, report.counterfeits
     );
     if share > 1.0 && report.divided > 1 {
@@ -81,24 +81,21 @@ fn rounded_up(value: f64) -> f64 {
     (value * 1e4 - 1e-6).ceil().max(0.0) / 1e4
 }
 
-/// Rare values are told to their custodian, by name: the decision is theirs.
+/// The custodian sees rare values by name: the decision is theirs.
 fn rare(rare: &[RareValue], report: &CloneReport) -> String {
     const SHOWN_MAX: usize = 8;
-    let left_out = rare.iter().any(|rare| rare.left_out);
+    let suppressed = rare.iter().any(|rare| rare.left_out);
     let rows: u64 = rare.iter().map(|rare| rare.rows).sum();
-    let mut text = if left_out {
-        format!(
-            "rare     {} left out with {rows} rows, since without them there can be more classes:\n",
-            values(rare.len())
-        )
+    let mut text = if suppressed {
+        format!("rare     {} suppressed with {rows} rows, which allows more classes:\n", values(rare.len()))
     } else {
-        format!("rare     {} in {rows} rows hold the classes down to {}:\n", values(rare.len()), report.divided)
+        format!("rare     {} in {rows} rows limit the number of classes to {}:\n", values(rare.len()), report.divided)
     };
     for value in rare.iter().take(SHOWN_MAX) {
         let shown: String = value.value.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
         let shown = if shown.is_empty() { "the missing value".to_owned() } else { format!("`{shown}`") };
         text.push_str(&format!(
-            "         {shown}, {}: without it and rarer ones there could be {} classes\n",
+            "         {shown}, {}: without it and rarer ones, {} classes would be possible\n",
             counted(value.rows, "row", "rows"),
             value.classes_without
         ));
@@ -106,9 +103,9 @@ fn rare(rare: &[RareValue], report: &CloneReport) -> String {
     if rare.len() > SHOWN_MAX {
         text.push_str(&format!("         and {} more\n", rare.len() - SHOWN_MAX));
     }
-    if !left_out {
+    if !suppressed {
         text.push_str(
-            "         hint: `rare = \"suppress\"` leaves their rows out, and nothing is told of these values at all\n",
+            "         hint: `rare = \"suppress\"` suppresses their rows; these values then do not occur in the release\n",
         );
     }
     text

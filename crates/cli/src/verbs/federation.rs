@@ -21,9 +21,9 @@ pub(crate) fn run(arguments: &Federation, talk: &Talk) -> Result<ExitCode, Failu
     }
     let setting = Setting { custodians: lop.custodians, domain: lop.domain, items: lop.items };
     let refused = |fault: hedgerow_smc::Fault| {
-        TableError::input("federation lop", fault.to_string(), "try fewer custodians, items or made-up items")
+        TableError::input("federation lop", fault.to_string(), "try fewer custodians, items or dummy items")
     };
-    let ring = lop::measure_ring(setting, lop.made_up, lop.runs, lop.seed).map_err(refused)?;
+    let ring = lop::measure_ring(setting, lop.dummy_items, lop.runs, lop.seed).map_err(refused)?;
     let masked_runs = u64::from(lop.runs).min((MASKED_WORDS_MAX / lop.domain).max(2)) as u32;
     let masked = lop::measure_masked(setting, masked_runs, lop.seed).map_err(refused)?;
     if talk.json {
@@ -45,46 +45,51 @@ fn as_json(lop: &Lop, setting: Setting, ring: &Exposure, masked: &Exposure) -> V
         })
     };
     let mut value = json!({
-        "custodians": lop.custodians, "domain": lop.domain, "items": lop.items, "made-up": lop.made_up,
+        "custodians": lop.custodians, "domain": lop.domain, "items": lop.items, "dummy-items": lop.dummy_items,
         "bounds": {
-            "set": setting.set_exposure(lop.made_up),
-            "set-of-leader": setting.set_exposure_of_leader(lop.made_up),
-            "item-of-leader": setting.item_exposure_of_leader(lop.made_up),
+            "set": setting.set_exposure(lop.dummy_items),
+            "set-of-leader": setting.set_exposure_of_leader(lop.dummy_items),
+            "item-of-leader": setting.item_exposure_of_leader(lop.dummy_items),
         },
         "measured": { "baseline": exposure(ring), "masked": exposure(masked) },
     });
     if let Some(wanted) = lop.wanted {
         value["wanted"] = json!({
             "loss": wanted,
-            "made-up-for-set": setting.made_up_for_set_exposure(wanted),
-            "made-up-for-item-of-leader": setting.made_up_for_item_exposure(wanted),
+            "dummy-items-for-set": setting.dummy_items_for_set_exposure(wanted),
+            "dummy-items-for-item-of-leader": setting.dummy_items_for_item_exposure(wanted),
         });
     }
     value
 }
 
 fn as_text(lop: &Lop, setting: Setting, ring: &Exposure, masked: &Exposure) -> String {
-    let Lop { custodians, domain, items, made_up, .. } = lop;
+    let Lop { custodians, domain, items, dummy_items, .. } = lop;
     let bound = |value: f64| if value > 1.0 { "none".to_owned() } else { short(value) };
     let rows = [
-        ("all of a neighbor's items", bound(setting.set_exposure(*made_up)), ring.set_expected, masked.set_expected),
+        (
+            "all of a neighbor's items",
+            bound(setting.set_exposure(*dummy_items)),
+            ring.set_expected,
+            masked.set_expected,
+        ),
         (
             "  the neighbor is known to lead",
-            bound(setting.set_exposure_of_leader(*made_up)),
+            bound(setting.set_exposure_of_leader(*dummy_items)),
             ring.set_of_leader,
             masked.set_of_leader,
         ),
         ("one of a neighbor's items", String::new(), ring.item_expected, masked.item_expected),
         (
             "  the neighbor is known to lead",
-            bound(setting.item_exposure_of_leader(*made_up)),
+            bound(setting.item_exposure_of_leader(*dummy_items)),
             ring.item_of_leader,
             masked.item_of_leader,
         ),
     ];
     let mut text = format!(
-        "{custodians} custodians hold {items} items out of {domain}; in the ring a leader adds {made_up} made-up ones\n\
-         loss of privacy: how much surer a custodian can be than from the result alone (0 is none, 1 is certainty)\n\n\
+        "{custodians} custodians hold {items} items out of {domain}; in the ring a leader adds {dummy_items} dummy items\n\
+         loss of privacy: how much a custodian's confidence exceeds that from the result alone (0 is none, 1 is certainty)\n\n\
          {:34} {:>9} {:>9} {:>9}\n",
         "", "bound", "ring", "masked"
     );
@@ -93,12 +98,14 @@ fn as_text(lop: &Lop, setting: Setting, ring: &Exposure, masked: &Exposure) -> S
     }
     text.push_str(&format!("\nmeasured in {} runs of the ring and {} under masks\n", ring.runs, masked.runs));
     if let Some(wanted) = lop.wanted {
-        let number = |made_up: Option<u64>| made_up.map_or("no number".to_owned(), |made_up| made_up.to_string());
+        let number = |dummy_items: Option<u64>| {
+            dummy_items.map_or("no number".to_owned(), |dummy_items| dummy_items.to_string())
+        };
         text.push_str(&format!(
-            "for a loss of at most {}: {} made-up items hide all of a neighbor's items, {} hide one of a leader's\n",
+            "for a loss of at most {}: {} dummy items hide all of a neighbor's items, {} hide one of a leader's\n",
             short(wanted),
-            number(setting.made_up_for_set_exposure(wanted)),
-            number(setting.made_up_for_item_exposure(wanted)),
+            number(setting.dummy_items_for_set_exposure(wanted)),
+            number(setting.dummy_items_for_item_exposure(wanted)),
         ));
     }
     text

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Init, talk: &Talk) -> Result<ExitCode, Failure> {
             "policy": policy_path.display().to_string(), "files": written, "rows": table.rows, "columns": columns
         }))?;
     } else if !talk.quiet {
-        print(&told(&proposal.profiles, table.rows, &policy_path, files.len() - 1))?;
+        print(&summary(&proposal.profiles, table.rows, &policy_path, files.len() - 1))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -81,7 +81,7 @@ fn column_json(profile: &ColumnProfile) -> serde_json::Value {
     })
 }
 
-fn told(profiles: &[ColumnProfile], rows: usize, policy: &Path, hierarchies: usize) -> String {
+fn summary(profiles: &[ColumnProfile], rows: usize, policy: &Path, hierarchies: usize) -> String {
     let width = profiles.iter().map(|profile| profile.name.chars().count()).max().unwrap_or(0).clamp(6, 30);
     let mut text = format!("{rows} rows, {} columns\n\n", profiles.len());
     text.push_str(&format!(
@@ -89,7 +89,7 @@ fn told(profiles: &[ColumnProfile], rows: usize, policy: &Path, hierarchies: usi
         "column", "type", "different", "missing", "role"
     ));
     for profile in profiles {
-        let role = profile.role.map_or("left out", |role| role.name());
+        let role = profile.role.map_or("omitted", |role| role.name());
         text.push_str(&format!(
             "{:width$}  {:8}  {:>9}  {:>8}  {role:10}  {}\n",
             profile.name,

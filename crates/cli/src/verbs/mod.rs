@@ -34,7 +34,7 @@ fn print_json(value: &Value) -> Result<(), Failure> {
     print(&format!("{value}\n"))
 }
 
-/// What is allowed but probably not meant.
+/// What is allowed but probably unintended.
 fn warn(talk: &Talk, warnings: &[InputError]) {
     if talk.quiet {
         return;
@@ -48,14 +48,14 @@ fn claims_json(claims: &[Claim]) -> Value {
     json!(claims)
 }
 
-/// One line per guarantee: what was asked and what was reached.
+/// One line per guarantee: what is required and what the tables achieve.
 fn claims_text(claims: &[Claim]) -> String {
     let mut text = String::new();
     for claim in claims {
         let protect = claim.protect.as_ref().map_or_else(String::new, |name| format!(" of {name}"));
         text.push_str(&format!(
-            "  {}  {}{protect}: asked {}, reached {}; the attacker knows {}\n",
-            if claim.holds { "holds " } else { "BROKEN" },
+            "  {}  {}{protect}: required {}, achieved {}; the attacker knows {}\n",
+            if claim.holds { "holds " } else { "FAILS " },
             claim.model,
             pairs(&claim.required),
             pairs(&claim.achieved),

@@ -45,10 +45,10 @@ pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure>
     if let Some(searched) = published.searched.as_ref().filter(|searched| !searched.proven && !talk.quiet) {
         let why = match searched.explain.nodes {
             Some(nodes) if nodes <= NODES_MAX => "the search stopped at its limit".to_owned(),
-            Some(nodes) => format!("{nodes} combinations of levels are too many to search them all"),
-            None => "the combinations of levels are too many to search them all".to_owned(),
+            Some(nodes) => format!("{nodes} lattice nodes are too many to search them all"),
+            None => "the lattice has too many nodes to search them all".to_owned(),
         };
-        say(&format!("warning: {why}: the release keeps every rule, but another may lose less"));
+        say(&format!("warning: {why}: the release satisfies every rule, but another may lose less"));
     }
     if talk.json {
         print_json(&to_json(&published, protected(&policy), arguments.explain))?;
@@ -88,9 +88,9 @@ fn to_json(published: &Published, protect: &str, explain: bool) -> Value {
         object["candidates"] = json!(candidates);
     }
     if explain {
-        let told = explained(&searched.explain);
+        let counts = explained(&searched.explain);
         object["explain"] =
-            told.into_iter().map(|(name, _, count)| (name.to_owned(), json!(count))).collect::<Map<_, _>>().into();
+            counts.into_iter().map(|(name, _, count)| (name.to_owned(), json!(count))).collect::<Map<_, _>>().into();
     }
     object
 }
@@ -100,7 +100,7 @@ fn to_text(published: &Published, policy: &Policy, explain: bool, verbose: bool)
     let rows = published.rows;
     let classes = published.checked.classes;
     let mut text = format!(
-        "release  {}\nrows     {} read, {} released, {} left out\n",
+        "release  {}\nrows     {} read, {} released, {} suppressed\n",
         published.release.display(),
         rows.source,
         rows.out,
@@ -115,20 +115,20 @@ fn to_text(published: &Published, policy: &Policy, explain: bool, verbose: bool)
     });
     let mut proof = "";
     if let Some(searched) = &published.searched {
-        proof = if searched.proven { ", the least possible" } else { ", not proven to be the least" };
+        proof = if searched.proven { ", proven minimal" } else { ", not proven minimal" };
         let levels = searched.levels.iter().map(|(name, level, top)| format!("{name} {level} of {top}"));
         text.push_str(&format!("levels   {}\n", levels.collect::<Vec<_>>().join(", ")));
     }
-    let told = |name: &str| Some(format!("{name} {}", short(published.losses.get(name)?.as_f64()?)));
+    let value = |name: &str| Some(format!("{name} {}", short(published.losses.get(name)?.as_f64()?)));
     // Where the loss that the policy names has no meaning, those that have one.
-    let losses = told(loss)
-        .unwrap_or_else(|| published.losses.keys().filter_map(|name| told(name)).collect::<Vec<_>>().join(", "));
+    let losses = value(loss)
+        .unwrap_or_else(|| published.losses.keys().filter_map(|name| value(name)).collect::<Vec<_>>().join(", "));
     text.push_str(&format!("loss     {losses}{proof}\n"));
     if let Some((searched, candidates)) = published.searched.as_ref().and_then(|s| Some((s, s.candidates?))) {
         let nodes = searched.explain.nodes.map_or_else(|| "more than 2^64".to_owned(), |nodes| nodes.to_string());
-        text.push_str(&format!("holding  {candidates} of {nodes} combinations of levels keep every rule\n"));
+        text.push_str(&format!("nodes    {candidates} of {nodes} lattice nodes satisfy every rule\n"));
     }
-    text.push_str("guarantees, recomputed from the written table\n");
+    text.push_str("guarantees, recomputed from the written tables\n");
     text.push_str(&claims_text(&published.checked.claims));
     if let Some(searched) = published.searched.as_ref().filter(|_| explain) {
         text.push_str("search\n");
@@ -146,20 +146,24 @@ fn to_text(published: &Published, policy: &Policy, explain: bool, verbose: bool)
 
 /// Name in JSON, meaning in words, count.
 fn explained(explain: &Explain) -> Vec<(&'static str, &'static str, u64)> {
-    let nodes = explain.nodes.map(|nodes| ("nodes", "combinations of levels in the lattice", nodes));
+    let nodes = explain.nodes.map(|nodes| ("nodes", "nodes of the generalization lattice", nodes));
     let counted = [
         ("distinct_rows", "distinct rows of the table", explain.distinct as u64),
-        ("judged_first", "judged to find a first good one", explain.judged_first),
-        ("judged_proof", "judged to prove that none is better", explain.judged_proof),
-        ("judged_holding", "of all judged, those that hold", explain.judged_holding),
-        ("pruned_by_loss", "not judged: cannot lose less than the best", explain.pruned_by_loss),
-        ("pruned_by_guarantee", "not judged: a coarser one shows that too many rows fail", explain.pruned_by_guarantee),
+        ("judged_first", "nodes evaluated to find a first solution", explain.judged_first),
+        ("judged_proof", "nodes evaluated to prove that none is better", explain.judged_proof),
+        ("judged_holding", "of the evaluated nodes, those that satisfy every rule", explain.judged_holding),
+        ("pruned_by_loss", "nodes pruned: they cannot lose less than the best", explain.pruned_by_loss),
+        (
+            "pruned_by_guarantee",
+            "nodes pruned: a coarser node already suppresses too many rows",
+            explain.pruned_by_guarantee,
+        ),
         (
             "pruned_by_suppression",
-            "not judged: a coarser one shows that left-out rows alone lose more than the best",
+            "nodes pruned: by a coarser node, the suppressed rows alone lose more than the best",
             explain.pruned_by_suppression,
         ),
-        ("not_reached", "not reached within the limit", explain.not_reached),
+        ("not_reached", "nodes not visited within the limit", explain.not_reached),
     ];
     nodes.into_iter().chain(counted).collect()
 }

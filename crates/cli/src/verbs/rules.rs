@@ -1,4 +1,4 @@
-//! `hedgerow rules POLICY`: what a policy's rules come to, and which tables would keep them.
+//! `hedgerow rules POLICY`: what a policy's rules imply, and which tables would satisfy them.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &Arguments, talk: &Talk) -> Result<ExitCode, Failur
     let bound = Bound::new(&policy, &table)?;
     let rules = Rules::new(&policy, &table)?;
     if rules.own.is_empty() {
-        let hint = "add `protect` to a rule; what protects rows as such has nothing to be laid side by side";
+        let hint = "add `protect` to a rule; rules about rows alone need no decomposition";
         return Err(InputError::new(policy.path.display().to_string(), "no rule protects an attribute", hint).into());
     }
     let mut impossible = rules.impossible();
@@ -41,8 +41,8 @@ pub(crate) fn run(arguments: &Arguments, talk: &Talk) -> Result<ExitCode, Failur
     let chosen = match chosen {
         Some(Err(Unchosen::Failed(error))) => return Err((*error).into()),
         Some(Err(Unchosen::Unsatisfiable(Unsatisfiable(rule)))) => {
-            let told = rules.told(rules.reduced.kept[rule]);
-            impossible.push(format!("{told}: dependencies alone lead from one side to the other"));
+            let rule = rules.told(rules.reduced.kept[rule]);
+            impossible.push(format!("{rule}: declared dependencies alone lead from one side to the other"));
             None
         }
         Some(Ok(chosen)) => Some(chosen),
@@ -73,7 +73,7 @@ impl Report<'_> {
     fn to_svg(&self) -> String {
         let names: Vec<&str> = self.rules.columns.iter().map(|column| column.name.as_str()).collect();
         let (tables, standings) = self.chosen.map_or((&[][..], &[][..]), |chosen| (&chosen.tables, &chosen.standings));
-        // As in the text: a rule that nothing could keep is not drawn, and does not shift the others.
+        // As in the text: an unsatisfiable rule is not drawn, and does not renumber the others.
         let drawn = self.rules.reduced.kept.iter().filter(|&&rule| self.rules.representative(rule).is_some());
         let numbers: Vec<usize> = drawn.map(|rule| rule + 1).collect();
         Picture { names: &names, rules: &self.problem.rules, numbers: &numbers, standings, tables }.to_svg()
@@ -81,37 +81,37 @@ impl Report<'_> {
 
     fn to_text(&self) -> String {
         let rules = self.rules;
-        let mut text = "rules: whoever knows the left side must not learn the right\n".to_owned();
+        let mut text = "rules: an attacker who knows the left side must not learn the right\n".to_owned();
         for index in 0..rules.rules.len() {
-            let asked =
+            let required =
                 rules.rules[index].require.iter().map(|model| format!("{} {}", model.name(), pairs(&model.required())));
-            let asked = asked.collect::<Vec<_>>().join(", ");
-            let _ = writeln!(text, "  {:>3}  {}   ({asked}){}", index + 1, rules.told(index), self.origin(index));
+            let required = required.collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "  {:>3}  {}   ({required}){}", index + 1, rules.told(index), self.origin(index));
         }
         if !rules.reduced.implied.is_empty() {
-            text.push_str("superfluous: kept by whatever keeps another\n");
+            text.push_str("implied: satisfied whenever another rule is\n");
             for implied in &rules.reduced.implied {
                 let _ = writeln!(text, "  {:>3}  follows from rule {}", implied.rule + 1, implied.by + 1);
             }
         }
         if !self.impossible.is_empty() {
-            text.push_str("cannot be kept by any publication\n");
+            text.push_str("unsatisfiable: no release can satisfy them\n");
             for reason in self.impossible {
                 let _ = writeln!(text, "  {reason}");
             }
         }
         let found = rules.dependencies_found();
         if !found.is_empty() {
-            text.push_str("dependencies in the data, to be declared if attackers know them\n");
+            text.push_str("functional dependencies in the data, to be declared if attackers know them\n");
             for dependency in &found {
-                let _ = writeln!(text, "  {}", self.told(dependency));
+                let _ = writeln!(text, "  {}", self.shown(dependency));
             }
         }
         if let Some(chosen) = self.chosen {
             let kl = chosen.kl.map_or_else(|| "unknown".to_owned(), short);
             let _ = writeln!(
                 text,
-                "tables by {}, KL divergence {kl} (0 keeps everything; publish draws buckets of its own and may find other tables)",
+                "tables by {}, KL divergence {kl} (0 loses nothing; `publish` draws its own buckets and may choose other tables)",
                 chosen.algorithm.name()
             );
             for (index, table) in chosen.tables.iter().enumerate() {
@@ -124,7 +124,7 @@ impl Report<'_> {
                 };
                 let _ = writeln!(text, "  {:>3}  {open}{sensitive}", index + 1);
             }
-            text.push_str("how these keep the rules\n");
+            text.push_str("how the tables satisfy the rules\n");
             for (standing, &rule) in chosen.standings.iter().zip(&rules.reduced.kept) {
                 let _ = writeln!(text, "  {:>3}  {}", rule + 1, stands(standing));
             }
@@ -137,11 +137,11 @@ impl Report<'_> {
         let added = self.rules.added.iter().filter(|added| added.rule.is_some()).nth(number);
         added.map_or_else(String::new, |added| {
             let dependency = &self.rules.dependencies[added.dependency];
-            format!(", from rule {} because {}", added.of + 1, self.told(dependency))
+            format!(", from rule {} because {}", added.of + 1, self.shown(dependency))
         })
     }
 
-    fn told(&self, dependency: &Dependency) -> String {
+    fn shown(&self, dependency: &Dependency) -> String {
         format!("{} → {}", self.rules.names(dependency.from).join(", "), self.rules.columns[dependency.to].name)
     }
 
@@ -199,8 +199,8 @@ impl Report<'_> {
 
 fn stands(standing: &Standing) -> String {
     match standing {
-        Standing::NotReachable => "nothing published connects the two sides".to_owned(),
+        Standing::NotReachable => "no published table connects the two sides".to_owned(),
         Standing::Guarded(table) => format!("guarded by table {}", table + 1),
-        Standing::Broken(_) => "BROKEN".to_owned(),
+        Standing::Broken(_) => "VIOLATED".to_owned(),
     }
 }

@@ -32,7 +32,7 @@ pub struct UnionInput {
     /// Every item there can be, from which made-up ones are drawn; the same for all.
     pub domain: Arc<[Item]>,
     /// How many made-up items a leader adds.
-    pub made_up: usize,
+    pub dummy_items: usize,
 }
 
 /// One custodian's side of a union.
@@ -45,7 +45,7 @@ pub struct Union {
     draw: Option<Run<Draw>>,
     ticket: u64,
     /// The made-up items, if we lead.
-    made_up: Option<Vec<Item>>,
+    dummy_items: Option<Vec<Item>>,
     items: Option<Vec<Item>>,
     result: Option<Vec<Item>>,
     /// Whether the items have passed through our hands.
@@ -65,7 +65,7 @@ pub fn start(
     if me >= count {
         return Err(Fault::Stranger { sender: me });
     }
-    let most = input.made_up + input.items.len();
+    let most = input.dummy_items + input.items.len();
     if most > ITEMS_MAX {
         return Err(Fault::TooLarge { found: most, max: ITEMS_MAX });
     }
@@ -77,8 +77,8 @@ pub fn start(
         return Err(Fault::Internal("a draw without a message"));
     };
     let round = chances.passes.max(1) + 1;
-    let (draw, made_up, items, result, added) = (Some(draw), None, None, None, false);
-    let union = Union { place, ring, coins, input, draw, ticket, made_up, items, result, added, round };
+    let (draw, dummy_items, items, result, added) = (Some(draw), None, None, None, false);
+    let union = Union { place, ring, coins, input, draw, ticket, dummy_items, items, result, added, round };
     Ok(Transition::Continue(union, outgoing))
 }
 
@@ -119,7 +119,7 @@ impl Machine for Union {
             Some(_) if !self.added => Err(Fault::TooEarly { sender: self.ring.before, round: self.round + 1 }),
             Some(result) => {
                 // The leader gets its own result back, and so cannot be told by being the one who does not pass it on.
-                if self.made_up.is_none() {
+                if self.dummy_items.is_none() {
                     outgoing.push(self.hand_on(self.round + 1, Body::UnionResult(result.clone())));
                 }
                 Ok(Transition::Finish(self.conclude(result), outgoing))
@@ -154,23 +154,23 @@ impl Union {
     /// We drew the largest number: begin.
     fn lead(&mut self) -> Result<Outgoing, Fault> {
         let domain = Arc::clone(&self.input.domain);
-        let wanted = self.input.made_up.min(domain.len());
+        let wanted = self.input.dummy_items.min(domain.len());
         // In an order that follows from the coins alone.
         let mut chosen = BTreeSet::new();
         while chosen.len() < wanted {
             chosen.insert(self.coins.below(domain.len() as u64) as usize);
         }
-        let made_up: Vec<Item> = chosen.into_iter().map(|index| domain[index].clone()).collect();
-        let mut items = [self.input.items.as_slice(), &made_up].concat();
+        let dummy_items: Vec<Item> = chosen.into_iter().map(|index| domain[index].clone()).collect();
+        let mut items = [self.input.items.as_slice(), &dummy_items].concat();
         self.coins.shuffle(&mut items);
-        self.made_up = Some(made_up);
+        self.dummy_items = Some(dummy_items);
         Ok(self.hand_on(self.round, Body::UnionItems(items)))
     }
 
     /// The items have come to us: add ours, or as the leader take the made-up ones out.
     fn received(&mut self, mut items: Vec<Item>) -> Result<(u32, Body), Fault> {
         self.added = true;
-        let Some(made_up) = &self.made_up else {
+        let Some(dummy_items) = &self.dummy_items else {
             items.extend(self.input.items.iter().cloned());
             if items.len() > ITEMS_MAX {
                 return Err(Fault::TooLarge { found: items.len(), max: ITEMS_MAX });
@@ -182,7 +182,7 @@ impl Union {
         for item in items {
             *counts.entry(item).or_default() += 1;
         }
-        for item in made_up {
+        for item in dummy_items {
             match counts.get_mut(item) {
                 Some(count) if *count > 0 => *count -= 1,
                 _ => return Err(Fault::Tampered { sender: self.ring.before }),
@@ -233,7 +233,7 @@ mod tests {
     use crate::{BurnBook, Question, Roster, simulate};
 
     #[test]
-    fn the_union_keeps_repetitions_and_loses_what_was_made_up() {
+    fn the_union_keeps_repetitions_and_loses_what_was_dummy_items() {
         let domain: Arc<[Item]> = (0..40u8).map(|value| vec![value]).collect();
         for seed in 0..40 {
             let mut coins = Coins::danger_from_seed(seed);
@@ -243,11 +243,11 @@ mod tests {
             let mut expected = inputs.concat();
             expected.sort();
             let roster = Roster::numbered(count).unwrap();
-            let made_up = coins.below(50) as usize;
+            let dummy_items = coins.below(50) as usize;
             let start = |(me, items): (usize, &Vec<Item>)| {
                 let permit =
                     BurnBook::default().permit([seed as u8; 16], Question::new("union", b""), &roster).unwrap();
-                let input = UnionInput { items: items.clone(), domain: Arc::clone(&domain), made_up };
+                let input = UnionInput { items: items.clone(), domain: Arc::clone(&domain), dummy_items };
                 start(permit, me as u16, input, Chances::default(), Coins::danger_from_seed(seed * 100 + me as u64))
                     .unwrap()
             };

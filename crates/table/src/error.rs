@@ -45,6 +45,9 @@ pub enum TableError {
     /// The machine refused: disk, permission, a vanished file.
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: std::io::Error },
+    /// The caller canceled the work.
+    #[error("canceled: nothing was written")]
+    Canceled,
     /// Ours to mend.
     #[error("internal error: {0} (this is a bug in hedgerow)")]
     Internal(String),

@@ -1,11 +1,26 @@
-//! How long work tells that it is still going. The rooms report; only the command draws.
+//! How long work reports how far it has come, and how it learns that it should stop. The libraries
+//! report; only the command draws.
+
+use crate::TableError;
 
 /// A listener for long work. Calls are cheap and may come from any thread.
 pub trait Progress: Sync {
-    /// A new stage begins; `total` is in the stage's own unit (bytes, rows, nodes) when it is known.
+    /// A new phase begins; `total` is in the phase's own unit (bytes, rows, nodes) when it is known.
     fn stage(&self, _name: &str, _total: Option<u64>) {}
-    /// The current stage has done `amount` more.
+    /// The current phase has done `amount` more.
     fn advance(&self, _amount: u64) {}
+    /// Whether the work should end at once, with nothing written.
+    fn is_canceled(&self) -> bool {
+        false
+    }
+    /// Whether a search should end with the best that it has found so far.
+    fn finishes_early(&self) -> bool {
+        false
+    }
+    /// An error once the work is canceled, for loops that can fail.
+    fn check(&self) -> Result<(), TableError> {
+        if self.is_canceled() { Err(TableError::Canceled) } else { Ok(()) }
+    }
 }
 
 /// Nobody listens.

@@ -1,5 +1,5 @@
-//! The habits of the house as commands: `tidy` reads the repository and says what is out of place, `map` brings the code
-//! map up to date, `test` runs everything that must pass before a change is accepted, `bench` measures speed.
+//! The project's habits as commands: `tidy` reads the repository and reports what is out of place, `test` runs everything
+//! that must pass before a change is accepted, `bench` measures speed.
 
 use std::process::ExitCode;
 
@@ -12,9 +12,8 @@ mod tidy;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  tidy   hold the documents against the code: rooms, code map, dependencies, papers, text hygiene
-  map    add missing files to the code map in ARCHITECTURE.md and take out those that are gone
-  bench  measure the command's speed, each figure beside another of the same run
+  tidy   hold the documents against the code: crates, dependencies, papers, links, words, text hygiene
+  bench  measure the command's speed, each figure against another of the same run
   test   format, clippy, tidy, all tests, the example run; stops at the first failure
 ";
 
@@ -22,7 +21,6 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy::run(),
-        ["map"] => tidy::rewrite_map(),
         ["bench"] => bench::run(),
         ["test"] => test::run(),
         ["help" | "-h" | "--help"] => {

@@ -1,5 +1,5 @@
-//! The little of Markdown that the checks read: tables, code spans, links, headings. Fenced blocks are passed over, since what
-//! stands in them is shown, not said.
+//! The little of Markdown that the checks read: tables, code spans, links, headings. Fenced blocks are passed over, since they
+//! hold examples.
 
 /// A table, with the number of the line each row stands on.
 #[derive(Debug, PartialEq)]
@@ -69,20 +69,20 @@ mod tests {
 # Title
 
 ```
-| room | may use |
+| crate | may use |
 ```
 
-| room | may use | why |
+| crate | may use | why |
 |---|---|---|
 | `table` | none | base |
 | cli | `table`, privacy | top |
 
-| room | other |
+| crate | other |
 ";
 
     #[test]
     fn the_table_is_found_by_its_header_and_ends_at_a_blank_line() {
-        let table = table(DOCUMENT, &["room", "may use"]).unwrap();
+        let table = table(DOCUMENT, &["crate", "may use"]).unwrap();
         assert_eq!(table.line, 7);
         assert_eq!(table.rows.iter().map(|row| row.line).collect::<Vec<_>>(), [9, 10]);
         assert_eq!(table.rows[1].items(1).collect::<Vec<_>>(), ["table", "privacy"]);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_table_inside_a_fence_is_not_read() {
-        assert_eq!(table("```\n| room | may use |\n|---|---|\n```\n", &["room", "may use"]), None);
+        assert_eq!(table("```\n| crate | may use |\n|---|---|\n```\n", &["crate", "may use"]), None);
     }
 
     #[test]

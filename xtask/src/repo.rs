@@ -1,5 +1,5 @@
 //! The repository as a plain value, read once: its text files and its crates. The checks take this value and nothing
-//! else, so that each can be tried on a repository made up in a test.
+//! else, so that each can be tried on a repository built in a test.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -74,8 +74,8 @@ impl Repo {
 }
 
 impl Package {
-    /// What the documents call this crate.
-    pub(crate) fn room(&self) -> &str {
+    /// The crate without the prefix `hedgerow-`, as the documents name it.
+    pub(crate) fn short_name(&self) -> &str {
         self.name.strip_prefix("hedgerow-").unwrap_or(&self.name)
     }
 }
@@ -174,7 +174,7 @@ fn parse_packages(metadata: &Value, root: &Path) -> Option<Vec<Package>> {
 
 #[cfg(test)]
 impl Repo {
-    /// A made-up repository: each file is a path and its text.
+    /// A repository for a test: each file is a path and its text.
     pub(crate) fn made_of(files: &[(&str, &str)]) -> Repo {
         let file = |(path, text): &(&str, &str)| {
             let bytes = text.len() as u64;
@@ -184,7 +184,7 @@ impl Repo {
     }
 
     /// Adds a crate under `crates/` with these dependencies; a name after `dev:` is for tests only.
-    pub(crate) fn with_room(mut self, room: &str, dependencies: &[&str]) -> Repo {
+    pub(crate) fn with_crate(mut self, name: &str, dependencies: &[&str]) -> Repo {
         let dependencies = dependencies
             .iter()
             .map(|name| Dependency {
@@ -193,8 +193,8 @@ impl Repo {
             })
             .collect();
         self.packages.push(Package {
-            name: format!("hedgerow-{room}"),
-            folder: format!("crates/{room}"),
+            name: format!("hedgerow-{name}"),
+            folder: format!("crates/{name}"),
             dependencies,
         });
         self
@@ -213,7 +213,7 @@ mod tests {
         )
         .unwrap();
         let packages = parse_packages(&metadata, Path::new("/somewhere")).unwrap();
-        assert_eq!((packages[0].room(), packages[0].folder.as_str()), ("audit", "crates/audit"));
+        assert_eq!((packages[0].short_name(), packages[0].folder.as_str()), ("audit", "crates/audit"));
         let kinds: Vec<bool> = packages[0].dependencies.iter().map(|dependency| dependency.only_for_tests).collect();
         assert_eq!(kinds, [false, true]);
         assert!(parse_packages(&serde_json::json!({"packages": 3}), Path::new("/")).is_none());

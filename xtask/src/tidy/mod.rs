@@ -1,27 +1,28 @@
 //! What is out of place, one line for each finding: `path:line: problem (hint)`.
 //!
-//! A document that no program reads is wrong within a month. Here the rooms, the code map, the dependency decisions and the
-//! index of papers are read from the documents themselves and held against the code.
+//! A document that no program reads is wrong within a month. Here the boundaries of the crates, the dependency decisions and
+//! the index of papers are read from the documents themselves and held against the code.
 
-mod arrows;
-mod map;
+mod boundaries;
 mod records;
 mod source;
 mod text;
+mod words;
 
 use std::fmt;
 
-use crate::repo::{self, Repo};
+use crate::repo::Repo;
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
 /// Every check, by what it looks at.
 const CHECKS: &[fn(&Repo) -> Vec<Finding>] = &[
-    arrows::rooms_keep_their_walls,
-    arrows::dependencies_are_decisions,
-    map::names_every_file,
+    boundaries::crates_use_what_they_may,
+    boundaries::dependencies_are_decisions,
     source::check,
     text::check,
+    words::check,
+    records::architecture_is_short,
     records::lints_are_inherited,
     records::changelog_is_open,
     records::papers_name_what_exists,
@@ -71,20 +72,6 @@ fn findings(repo: &Repo) -> Vec<Finding> {
     let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(repo)).collect();
     findings.sort();
     findings
-}
-
-/// Brings the code map up to date in place. The sentences that stand are kept; new files bring their own first sentence.
-pub(crate) fn rewrite_map() -> Result<(), String> {
-    let repo = Repo::read()?;
-    let current = repo.text(ARCHITECTURE).ok_or("ARCHITECTURE.md is missing")?;
-    let updated = map::updated(&repo, current)?;
-    if updated == current {
-        println!("the code map is up to date");
-        return Ok(());
-    }
-    std::fs::write(repo::root().join(ARCHITECTURE), updated).map_err(|cause| format!("{ARCHITECTURE}: {cause}"))?;
-    println!("{ARCHITECTURE}: the code map was rewritten; read the new sentences before committing them");
-    Ok(())
 }
 
 #[cfg(test)]

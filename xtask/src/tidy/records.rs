@@ -1,11 +1,15 @@
-//! The records the house keeps of itself: lints inherited by every crate, a changelog that is open, an index of papers whose
-//! paths exist, and links that lead somewhere.
+//! The records of the project: lints inherited by every crate, a short ARCHITECTURE.md, a changelog that is open, an index of
+//! papers whose paths exist, and links that lead somewhere.
 
-use super::Finding;
+use super::{ARCHITECTURE, Finding};
 use crate::markdown;
 use crate::repo::Repo;
 
 const CHANGELOG: &str = "CHANGELOG.md";
+
+/// What a newcomer reads in one sitting. Details go to `docs/`.
+const ARCHITECTURE_BYTES_MAX: usize = 12_000;
+
 const PAPERS: &str = "PAPERS.md";
 
 pub(super) fn lints_are_inherited(repo: &Repo) -> Vec<Finding> {
@@ -33,6 +37,14 @@ fn inherits_lints(manifest: &str) -> bool {
         }
     }
     false
+}
+
+pub(super) fn architecture_is_short(repo: &Repo) -> Vec<Finding> {
+    let bytes = repo.text(ARCHITECTURE).map_or(0, str::len);
+    let problem = format!("{bytes} bytes, and at most {ARCHITECTURE_BYTES_MAX} are allowed");
+    let hint = "move details to docs/, and what a file is for into its own documentation";
+    let is_long = bytes > ARCHITECTURE_BYTES_MAX;
+    is_long.then(|| Finding::new(ARCHITECTURE, 1, problem, hint)).into_iter().collect()
 }
 
 pub(super) fn changelog_is_open(repo: &Repo) -> Vec<Finding> {
@@ -129,8 +141,15 @@ mod tests {
         assert!(inherits_lints("[package]\nname = \"a\"\n\n[lints]\nworkspace = true\n"));
         assert!(inherits_lints("lints.workspace = true\n[package]\n"));
         assert!(!inherits_lints("[lints]\n[dependencies]\nworkspace = true\n"));
-        let repo = Repo::made_of(&[("crates/a/Cargo.toml", "[package]\n")]).with_room("a", &[]);
+        let repo = Repo::made_of(&[("crates/a/Cargo.toml", "[package]\n")]).with_crate("a", &[]);
         assert_eq!(problems(lints_are_inherited(&repo)).len(), 1);
+    }
+
+    #[test]
+    fn the_architecture_is_read_in_one_sitting() {
+        let of_length = |bytes: usize| Repo::made_of(&[(ARCHITECTURE, "x".repeat(bytes).as_str())]);
+        assert_eq!(architecture_is_short(&of_length(ARCHITECTURE_BYTES_MAX)), []);
+        assert_eq!(architecture_is_short(&of_length(ARCHITECTURE_BYTES_MAX + 1)).len(), 1);
     }
 
     #[test]

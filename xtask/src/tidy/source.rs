@@ -7,6 +7,12 @@ use crate::repo::Repo;
 const LINES_MAX: usize = 600;
 const LINES_TO_NOTE: usize = 400;
 
+/// Longer comment lines are hard to read next to code, and rustfmt leaves them as they are.
+const COMMENT_COLUMNS_MAX: usize = 100;
+
+/// Whether long comment lines fail the run. Until all are wrapped they are noted, one note for each file.
+const LONG_COMMENTS_REFUSED: bool = false;
+
 /// A thing with no better name than these has not been understood yet.
 const EMPTY_NAMES: &[&str] = &["util", "utils", "common", "core", "helper", "helpers", "misc", "types"];
 
@@ -20,6 +26,7 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         findings.extend(length(path, text));
         findings.extend(name(path));
         findings.extend(unfinished(path, text));
+        findings.extend(long_comments(path, text));
     }
     findings
 }
@@ -64,6 +71,25 @@ fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
+fn long_comments(path: &str, text: &str) -> Vec<Finding> {
+    let is_long = |line: &str| is_wrappable_comment(line) && line.chars().count() > COMMENT_COLUMNS_MAX;
+    let lines = text.lines().enumerate().filter(|(_, line)| is_long(line)).map(|(index, _)| index + 1);
+    let problem = format!("a comment line over {COMMENT_COLUMNS_MAX} columns");
+    if LONG_COMMENTS_REFUSED {
+        return lines.map(|line| Finding::new(path, line, problem.as_str(), "wrap it")).collect();
+    }
+    let lines: Vec<usize> = lines.collect();
+    let note = |&first: &usize| Finding::note(path, first, format!("{problem}, {} in all", lines.len()), "wrap it");
+    lines.first().map(note).into_iter().collect()
+}
+
+/// A line that is all comment, and neither a row of a table nor an address, which cannot be broken.
+fn is_wrappable_comment(line: &str) -> bool {
+    let line = line.trim_start();
+    let words = line.trim_start_matches(['/', '!']).trim_start();
+    line.starts_with("//") && !words.starts_with('|') && !words.contains("://")
+}
+
 fn calls_macro(line: &str, name: &str) -> bool {
     line.match_indices(name).any(|(at, _)| {
         let before = line[..at].chars().next_back();
@@ -99,6 +125,17 @@ mod tests {
         assert!(problems("a.rs", &of_length(401))[0].contains("note: 401 lines"));
         assert!(problems("a.rs", &of_length(600))[0].contains("note: "));
         assert!(!problems("a.rs", &of_length(601))[0].contains("note: "));
+    }
+
+    #[test]
+    fn long_comments_are_found_and_what_cannot_be_wrapped_is_not() {
+        let long = "x ".repeat(50);
+        for line in [format!("    // {long}"), format!("/// {long}"), format!("//! {long}é")] {
+            assert_eq!(problems("a.rs", &format!("//! X.\n{line}\n")).len(), 1, "{line}");
+        }
+        for line in [format!("// | {long}"), format!("// https://{long}"), format!("//{}", &long[..98]), long] {
+            assert_eq!(problems("a.rs", &format!("//! X.\n{line}\n")), [""; 0], "{line}");
+        }
     }
 
     #[test]

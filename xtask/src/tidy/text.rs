@@ -38,8 +38,8 @@ fn is_written_by_people(file: &File) -> bool {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let is_rust = extension == "rs";
     let is_test_data = file.path.split('/').any(|part| part == "tests" || part == "corpus") && !is_rust;
-    let is_script_or_licence = !name.contains('.') || name == ".gitignore";
-    (WRITTEN_BY_PEOPLE.contains(&extension) || is_script_or_licence) && !is_test_data
+    let is_script_or_license = !name.contains('.') || name == ".gitignore";
+    (WRITTEN_BY_PEOPLE.contains(&extension) || is_script_or_license) && !is_test_data
 }
 
 fn blanks(path: &str, text: &str) -> Vec<Finding> {

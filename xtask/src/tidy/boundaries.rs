@@ -1,5 +1,5 @@
-//! Which room may use which, and which outside crates anyone may use: both as ARCHITECTURE.md says, both against the
-//! manifests.
+//! Which crate of the workspace may use which, and which outside crates any of them may use. Both tables are read from
+//! ARCHITECTURE.md and held against the manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,67 +7,67 @@ use super::{ARCHITECTURE, Finding};
 use crate::markdown::{self, Row};
 use crate::repo::{Package, Repo};
 
-const ROOMS: &[&str] = &["room", "may use"];
+const CRATES: &[&str] = &["crate", "may use"];
 const TESTS: &[&str] = &["tests of", "may also use"];
 const DEPENDENCIES: &[&str] = &["dependency", "why"];
 
-/// What one room may use.
+/// What one crate may use.
 #[derive(Debug)]
 enum Allowed {
-    /// Every room that is not itself marked `any`, so that nothing comes to depend on those.
+    /// Every crate that is not itself marked `any`, so that nothing comes to depend on those.
     Any,
     These(BTreeSet<String>),
 }
 
-pub(super) fn rooms_keep_their_walls(repo: &Repo) -> Vec<Finding> {
+pub(super) fn crates_use_what_they_may(repo: &Repo) -> Vec<Finding> {
     let document = repo.text(ARCHITECTURE).unwrap_or_default();
-    let Some(table) = markdown::table(document, ROOMS) else {
-        let hint = "the header is | room | may use | why |; one row for each crate";
-        return vec![Finding::new(ARCHITECTURE, 1, "the table of rooms is missing", hint)];
+    let Some(table) = markdown::table(document, CRATES) else {
+        let hint = "the header is | crate | may use | why |; one row for each crate";
+        return vec![Finding::new(ARCHITECTURE, 1, "the table of crates is missing", hint)];
     };
     let exceptions = markdown::table(document, TESTS).map(|table| table.rows).unwrap_or_default();
-    let mut findings = unknown_rooms(repo, table.rows.iter().chain(&exceptions));
+    let mut findings = unknown_crates(repo, table.rows.iter().chain(&exceptions));
 
     let allowed = read_rows(&table.rows);
     let in_tests = read_rows(&exceptions);
     for package in &repo.packages {
-        let Some(may_use) = allowed.get(package.room()) else {
-            let hint = format!("add a row: | {} | … | … |", package.room());
-            let problem = format!("the crate {} has no row in the table of rooms", package.name);
+        let Some(may_use) = allowed.get(package.short_name()) else {
+            let hint = format!("add a row: | {} | … | … |", package.short_name());
+            let problem = format!("the crate {} has no row in the table of crates", package.name);
             findings.push(Finding::new(ARCHITECTURE, table.line, problem, hint));
             continue;
         };
-        for (used, only_for_tests) in used_rooms(repo, package) {
+        for (used, only_for_tests) in used_crates(repo, package) {
             let permitted = match may_use {
                 Allowed::Any => !matches!(allowed.get(used), Some(Allowed::Any)),
-                Allowed::These(rooms) => rooms.contains(used),
+                Allowed::These(crates) => crates.contains(used),
             };
             let excepted = only_for_tests
-                && matches!(in_tests.get(package.room()), Some(Allowed::These(rooms)) if rooms.contains(used));
+                && matches!(in_tests.get(package.short_name()), Some(Allowed::These(crates)) if crates.contains(used));
             if !permitted && !excepted {
-                findings.push(crossed_wall(repo, package, used, only_for_tests));
+                findings.push(crossed_boundary(repo, package, used, only_for_tests));
             }
         }
     }
     findings
 }
 
-fn crossed_wall(repo: &Repo, package: &Package, used: &str, only_for_tests: bool) -> Finding {
+fn crossed_boundary(repo: &Repo, package: &Package, used: &str, only_for_tests: bool) -> Finding {
     let manifest = format!("{}/Cargo.toml", package.folder);
     let whose = if only_for_tests { "the tests of " } else { "" };
     let hint = if only_for_tests {
-        format!("move the test to a room that may, or give a reason in the table of tests in {ARCHITECTURE}")
+        format!("move the test to a crate that may, or give a reason in the table of tests in {ARCHITECTURE}")
     } else {
-        format!("move the code to where both may reach it; the walls and their reasons are in {ARCHITECTURE}")
+        format!("move the code to where both may reach it; the boundaries and their reasons are in {ARCHITECTURE}")
     };
     let needle = format!("hedgerow-{used}");
     let line = line_of(repo, &manifest, |line| line.starts_with(&needle));
-    Finding::new(&manifest, line, format!("{whose}{} may not use {used}", package.room()), hint)
+    Finding::new(&manifest, line, format!("{whose}{} may not use {used}", package.short_name()), hint)
 }
 
-/// A row for a room that is gone, or an arrow to one, is a document that has rotted.
-fn unknown_rooms<'a>(repo: &Repo, rows: impl Iterator<Item = &'a Row>) -> Vec<Finding> {
-    let known: BTreeSet<&str> = repo.packages.iter().map(Package::room).collect();
+/// A row for a crate that is gone, or permission to use one, is out of date.
+fn unknown_crates<'a>(repo: &Repo, rows: impl Iterator<Item = &'a Row>) -> Vec<Finding> {
+    let known: BTreeSet<&str> = repo.packages.iter().map(Package::short_name).collect();
     let mut findings = Vec::new();
     for row in rows {
         let targets = row.items(1).filter(|name| !["any", "none"].contains(name));
@@ -79,27 +79,27 @@ fn unknown_rooms<'a>(repo: &Repo, rows: impl Iterator<Item = &'a Row>) -> Vec<Fi
     findings
 }
 
-/// A room may stand in several rows; what they allow adds up.
+/// A crate may have several rows; what they allow adds up.
 fn read_rows(rows: &[Row]) -> BTreeMap<&str, Allowed> {
     let mut allowed = BTreeMap::new();
     for row in rows {
-        for room in row.items(0) {
-            let so_far = allowed.entry(room).or_insert_with(|| Allowed::These(BTreeSet::new()));
+        for name in row.items(0) {
+            let so_far = allowed.entry(name).or_insert_with(|| Allowed::These(BTreeSet::new()));
             if row.items(1).any(|item| item == "any") {
                 *so_far = Allowed::Any;
-            } else if let Allowed::These(rooms) = so_far {
-                rooms.extend(row.items(1).map(str::to_owned));
+            } else if let Allowed::These(crates) = so_far {
+                crates.extend(row.items(1).map(str::to_owned));
             }
         }
     }
     allowed
 }
 
-/// The rooms that a crate's manifest names, and whether only its tests use them.
-fn used_rooms<'a>(repo: &'a Repo, package: &'a Package) -> impl Iterator<Item = (&'a str, bool)> {
+/// The crates of the workspace that a crate's manifest names, and whether only its tests use them.
+fn used_crates<'a>(repo: &'a Repo, package: &'a Package) -> impl Iterator<Item = (&'a str, bool)> {
     package.dependencies.iter().filter_map(|dependency| {
         let used = repo.packages.iter().find(|other| other.name == dependency.name)?;
-        Some((used.room(), dependency.only_for_tests))
+        Some((used.short_name(), dependency.only_for_tests))
     })
 }
 
@@ -148,10 +148,10 @@ mod tests {
     use super::*;
 
     const DOCUMENT: &str = "\
-| room | may use | why |
+| crate | may use | why |
 |---|---|---|
 | `table` | none | base |
-| `audit` | `table` | a wall |
+| `audit` | `table` | a boundary |
 | `publish` | `table` | |
 | `cli`, `python` | any | nothing depends on them |
 
@@ -166,14 +166,14 @@ mod tests {
 | `rayon`, `rand` | fast | |
 ";
 
-    fn house() -> Repo {
+    fn workspace() -> Repo {
         Repo::made_of(&[
             (ARCHITECTURE, DOCUMENT),
             ("crates/audit/Cargo.toml", "[dependencies]\nhedgerow-publish = 1\n"),
         ])
-        .with_room("table", &["rayon", "rand"])
-        .with_room("publish", &["hedgerow-table", "dev:hedgerow-audit"])
-        .with_room("python", &["hedgerow-table"])
+        .with_crate("table", &["rayon", "rand"])
+        .with_crate("publish", &["hedgerow-table", "dev:hedgerow-audit"])
+        .with_crate("python", &["hedgerow-table"])
     }
 
     fn lines(findings: Vec<Finding>) -> Vec<String> {
@@ -182,46 +182,46 @@ mod tests {
 
     #[test]
     fn allowed_arrows_and_excepted_tests_pass() {
-        let repo = house().with_room("audit", &["hedgerow-table"]).with_room("cli", &["hedgerow-audit"]);
-        assert_eq!(lines(rooms_keep_their_walls(&repo)), [""; 0]);
+        let repo = workspace().with_crate("audit", &["hedgerow-table"]).with_crate("cli", &["hedgerow-audit"]);
+        assert_eq!(lines(crates_use_what_they_may(&repo)), [""; 0]);
         assert_eq!(lines(dependencies_are_decisions(&repo)), [""; 0]);
     }
 
     #[test]
     fn an_attacker_may_not_share_the_defenders_code() {
-        let repo = house().with_room("audit", &["hedgerow-publish"]).with_room("cli", &[]);
+        let repo = workspace().with_crate("audit", &["hedgerow-publish"]).with_crate("cli", &[]);
         let expected = ["crates/audit/Cargo.toml:2: audit may not use publish"];
-        assert_eq!(lines(rooms_keep_their_walls(&repo)), expected);
+        assert_eq!(lines(crates_use_what_they_may(&repo)), expected);
     }
 
     #[test]
     fn tests_need_an_exception_of_their_own() {
-        let repo = house().with_room("audit", &["dev:hedgerow-publish"]).with_room("cli", &[]);
+        let repo = workspace().with_crate("audit", &["dev:hedgerow-publish"]).with_crate("cli", &[]);
         let expected = ["crates/audit/Cargo.toml:2: the tests of audit may not use publish"];
-        assert_eq!(lines(rooms_keep_their_walls(&repo)), expected);
+        assert_eq!(lines(crates_use_what_they_may(&repo)), expected);
     }
 
     #[test]
-    fn nothing_depends_on_a_room_that_may_use_any() {
-        let repo = house().with_room("audit", &[]).with_room("cli", &["hedgerow-python"]);
-        assert_eq!(lines(rooms_keep_their_walls(&repo)), ["crates/cli/Cargo.toml:1: cli may not use python"]);
+    fn nothing_depends_on_a_crate_that_may_use_any() {
+        let repo = workspace().with_crate("audit", &[]).with_crate("cli", &["hedgerow-python"]);
+        assert_eq!(lines(crates_use_what_they_may(&repo)), ["crates/cli/Cargo.toml:1: cli may not use python"]);
     }
 
     #[test]
-    fn a_room_without_a_row_and_a_row_without_a_room_are_both_found() {
-        let repo = house().with_room("cli", &[]).with_room("engine", &[]);
+    fn a_crate_without_a_row_and_a_row_without_a_crate_are_both_found() {
+        let repo = workspace().with_crate("cli", &[]).with_crate("engine", &[]);
         let expected = [
             "ARCHITECTURE.md:4: no crate is called audit",
             "ARCHITECTURE.md:11: no crate is called audit",
-            "ARCHITECTURE.md:1: the crate hedgerow-engine has no row in the table of rooms",
+            "ARCHITECTURE.md:1: the crate hedgerow-engine has no row in the table of crates",
         ];
-        assert_eq!(lines(rooms_keep_their_walls(&repo))[..2], expected[..2]);
-        assert!(lines(rooms_keep_their_walls(&repo)).contains(&expected[2].to_owned()));
+        assert_eq!(lines(crates_use_what_they_may(&repo))[..2], expected[..2]);
+        assert!(lines(crates_use_what_they_may(&repo)).contains(&expected[2].to_owned()));
     }
 
     #[test]
     fn dependencies_are_recorded_and_records_are_used() {
-        let repo = Repo::made_of(&[(ARCHITECTURE, DOCUMENT)]).with_room("table", &["rayon", "left-pad"]);
+        let repo = Repo::made_of(&[(ARCHITECTURE, DOCUMENT)]).with_crate("table", &["rayon", "left-pad"]);
         let expected = [
             "ARCHITECTURE.md:16: no crate depends on rand",
             "crates/table/Cargo.toml:1: left-pad is used and not recorded",

@@ -95,7 +95,7 @@ fn find(
         hierarchies: &bound.hierarchies(),
         judge: &judge,
         loss: &loss,
-        told: &[],
+        measured: &[],
         budget: Budget::default(),
         candidates,
         progress: &NoProgress,

@@ -77,7 +77,7 @@ fn full_domain(bound: &Bound<'_>, table: &Table) -> f64 {
         hierarchies: &bound.hierarchies(),
         judge: &judge,
         loss: &loss,
-        told: &[],
+        measured: &[],
         budget: Budget::default(),
         candidates: false,
         progress: &NoProgress,

@@ -1,6 +1,7 @@
 //! `method = "full-domain"`: every value of an attribute is generalized to the same level, at the least loss.
 
-use std::time::{Duration, Instant};
+use std::borrow::Cow;
+use std::time::Duration;
 
 use hedgerow_policy::Loss;
 use hedgerow_privacy::Judge;
@@ -11,11 +12,11 @@ use hedgerow_verify::check::claim;
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
-use crate::catalog;
+use crate::draft::Draft;
 use crate::error::{PublishError, Unsatisfiable};
-use crate::generalized::{self, Generalized, Recoded};
+use crate::generalized::{self, Recoded};
 use crate::loss::LossModel;
-use crate::publish::{Job, PublishOptions, Published, Searched};
+use crate::publish::{PublishOptions, Searched};
 use crate::search::{Budget, FullDomain, Outcome, search};
 
 pub const LOSSES: [(Loss, &str); 5] = [
@@ -26,62 +27,40 @@ pub const LOSSES: [(Loss, &str); 5] = [
     (Loss::Granularity, "granularity"),
 ];
 
-pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
-    let Job { bound, staged, options, read_time } = job;
-    let searching = Instant::now();
+pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
     let source = bound.table.rows as u64;
     let judge = bound.judge()?;
     let loss_model = |loss| LossModel::new(loss, &bound.loss_attributes(), source, bound.k());
-    let told = LOSSES.map(|(loss, _)| loss_model(loss));
-    let outcome = find(&bound, &judge, &loss_model(bound.policy.publish.loss), &told, options);
+    let measured = LOSSES.map(|(loss, _)| loss_model(loss));
+    let outcome = find(bound, &judge, &loss_model(bound.policy.publish.loss), &measured, options);
     let Some(found) = &outcome.best else {
-        return Err(Box::new(why_not(&bound, &judge, &outcome)).into());
+        return Err(Box::new(why_not(bound, &judge, &outcome)).into());
     };
-    let losses: Map<String, Value> =
-        LOSSES.iter().zip(&found.told).map(|((_, name), loss)| ((*name).to_owned(), json!(loss))).collect();
-    let search_time = searching.elapsed();
-
-    let writing = Instant::now();
+    let losses = LOSSES.iter().zip(&found.losses).map(|((_, name), loss)| ((*name).to_owned(), json!(loss))).collect();
     let rows = Rows { source, out: source - found.suppressed, suppressed: found.suppressed };
-    options.progress.stage("writing", Some(rows.out));
     let recoded = bound.quasi.iter().zip(&found.levels).map(|(quasi, &level)| recoded(quasi, level)).collect();
-    let made = Generalized { recoded, kept_rows: found.kept_rows.as_deref(), losses: &losses };
-    let (verified, checked) = generalized::write(&bound, &made, rows, staged, options)?;
-    let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
+    let (table, codebook) = generalized::table(bound, recoded, found.kept_rows.clone())?;
     let levels = bound.quasi.iter().zip(&found.levels);
     let levels =
         levels.map(|(quasi, &level)| (quasi.attribute.name.clone(), level as usize, quasi.hierarchy.top())).collect();
-    Ok(Published {
-        release,
-        rows,
-        checked,
-        losses,
-        cloned: None,
-        searched: Some(Searched {
-            levels,
-            candidates: outcome.candidates,
-            proven: outcome.proven,
-            explain: outcome.explain,
-        }),
-        read_time,
-        search_time,
-        write_time: writing.elapsed(),
-        warnings: bound.warnings,
-    })
+    let searched =
+        Searched { levels, candidates: outcome.candidates, proven: outcome.proven, explain: outcome.explain };
+    Ok(Draft { searched: Some(searched), ..Draft::new(vec![table], codebook, rows, losses) })
 }
 
 pub(crate) fn recoded<'a>(quasi: &'a Quasi<'_>, level: u8) -> Recoded<'a> {
     let kind = if level == 0 { quasi.column.domain.kind() } else { Kind::Category };
     let level = &quasi.hierarchy.levels()[level as usize];
     let labels = level.labels.iter().map(|label| generalized::public(quasi, label)).collect();
-    Recoded { codes: &quasi.column.codes, map: &level.map, labels, kind }
+    let (codes, map) = (Cow::Borrowed(&quasi.column.codes), Cow::Borrowed(level.map.as_slice()));
+    Recoded { codes, map, labels, kind }
 }
 
 fn find(
     bound: &Bound<'_>,
     judge: &Judge,
     loss: &LossModel,
-    told: &[LossModel],
+    measured: &[LossModel],
     options: &PublishOptions<'_>,
 ) -> Outcome {
     let publish = &bound.policy.publish;
@@ -92,7 +71,7 @@ fn find(
         hierarchies: &bound.hierarchies(),
         judge,
         loss,
-        told,
+        measured,
         budget: Budget {
             nodes_max: options.nodes_max.or(publish.max_nodes),
             time_max: seconds.map(Duration::from_secs_f64),

@@ -2,21 +2,22 @@
 
 pub mod anatomy;
 pub mod bind;
-pub mod bucketized;
+mod bucketized;
 pub mod catalog;
 pub mod cloning;
 pub mod community;
 pub mod decompose;
+mod draft;
 pub mod error;
 pub mod full_domain;
-pub mod generalized;
+mod generalized;
 mod glob;
 pub mod lattice;
 pub mod local;
 pub mod loss;
 pub mod pruning;
 pub mod publish;
-pub mod rows;
+mod rows;
 pub mod search;
 mod sets;
 

@@ -4,20 +4,23 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hedgerow_policy::{Method, Policy};
-use hedgerow_release::manifest::Rows;
+use hedgerow_release::manifest::{Manifest, Rows};
 use hedgerow_table::{InputError, Progress};
 use hedgerow_verify::check::Checked;
+use hedgerow_verify::kinds::Released;
 use hedgerow_verify::verified::Staged;
 use serde_json::{Map, Value};
 
 use crate::anatomy;
 use crate::bind::{Bound, read_source};
-use crate::catalog::Beside;
+use crate::catalog::{self, Beside};
 use crate::cloning::{self, CloneReport};
 use crate::community;
 use crate::decompose;
+use crate::draft::{self, Draft};
 use crate::error::PublishError;
 use crate::full_domain;
+use crate::generalized;
 use crate::local;
 use crate::search::Explain;
 
@@ -78,7 +81,7 @@ pub struct Searched {
     pub explain: Explain,
 }
 
-/// A bound policy on its way to a release: what every method starts from.
+/// A bound policy on its way to a release: what methods start from that do not return a [`Draft`] yet.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
     pub(crate) bound: Bound<'a>,
@@ -99,12 +102,34 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
     let table = read_source(policy, options.progress)?;
     let policy = community::bind(policy, &table, options.progress)?;
     let bound = Bound::new(&policy, &table)?;
-    let job = Job { bound, staged, options, read_time: started.elapsed() };
-    match policy.publish.method {
-        Method::FullDomain => full_domain::publish(job),
-        Method::Mondrian | Method::BestCut => local::publish(job),
-        Method::Anatomy => anatomy::publish(job),
-        Method::Clone => cloning::publish(job),
-        Method::Decompose => decompose::publish(job),
-    }
+    let read_time = started.elapsed();
+    let searching = Instant::now();
+    let mut rng = generalized::rng(options)?;
+    let draft = match policy.publish.method {
+        Method::FullDomain => full_domain::draft(&bound, options)?,
+        Method::Mondrian | Method::BestCut => local::draft(&bound, options)?,
+        Method::Anatomy => anatomy::draft(&bound, options, &mut rng)?,
+        Method::Clone => return cloning::publish(Job { bound, staged, options, read_time }),
+        Method::Decompose => return decompose::publish(Job { bound, staged, options, read_time }),
+    };
+    let search_time = searching.elapsed();
+
+    let writing = Instant::now();
+    options.progress.stage("writing", Some(draft.rows_to_write()));
+    let Draft { tables, codebook, rows, losses, searched, cloned, stated, rules, warnings } = draft;
+    let written = draft::write(tables, &codebook, staged.path(), options.format, &mut rng, options.progress)?;
+    let mut manifest = draft::manifest(&bound, written.resources.clone(), rows, &losses);
+    manifest.hedgerow.cloning = stated.cloning;
+    manifest.hedgerow.dependencies = stated.dependencies;
+    manifest.hedgerow.attack = stated.attack;
+    let named = |released: &dyn Released| rules.unwrap_or_else(|| generalized::named_rules(&bound, released));
+    let describe = |manifest: &mut Manifest, released: &dyn Released| {
+        manifest.hedgerow.hierarchies = generalized::hierarchies(&bound, released);
+    };
+    let (verified, checked) = staged.verify(manifest, named, describe, options.progress)?;
+    written.wait()?;
+    let release = catalog::place(verified, &policy, &table, &options.beside, options.progress)?;
+    let warnings = bound.warnings.iter().cloned().chain(warnings).collect();
+    let write_time = writing.elapsed();
+    Ok(Published { release, rows, checked, losses, searched, cloned, read_time, search_time, write_time, warnings })
 }

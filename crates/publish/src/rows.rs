@@ -6,17 +6,18 @@
 
 mod parquet;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::thread::JoinHandle;
 
 use hedgerow_release::quoting::quoted;
-use hedgerow_table::{Codes, Domain, Kind, Progress, TableError, parallel, with_codes};
+use hedgerow_table::{Codes, Column, Domain, Kind, Progress, TableError, parallel, with_codes};
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt, SeedableRng};
 
-pub use parquet::write_parquet;
+pub(crate) use parquet::write_parquet;
 
 /// Rows that draw buckets together, and rows a bucket has on average.
 const CHUNK_ROWS: usize = 1 << 16;
@@ -27,17 +28,26 @@ const BUCKETS_AT_ONCE: usize = 32;
 
 /// One released column: for every code of its domain the text that stands for it.
 #[derive(Debug)]
-pub struct ReleasedColumn<'a> {
-    pub name: &'a str,
-    pub codes: &'a Codes,
-    pub domain: &'a Domain,
+pub(crate) struct ReleasedColumn<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) codes: Cow<'a, Codes>,
+    pub(crate) domain: Cow<'a, Domain>,
     /// A category once its values are generalized; else the column's own kind.
-    pub kind: Kind,
-    pub texts: Vec<String>,
+    pub(crate) kind: Kind,
+    pub(crate) texts: Vec<String>,
+}
+
+impl<'a> ReleasedColumn<'a> {
+    /// A column whose values are released as they are.
+    pub(crate) fn as_it_is(column: &'a Column) -> ReleasedColumn<'a> {
+        let Column { name, domain, codes } = column;
+        let texts = (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect();
+        ReleasedColumn { name, codes: Cow::Borrowed(codes), domain: Cow::Borrowed(domain), kind: domain.kind(), texts }
+    }
 }
 
 /// The kept rows in random order, bucket after bucket.
-pub struct Shuffled {
+pub(crate) struct Shuffled {
     buckets: Vec<Vec<u32>>,
 }
 
@@ -48,7 +58,7 @@ impl std::fmt::Debug for Shuffled {
 }
 
 impl Shuffled {
-    pub fn new(rows: usize, kept: Option<&[bool]>, rng: &mut StdRng) -> Shuffled {
+    pub(crate) fn new(rows: usize, kept: Option<&[bool]>, rng: &mut StdRng) -> Shuffled {
         let buckets = rows.div_ceil(BUCKET_ROWS).max(1);
         let chunks = rows.div_ceil(CHUNK_ROWS);
         let chunk_rngs: Vec<StdRng> = (0..chunks).map(|_| StdRng::from_rng(rng)).collect();
@@ -161,7 +171,7 @@ impl<'a> Fused<'a> {
     fn gather(&self, rows: &[u32], places: &mut [u32], width: usize) {
         for column in self.columns {
             let texts = column.texts.len() as u32;
-            with_codes!(column.codes, source => for (place, &row) in places.iter_mut().step_by(width).zip(rows) {
+            with_codes!(&*column.codes, source => for (place, &row) in places.iter_mut().step_by(width).zip(rows) {
                 *place = *place * texts + u32::from(source[row as usize]);
             });
         }
@@ -182,10 +192,15 @@ impl<'a> Fused<'a> {
 
 /// The disk at work on what was written; to be waited for before the release is placed.
 #[derive(Debug)]
-pub struct Flushing(JoinHandle<std::io::Result<()>>);
+pub(crate) struct Flushing(JoinHandle<std::io::Result<()>>);
 
 impl Flushing {
-    pub fn wait(self, path: &Path) -> Result<(), TableError> {
+    /// Starts to flush a file that is written.
+    pub(crate) fn of(file: File) -> Flushing {
+        Flushing(std::thread::spawn(move || file.sync_all()))
+    }
+
+    pub(crate) fn wait(self, path: &Path) -> Result<(), TableError> {
         match self.0.join() {
             Ok(result) => result.map_err(|error| TableError::io(path, error)),
             Err(_) => Err(TableError::Internal("the thread that writes the table failed".to_owned())),
@@ -195,7 +210,7 @@ impl Flushing {
 
 /// Writes the rows as CSV: commas, line feeds, a header. All rows are in the file when this returns; the disk may still be
 /// at work.
-pub fn write_csv(
+pub(crate) fn write_csv(
     path: &Path,
     columns: &[ReleasedColumn<'_>],
     rows: &Shuffled,

@@ -44,8 +44,8 @@ pub struct FullDomain<'a> {
     pub hierarchies: &'a [&'a Hierarchy],
     pub judge: &'a Judge,
     pub loss: &'a LossModel,
-    /// Other measures to tell of the best node.
-    pub told: &'a [LossModel],
+    /// The measures in which the loss of the best node is reported.
+    pub measured: &'a [LossModel],
     pub budget: Budget,
     /// Also count every node that holds.
     pub candidates: bool,
@@ -71,8 +71,8 @@ pub struct Found {
     pub levels: Levels,
     pub cost: Cost,
     pub suppressed: u64,
-    /// The loss in the measures that were to be told.
-    pub told: Vec<f64>,
+    /// The loss of the best node in every measure of [`FullDomain::measured`].
+    pub losses: Vec<f64>,
     /// Which rows of the table stay; absent when all do.
     pub kept_rows: Option<Vec<bool>>,
 }
@@ -251,9 +251,9 @@ impl<'a, const W: usize> Search<'a, W> {
         let kept = self.problem.judge.judge(&counted.set).kept.expect("the best node was judged to hold");
         let kept_rows = (best.suppressed > 0)
             .then(|| self.sets.rows_kept(&counted, &kept, self.problem.columns, self.problem.rows));
-        let told =
+        let loss =
             |model: &LossModel| model.loss(model.cost(self.layout, &self.quasi, &counted.levels, &counted.set, &kept));
-        let told = self.problem.told.iter().map(told).collect();
-        Found { levels: best.levels, cost: best.cost, suppressed: best.suppressed, told, kept_rows }
+        let losses = self.problem.measured.iter().map(loss).collect();
+        Found { levels: best.levels, cost: best.cost, suppressed: best.suppressed, losses, kept_rows }
     }
 }

@@ -16,18 +16,16 @@ mod deal;
 mod exchange;
 mod line;
 
-use std::time::Instant;
-
 use hedgerow_policy::{Assignment, Role};
 use hedgerow_release::manifest::Rows;
+use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
 
 use crate::bind::Bound;
 use crate::bucketized;
-use crate::catalog;
+use crate::draft::Draft;
 use crate::error::PublishError;
-use crate::generalized;
-use crate::publish::{Job, Published};
+use crate::publish::PublishOptions;
 
 pub use allowed::Allowed;
 pub(crate) use allowed::refuse;
@@ -37,45 +35,30 @@ pub use deal::{at_random, most_buckets};
 pub use exchange::exchanged;
 pub use line::line;
 
-pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
-    let Job { bound, staged, options, read_time } = job;
-    let searching = Instant::now();
-    let rows = bound.table.rows;
+pub(crate) fn draft<'a>(
+    bound: &'a Bound<'_>,
+    options: &PublishOptions<'_>,
+    rng: &mut StdRng,
+) -> Result<Draft<'a>, PublishError> {
+    let count = bound.table.rows;
     options.progress.stage("bucketizing", None);
     let protected = bound.policy.attributes.iter().find(|attribute| attribute.role == Role::Sensitive);
     let sensitive = protected
         .and_then(|attribute| bound.table.column(&attribute.name))
         .ok_or_else(|| PublishError::Internal("internal error: the sensitive attribute was not read".to_owned()))?;
-    let allowed = allowed::eligible(&bound, sensitive)?;
-    let mut rng = generalized::rng(options)?;
+    let allowed = allowed::eligible(bound, sensitive)?;
     let cardinality = sensitive.domain.cardinality();
     let buckets = if bound.policy.publish.assignment == Assignment::Random {
-        at_random(&sensitive.codes, cardinality, &allowed, &mut rng)
+        at_random(&sensitive.codes, cardinality, &allowed, rng)
     } else {
-        let chance = Chance::new(&mut rng);
-        in_blocks(&line(&bound.quasi, rows, &chance), &sensitive.codes, cardinality, &allowed, &chance)
+        let chance = Chance::new(rng);
+        in_blocks(&line(&bound.quasi, count, &chance), &sensitive.codes, cardinality, &allowed, &chance)
     };
     let buckets =
         buckets.ok_or_else(|| PublishError::Internal("internal error: an eligible table has no buckets".to_owned()))?;
-    let losses = losses(&bound, &buckets);
-    let search_time = searching.elapsed();
-
-    let writing = Instant::now();
-    options.progress.stage("writing", Some(rows as u64));
-    let (verified, checked) = bucketized::write(&bound, sensitive, &buckets, &losses, staged, options)?;
-    let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
-    Ok(Published {
-        release,
-        rows: Rows { source: rows as u64, out: rows as u64, suppressed: 0 },
-        checked,
-        losses,
-        searched: None,
-        cloned: None,
-        read_time,
-        search_time,
-        write_time: writing.elapsed(),
-        warnings: bound.warnings,
-    })
+    let (tables, codebook) = bucketized::tables(bound, sensitive, &buckets, rng)?;
+    let rows = Rows { source: count as u64, out: count as u64, suppressed: 0 };
+    Ok(Draft::new(tables, codebook, rows, losses(bound, &buckets)))
 }
 
 /// The losses that mean something here: those of class sizes, a bucket being a class. Measures of generalized cells (ncp,

@@ -12,7 +12,7 @@ use super::{Groups, Problem, Rules, Subtable};
 use crate::bind::Bound;
 use crate::error::PublishError;
 use crate::generalized::Recoded;
-use crate::local::{Local, LocalRecoding, recode, recoded_as};
+use crate::local::{Local, LocalRecoding, recode};
 
 /// The classes of one table and what is told of them.
 #[derive(Debug)]
@@ -39,11 +39,7 @@ impl Regions {
         each: impl FnOnce(&Bound<'_>, Vec<Recoded<'_>>) -> Result<T, PublishError>,
     ) -> Result<T, PublishError> {
         let bound = Bound::new(&self.policy, table)?;
-        let columns = self.found.columns();
-        let maps: Vec<Vec<u32>> =
-            self.found.cells.iter().map(|cells| (0..cells.labels.len() as u32).collect()).collect();
-        let recoded = bound.quasi.iter().zip(&self.found.cells).zip(columns.iter().zip(&maps));
-        let recoded = recoded.map(|((quasi, cells), (codes, map))| recoded_as(quasi, cells, codes, map)).collect();
+        let recoded = self.found.recoded(&bound.quasi);
         each(&bound, recoded)
     }
 }

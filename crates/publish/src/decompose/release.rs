@@ -1,6 +1,7 @@
 //! Writing a decomposed release: one folder per sub-table, each with rows in an order of its own and, where it is
 //! bucketized, with bucket numbers of its own; verified from the written bytes.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use hedgerow_release::bucketized::{COUNT, GROUP};
@@ -17,7 +18,7 @@ use super::{Groups, Subtable};
 use crate::bind::Bound;
 use crate::error::PublishError;
 use crate::full_domain::recoded;
-use crate::generalized::{self, Generalized, Recoded, role_name};
+use crate::generalized::{self, Recoded, role_name};
 use crate::publish::{PublishOptions, TableFormat};
 use crate::rows::{Flushing, ReleasedColumn, Shuffled, shuffle, write_csv, write_parquet};
 
@@ -125,7 +126,7 @@ impl Writing<'_> {
             return regions.with_recoded(self.bound.table, |own, recoded| self.generalized(folder, own, recoded, rng));
         }
         let open: Vec<&Column> = table.open().iter().map(|attribute| self.rules.columns[attribute]).collect();
-        let mut columns: Vec<ReleasedColumn<'_>> = open.iter().map(|column| as_it_is(column)).collect();
+        let mut columns: Vec<ReleasedColumn<'_>> = open.iter().map(|column| ReleasedColumn::as_it_is(column)).collect();
         let Some(groups) = &table.groups else {
             return Ok(self.file(folder, "data", &columns, rng)?);
         };
@@ -136,8 +137,13 @@ impl Writing<'_> {
         let domain = Domain::new(Values::Integer((1..=i64::from(count)).collect()), untold);
         let mut texts: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
         texts.extend(untold.then(String::new));
-        let group =
-            |codes| ReleasedColumn { name: GROUP, codes, domain: &domain, kind: Kind::Integer, texts: texts.clone() };
+        let group = |codes| ReleasedColumn {
+            name: GROUP,
+            codes: Cow::Borrowed(codes),
+            domain: Cow::Borrowed(&domain),
+            kind: Kind::Integer,
+            texts: texts.clone(),
+        };
         // What is not told has no number: the missing one, which comes last.
         let number = |&group: &u32| numbers.get(group as usize).copied().unwrap_or(count);
         let of_row = Codes::U32(groups.of_row.iter().map(number).collect());
@@ -146,10 +152,12 @@ impl Writing<'_> {
         let sensitive: Vec<&Column> = table.sensitive.iter().map(|attribute| self.rules.columns[attribute]).collect();
         let counted = Counted::new(&sensitive, groups, &numbers);
         let mut columns = vec![group(&counted.groups)];
-        columns.extend(sensitive.iter().zip(&counted.values).map(|(column, codes)| {
-            let ReleasedColumn { name, domain, kind, texts, .. } = as_it_is(column);
-            ReleasedColumn { name, codes, domain, kind, texts }
-        }));
+        columns.extend(
+            sensitive.iter().zip(&counted.values).map(|(column, codes)| ReleasedColumn {
+                codes: Cow::Borrowed(codes),
+                ..ReleasedColumn::as_it_is(column)
+            }),
+        );
         columns.push(counted.count_column());
         Ok(self.file(folder, "sensitive", &columns, rng)?)
     }
@@ -165,9 +173,7 @@ impl Writing<'_> {
         for (quasi, recoded) in own.quasi.iter().zip(&recoded) {
             generalized::add_labels(&mut self.codebook, quasi, recoded, None)?;
         }
-        let losses = Map::new();
-        let made = Generalized { recoded, kept_rows: None, losses: &losses };
-        Ok(self.file_with_roles(folder, "data", &generalized::released_columns(own, &made), own, rng)?)
+        Ok(self.file_with_roles(folder, "data", &generalized::released_columns(own, recoded), own, rng)?)
     }
 
     /// One file in random order.
@@ -248,12 +254,7 @@ impl Counted {
 
     fn count_column(&self) -> ReleasedColumn<'_> {
         let texts = (0..self.distinct.cardinality() as u32).map(|code| self.distinct.text(code)).collect();
-        ReleasedColumn { name: COUNT, codes: &self.counts, domain: &self.distinct, kind: Kind::Integer, texts }
+        let (codes, domain) = (Cow::Borrowed(&self.counts), Cow::Borrowed(&self.distinct));
+        ReleasedColumn { name: COUNT, codes, domain, kind: Kind::Integer, texts }
     }
-}
-
-fn as_it_is(column: &Column) -> ReleasedColumn<'_> {
-    let Column { name, domain, codes } = column;
-    let texts = (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect();
-    ReleasedColumn { name, codes, domain, kind: domain.kind(), texts }
 }

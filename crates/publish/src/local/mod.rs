@@ -12,7 +12,7 @@ pub mod mondrian;
 pub mod partition;
 pub mod rules;
 
-use std::time::Instant;
+use std::borrow::Cow;
 
 use hashbrown::HashMap;
 use hedgerow_policy::{Method, Summary};
@@ -23,11 +23,11 @@ use hedgerow_table::{Codes, InputError, Kind, parallel, with_words};
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
-use crate::catalog;
+use crate::draft::Draft;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::full_domain::broken_by_the_whole;
-use crate::generalized::{self, Generalized, Recoded};
-use crate::publish::{Job, Published};
+use crate::generalized::{self, Recoded};
+use crate::publish::PublishOptions;
 use axis::{Axis, Stretch};
 use best_cut::BestCut;
 use cells::{Cells, cells};
@@ -54,50 +54,27 @@ pub struct LocalRecoding {
     pub cells: Vec<Cells>,
 }
 
-pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
-    let Job { bound, staged, options, read_time } = job;
-    let searching = Instant::now();
+pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
     options.progress.stage("dividing", None);
     let source = bound.table.rows as u64;
     let publish = &bound.policy.publish;
     let local = Local { method: publish.method, strict: publish.strict, tight: publish.summarise == Summary::Tight };
-    let judge = bound.judge()?;
-    let found = recode(&bound, &judge, local)?;
-    let losses = found.losses(source, bound.k());
-    let columns: Vec<Codes> = found.columns();
-    let search_time = searching.elapsed();
-
-    let writing = Instant::now();
+    let found = recode(bound, &bound.judge()?, local)?;
     let rows = Rows { source, out: source, suppressed: 0 };
-    options.progress.stage("writing", Some(rows.out));
-    let maps: Vec<Vec<u32>> = found.cells.iter().map(|cells| (0..cells.labels.len() as u32).collect()).collect();
-    let recoded = bound.quasi.iter().zip(&found.cells).zip(columns.iter().zip(&maps));
-    let recoded = recoded.map(|((quasi, cells), (codes, map))| recoded_as(quasi, cells, codes, map)).collect();
-    let made = Generalized { recoded, kept_rows: None, losses: &losses };
-    let (verified, checked) = generalized::write(&bound, &made, rows, staged, options)?;
-    let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
-    Ok(Published {
-        release,
-        rows,
-        checked,
-        losses,
-        searched: None,
-        cloned: None,
-        read_time,
-        search_time,
-        write_time: writing.elapsed(),
-        warnings: bound.warnings,
-    })
+    let (table, codebook) = generalized::table(bound, found.recoded(&bound.quasi), None)?;
+    Ok(Draft::new(vec![table], codebook, rows, found.losses(source, bound.k())))
 }
 
 /// Where every label is a value, the column is released as it was read, with its own type.
-pub(crate) fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &Cells, codes: &'a Codes, map: &'a [u32]) -> Recoded<'a> {
+fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &Cells, codes: Codes) -> Recoded<'a> {
     if cells.values_only {
         let level = &quasi.hierarchy.levels()[0];
         let (labels, kind) = (level.labels.clone(), quasi.column.domain.kind());
-        return Recoded { codes: &quasi.column.codes, map: &level.map, labels, kind };
+        let (codes, map) = (Cow::Borrowed(&quasi.column.codes), Cow::Borrowed(level.map.as_slice()));
+        return Recoded { codes, map, labels, kind };
     }
-    Recoded { codes, map, labels: cells.labels.clone(), kind: Kind::Category }
+    let map = (0..cells.labels.len() as u32).collect();
+    Recoded { codes: Cow::Owned(codes), map: Cow::Owned(map), labels: cells.labels.clone(), kind: Kind::Category }
 }
 
 /// Divides the rows of a bound policy into classes and tells what each is released as. What readers see keeps every rule.
@@ -185,6 +162,12 @@ impl LocalRecoding {
             }
         };
         parallel::map(self.cells.len(), |index| column(&self.cells[index]))
+    }
+
+    /// What became of every quasi attribute.
+    pub(crate) fn recoded<'a>(&self, quasi: &'a [Quasi<'_>]) -> Vec<Recoded<'a>> {
+        let cells = quasi.iter().zip(&self.cells).zip(self.columns());
+        cells.map(|((quasi, cells), codes)| recoded_as(quasi, cells, codes)).collect()
     }
 
     /// The normalized certainty penalty over all cells.

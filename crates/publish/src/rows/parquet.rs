@@ -16,7 +16,7 @@ use parquet::schema::types::{Type, TypePtr};
 use super::{BUCKETS_AT_ONCE, Flushing, ReleasedColumn, Shuffled};
 
 /// All rows are in the file when this returns; the disk may still be at work.
-pub fn write_parquet(
+pub(crate) fn write_parquet(
     path: &Path,
     columns: &[ReleasedColumn<'_>],
     rows: &Shuffled,
@@ -49,7 +49,7 @@ pub fn write_parquet(
     }
     let out = writer.into_inner().map_err(failed)?;
     let file = out.into_inner().map_err(|error| TableError::io(path, error.into_error()))?;
-    Ok(Flushing(std::thread::spawn(move || file.sync_all())))
+    Ok(Flushing::of(file))
 }
 
 fn schema(columns: &[ReleasedColumn<'_>]) -> Result<TypePtr, ParquetError> {

@@ -41,7 +41,7 @@ fn check_case(seed: u64) {
         hierarchies: &hierarchies,
         judge: &judge,
         loss: &loss,
-        told: &[],
+        measured: &[],
         budget: Budget::default(),
         candidates: true,
         progress: &NoProgress,

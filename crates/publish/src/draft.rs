@@ -1,0 +1,241 @@
+//! What a method hands to the driver: the tables of a release with everything that the manifest states about them. A method
+//! decides; the driver (`publish.rs`) writes, verifies, audits and places, the same way for all methods.
+
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use hedgerow_policy::Role;
+use hedgerow_release::codebook::Codebook;
+use hedgerow_release::manifest::{ClassSizes, Field, KnownDependency, Manifest, Promise, Resource, Rows};
+use hedgerow_release::shape::CODEBOOK;
+use hedgerow_table::{InputError, Kind, Progress, TableError};
+use hedgerow_verify::check::NamedRule;
+use rand::rngs::StdRng;
+use serde_json::{Map, Value};
+
+use crate::bind::Bound;
+use crate::cloning::CloneReport;
+use crate::publish::{Searched, TableFormat};
+use crate::rows::{Flushing, ReleasedColumn, Shuffled, write_csv, write_parquet};
+
+/// A release that nobody has written yet.
+#[derive(Debug)]
+pub(crate) struct Draft<'a> {
+    pub(crate) tables: Vec<DraftTable<'a>>,
+    pub(crate) codebook: Codebook,
+    pub(crate) rows: Rows,
+    /// For the custodian, with all digits.
+    pub(crate) losses: Map<String, Value>,
+    /// How the lattice was searched, by the methods that search one.
+    pub(crate) searched: Option<Searched>,
+    /// What cloning did, by the method that clones.
+    pub(crate) cloned: Option<CloneReport>,
+    /// Statements of the manifest that only some methods make.
+    pub(crate) stated: Stated,
+    /// The rules as a reader recomputes them, where these are not the policy's own.
+    pub(crate) rules: Option<Vec<NamedRule>>,
+    pub(crate) warnings: Vec<InputError>,
+}
+
+/// Statements of the manifest that only some methods make.
+#[derive(Debug, Default)]
+pub(crate) struct Stated {
+    pub(crate) cloning: Map<String, Value>,
+    pub(crate) dependencies: Vec<KnownDependency>,
+    pub(crate) attack: Option<String>,
+}
+
+/// One table of a release.
+#[derive(Debug)]
+pub(crate) struct DraftTable<'a> {
+    /// The folder of a sub-table; absent for a table of the release itself.
+    pub(crate) folder: Option<String>,
+    pub(crate) name: &'static str,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) content: Content<'a>,
+}
+
+pub(crate) enum Content<'a> {
+    /// Written in random order, in the format that the caller chose; rows that are not kept are not written.
+    Columns { columns: Vec<ReleasedColumn<'a>>, kept: Option<Vec<bool>> },
+    /// Written as CSV by the method itself: header and records, in an order that discloses nothing.
+    Records(Box<WriteRecords<'a>>),
+}
+
+pub(crate) type WriteRecords<'a> = dyn FnOnce(&mut dyn Write, &dyn Progress) -> io::Result<()> + 'a;
+
+impl std::fmt::Debug for Content<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Content::Columns { columns, .. } => f.debug_struct("Columns").field("columns", columns).finish(),
+            Content::Records(_) => f.write_str("Records"),
+        }
+    }
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(tables: Vec<DraftTable<'a>>, codebook: Codebook, rows: Rows, losses: Map<String, Value>) -> Self {
+        Draft {
+            tables,
+            codebook,
+            rows,
+            losses,
+            searched: None,
+            cloned: None,
+            stated: Stated::default(),
+            rules: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// How many rows writing will report as progress.
+    pub(crate) fn rows_to_write(&self) -> u64 {
+        self.tables.iter().map(DraftTable::rows).sum()
+    }
+}
+
+impl<'a> DraftTable<'a> {
+    /// A table with columns whose roles `roles` states.
+    pub(crate) fn of_columns(
+        name: &'static str,
+        columns: Vec<ReleasedColumn<'a>>,
+        kept: Option<Vec<bool>>,
+        roles: &Bound<'_>,
+    ) -> DraftTable<'a> {
+        let role = |name: &str| roles.policy.attribute(name).map(|attribute| attribute.role.name());
+        let field = |column: &ReleasedColumn<'_>| {
+            Field::new(column.name, column.kind, role(column.name)).over(column.domain.kind())
+        };
+        let fields = columns.iter().map(field).collect();
+        DraftTable { folder: None, name, fields, content: Content::Columns { columns, kept } }
+    }
+
+    pub(crate) fn in_folder(self, folder: String) -> DraftTable<'a> {
+        DraftTable { folder: Some(folder), ..self }
+    }
+
+    fn rows(&self) -> u64 {
+        match &self.content {
+            Content::Columns { kept: Some(kept), .. } => kept.iter().filter(|kept| **kept).count() as u64,
+            Content::Columns { columns, .. } => columns.first().map_or(0, |column| column.codes.len()) as u64,
+            Content::Records(_) => 0,
+        }
+    }
+
+    /// The table as the manifest lists it.
+    fn resource(&self, format: TableFormat) -> Resource {
+        let full_name = match &self.folder {
+            Some(folder) => Cow::Owned(format!("{folder}-{}", self.name)),
+            None => Cow::Borrowed(self.name),
+        };
+        let as_records = matches!(self.content, Content::Records(_));
+        let (mut resource, ending) = match format {
+            TableFormat::Parquet if !as_records => (Resource::parquet(&full_name, self.fields.clone()), "parquet"),
+            _ => (Resource::csv(&full_name, self.fields.clone()), "csv"),
+        };
+        if let Some(folder) = &self.folder {
+            resource.path = format!("{folder}/{}.{ending}", self.name);
+        }
+        resource
+    }
+
+    fn write(
+        self,
+        path: &Path,
+        format: TableFormat,
+        rng: &mut StdRng,
+        progress: &dyn Progress,
+    ) -> Result<Flushing, TableError> {
+        match self.content {
+            Content::Columns { columns, kept } => {
+                let rows = columns.first().map_or(0, |column| column.codes.len());
+                let shuffled = Shuffled::new(rows, kept.as_deref(), rng);
+                match format {
+                    TableFormat::Csv => write_csv(path, &columns, &shuffled, progress),
+                    TableFormat::Parquet => write_parquet(path, &columns, &shuffled, progress),
+                }
+            }
+            Content::Records(write) => {
+                let failed = |error| TableError::io(path, error);
+                let mut out = BufWriter::new(File::create_new(path).map_err(failed)?);
+                write(&mut out, progress).map_err(failed)?;
+                Ok(Flushing::of(out.into_inner().map_err(|error| failed(error.into_error()))?))
+            }
+        }
+    }
+}
+
+/// The tables of a release on the disk, which may still be at work on them.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) resources: Vec<Resource>,
+    flushing: Vec<(PathBuf, Flushing)>,
+}
+
+impl Written {
+    /// Until every table is on the disk.
+    pub(crate) fn wait(self) -> Result<(), TableError> {
+        self.flushing.into_iter().try_for_each(|(path, flushing)| flushing.wait(&path))
+    }
+}
+
+/// Writes all tables and the codebook below `root`.
+pub(crate) fn write(
+    tables: Vec<DraftTable<'_>>,
+    codebook: &Codebook,
+    root: &Path,
+    format: TableFormat,
+    rng: &mut StdRng,
+    progress: &dyn Progress,
+) -> Result<Written, TableError> {
+    let mut written = Written { resources: Vec::new(), flushing: Vec::new() };
+    for table in tables {
+        let resource = table.resource(format);
+        let path = root.join(&resource.path);
+        if let Some(folder) = table.folder.as_ref().map(|folder| root.join(folder)).filter(|folder| !folder.exists()) {
+            fs::create_dir(&folder).map_err(|error| TableError::io(&folder, error))?;
+        }
+        written.flushing.push((path.clone(), table.write(&path, format, rng, progress)?));
+        written.resources.push(resource);
+    }
+    write_codebook(codebook, &root.join("codebook.csv"))?;
+    Ok(written)
+}
+
+pub(crate) fn write_codebook(codebook: &Codebook, path: &Path) -> Result<(), TableError> {
+    let failed = |error| TableError::io(path, error);
+    let mut out = BufWriter::new(File::create_new(path).map_err(failed)?);
+    codebook.write(&mut out).map_err(failed)?;
+    out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)
+}
+
+/// What is known of a release before its tables are read back.
+pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows, losses: &Map<String, Value>) -> Manifest {
+    let codebook = ["attribute", "label", "low", "high", "leaf"];
+    let codebook = codebook.map(|name| Field::new(name, Kind::Category, None)).to_vec();
+    let mut resources = tables;
+    resources.push(Resource::csv(CODEBOOK, codebook));
+    Manifest {
+        name: "release".to_owned(),
+        resources,
+        hedgerow: Promise {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            method: bound.policy.publish.method.name().to_owned(),
+            guarantees: Vec::new(),
+            rows,
+            classes: ClassSizes::of([]),
+            loss: losses.clone(),
+            hierarchies: Map::new(),
+            cloning: Map::new(),
+            dependencies: Vec::new(),
+            attack: None,
+        },
+    }
+}
+
+/// Whether an attribute is released at all.
+pub(crate) fn is_released(bound: &Bound<'_>, name: &str) -> bool {
+    bound.policy.attribute(name).is_some_and(|attribute| attribute.role != Role::Identifier)
+}

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hedgerow_cuts::{Axis, Span};
 use hedgerow_joint::{Agreed, Profile, rehearse};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::local::axis::{Axis, Stretch};
 use hedgerow_publish::local::{Local, recode};
 use hedgerow_table::progress::NoProgress;
 
@@ -41,12 +41,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     for strict in [true, false] {
         let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight: false })?;
-        let region = |class: usize| -> Vec<Stretch> {
+        let region = |class: usize| -> Vec<Span> {
             alone.cells.iter().map(|cells| cells.regions[cells.of_class[class] as usize]).collect()
         };
-        let expected: BTreeMap<Vec<Stretch>, u64> =
+        let expected: BTreeMap<Vec<Span>, u64> =
             alone.sizes.iter().enumerate().map(|(class, size)| (region(class), *size)).collect();
-        let agreed = Agreed::new(&bound, strict, false).ok_or("rules that custodians cannot keep together")?;
+        let agreed = agree(&bound, strict, false).ok_or("rules that custodians cannot keep together")?;
         let largest = agreed.axes.iter().map(Axis::size).max().unwrap_or(2);
         let agreed = Arc::new(agreed);
         for &custodians in &counts {
@@ -60,9 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let owner: Vec<usize> = (0..table.rows).map(split).collect();
                 for profile in [Profile::Masked, Profile::Baseline] {
                     let began = Instant::now();
-                    let found = rehearse(profile, &agreed, agreed.deal(&bound, &owner, custodians), 1)?;
+                    let found = rehearse(profile, &agreed, agreed.deal(&bound.judged_codes(), &owner, custodians), 1)?;
                     let joined = found.joined.ok_or("no release")?;
-                    let mut sizes: BTreeMap<Vec<Stretch>, u64> = BTreeMap::new();
+                    let mut sizes: BTreeMap<Vec<Span>, u64> = BTreeMap::new();
                     for class in &joined[0].classes {
                         *sizes.entry(class.region.clone()).or_default() += class.rows;
                     }
@@ -95,4 +95,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// What a policy says, bound to a table that has all values.
+fn agree(bound: &Bound<'_>, strict: bool, tight: bool) -> Option<Agreed> {
+    Agreed::new(bound.axes(), &bound.judged_cardinalities(), bound.judge().ok()?.into_rules(), strict, tight)
 }

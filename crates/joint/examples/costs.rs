@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hedgerow_cuts::Axis;
 use hedgerow_joint::{Agreed, Joint, JointRule};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::{Model, models};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::local::axis::Axis;
 use hedgerow_smc::{Forecast, baseline};
 use hedgerow_table::progress::NoProgress;
 use rand::SeedableRng as _;
@@ -30,12 +30,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let bound = Bound::new(&policy, &table)?;
         for k in [5, 50, 500] {
             let began = Instant::now();
-            let mut agreed = Agreed::new(&bound, true, false).ok_or("rules that custodians cannot keep together")?;
+            let mut agreed = agree(&bound, true, false).ok_or("rules that custodians cannot keep together")?;
             let guarantee = models::guarantee(&Model::KAnonymity { k }, None, None).map_err(|_| "k-anonymity")?;
             agreed.rules = vec![JointRule { protect: None, guarantees: vec![guarantee], tree: None }];
             let largest = agreed.axes.iter().map(Axis::size).max().unwrap_or(2);
             let agreed = Arc::new(agreed);
-            let all = agreed.deal(&bound, &vec![0; table.rows], 1).remove(0);
+            let all = agreed.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
             let (joined, forecast) = Forecast::of(Joint::new(Arc::clone(&agreed), all, StdRng::seed_from_u64(1)));
             let joined = joined.ok_or("no release")?;
             let most = 3.0 * f64::from(joined.depth) * f64::from(largest).log2();
@@ -61,4 +61,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// What a policy says, bound to a table that has all values.
+fn agree(bound: &Bound<'_>, strict: bool, tight: bool) -> Option<Agreed> {
+    Agreed::new(bound.axes(), &bound.judged_cardinalities(), bound.judge().ok()?.into_rules(), strict, tight)
 }

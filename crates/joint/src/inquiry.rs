@@ -14,7 +14,7 @@ use super::part::Part;
 use super::rules::Counts;
 use super::trial::{Asked, View};
 use crate::{AgreedRef, Joined, JointClass, Share};
-use hedgerow_publish::local::axis::Axis;
+use hedgerow_cuts::Axis;
 
 /// The most words in one ask, but for those of the last part that it has room for; other parts wait for the next.
 const WORDS_AT_ONCE: usize = 1 << 20;

@@ -1,6 +1,6 @@
 //! Mondrian among custodians: everybody holds some of the rows, and together they find the classes that one who held all of them would find.
 //!
-//! Jurczyk, Xiong: *Privacy-preserving data publishing for horizontally partitioned databases* (TR-2008-013). What is decided is in `publish/src/local/decide.rs`, the same
+//! Jurczyk, Xiong: *Privacy-preserving data publishing for horizontally partitioned databases* (TR-2008-013). What is decided is in `cuts/src/decide.rs`, the same
 //! functions that a single table is divided by; here the numbers that they decide by come from secure sums and largest values (`smc`), in
 //! whichever profile the custodians run. Nobody leads: every custodian asks the same, gets the same, and cuts its own rows.
 //!
@@ -33,10 +33,9 @@ use std::sync::Arc;
 
 use hedgerow_privacy::{OnMerge, Rule};
 use hedgerow_smc::{Item, Kind};
-use hedgerow_table::with_codes;
+use hedgerow_table::{Codes, with_codes};
 
-use hedgerow_publish::bind::Bound;
-use hedgerow_publish::local::axis::{Axis, Stretch};
+use hedgerow_cuts::{Axis, Span};
 
 pub use inquiry::Joint;
 pub use rehearse::{Profile, Rehearsed, RehearsedRelease, rehearse, rehearse_release};
@@ -79,7 +78,7 @@ impl Share {
 /// A class of the union: its region, and how many rows it has over all custodians.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JointClass {
-    pub region: Vec<Stretch>,
+    pub region: Vec<Span>,
     pub rows: u64,
 }
 
@@ -95,11 +94,16 @@ pub struct Joined {
 }
 
 impl Agreed {
-    /// What a policy says, bound to a table that has all values. Rules must know quasi attributes only, and their guarantees must survive merging; others
-    /// are left to methods over one table.
-    pub fn new(bound: &Bound<'_>, strict: bool, tight: bool) -> Option<Agreed> {
-        let quasi = bound.quasi.len();
-        let cardinalities = bound.judged_cardinalities();
+    /// `axes` are those of the quasi-identifiers; `cardinalities` are those of all attributes that rules look at, the quasi-identifiers first. Rules must know
+    /// quasi-identifiers only, and their guarantees must survive merging; others are left to methods over one table.
+    pub fn new(
+        axes: Vec<Axis>,
+        cardinalities: &[usize],
+        rules: Vec<Rule>,
+        strict: bool,
+        tight: bool,
+    ) -> Option<Agreed> {
+        let quasi = axes.len();
         let joint = |rule: Rule| {
             let over_quasi = rule.know.iter().all(|&attribute| attribute < quasi) && !rule.know.is_empty();
             let protect = match rule.protect {
@@ -110,9 +114,9 @@ impl Agreed {
             let merging = rule.guarantees.iter().all(|guarantee| guarantee.on_merge() >= OnMerge::Merging);
             (over_quasi && merging).then_some(JointRule { protect, guarantees: rule.guarantees, tree: rule.tree })
         };
-        let rules = bound.judge().ok()?.into_rules().into_iter().map(joint).collect::<Option<Vec<_>>>()?;
+        let rules = rules.into_iter().map(joint).collect::<Option<Vec<_>>>()?;
         Some(Agreed {
-            axes: bound.quasi.iter().map(Axis::new).collect(),
+            axes,
             cardinalities: cardinalities[quasi..].to_vec(),
             carries: false,
             rules,
@@ -140,13 +144,14 @@ impl Agreed {
         asked.into_iter().filter(|(_, asked)| *asked).map(|(kind, _)| kind).collect()
     }
 
-    /// The rows of a table, dealt to custodians: `owner` says for every row whose it is.
-    pub fn deal(&self, bound: &Bound<'_>, owner: &[usize], custodians: usize) -> Vec<Share> {
+    /// The rows of a table, dealt to custodians: `columns` are those of the attributes that rules look at, the quasi-identifiers first; `owner` says for every row
+    /// whose it is.
+    pub fn deal(&self, columns: &[&Codes], owner: &[usize], custodians: usize) -> Vec<Share> {
         let quasi = self.axes.len();
         let codes = vec![Vec::new(); self.cardinalities.len()];
         let empty = Share { ranks: vec![Vec::new(); quasi], codes, carried: Vec::new() };
         let mut shares = vec![empty; custodians];
-        for (attribute, codes) in bound.judged_codes().into_iter().enumerate() {
+        for (attribute, codes) in columns.iter().enumerate() {
             let ranks = self.axes.get(attribute).and_then(Axis::ranks);
             with_codes!(codes, codes => {
                 for (row, &code) in codes.iter().enumerate() {

@@ -10,8 +10,8 @@ use rand::rngs::StdRng;
 use super::Agreed;
 use super::ranges::Ranges;
 use super::trial::{Asked, Ground, Side, Trial, Verdict, View};
-use hedgerow_publish::local::axis::{Shape, Stretch};
-use hedgerow_publish::local::decide;
+use hedgerow_cuts::decide;
+use hedgerow_cuts::{Shape, Span};
 
 #[derive(Debug)]
 pub(super) struct Part {
@@ -32,7 +32,7 @@ enum Stage {
 }
 
 impl Part {
-    pub(super) fn new(view: View<'_>, rows: Vec<u32>, size: u64, region: Vec<Stretch>, depth: u32) -> Part {
+    pub(super) fn new(view: View<'_>, rows: Vec<u32>, size: u64, region: Vec<Span>, depth: u32) -> Part {
         let agreed = view.agreed;
         let dividable = decide::can_divide(size, agreed.minimum());
         let wide = |axis: &usize| region[*axis].first < region[*axis].last;
@@ -51,8 +51,8 @@ impl Part {
     }
 
     /// The region that is told of a part that stays whole.
-    pub(super) fn told(&self, agreed: &Agreed) -> Vec<Stretch> {
-        let told = |(axis, (region, people)): (usize, (&Stretch, &Stretch))| {
+    pub(super) fn told(&self, agreed: &Agreed) -> Vec<Span> {
+        let told = |(axis, (region, people)): (usize, (&Span, &Span))| {
             if region.first == region.last || !told(agreed, axis) { *region } else { agreed.axes[axis].cell(*people) }
         };
         self.ground.region.iter().zip(&self.ground.people).enumerate().map(told).collect()
@@ -165,7 +165,7 @@ impl Part {
         let sides = trial.into_sides().into_iter();
         let part = |side: Side| {
             let mut region = self.ground.region.clone();
-            region[attribute] = side.stretch;
+            region[attribute] = side.span;
             Part::new(view, side.rows, side.size, region, self.depth + 1)
         };
         sides.map(part).collect()

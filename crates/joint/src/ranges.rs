@@ -5,7 +5,7 @@
 //! reach, to the distance of two thresholds.) Thresholds lie within the part's region, so that ranges take fewer rounds the narrower regions become.
 
 use super::Share;
-use hedgerow_publish::local::axis::Stretch;
+use hedgerow_cuts::Span;
 
 /// The most pieces that what is open of a range is cut into: eight, three binary digits.
 const DIGITS_AT_ONCE: u32 = 3;
@@ -27,9 +27,9 @@ struct Lane {
 
 impl Ranges {
     /// `axes` is not empty, and the region is wider than one value on each. Somebody has rows in it.
-    pub(super) fn new(axes: Vec<usize>, rows: &[u32], share: &Share, region: &[Stretch]) -> Ranges {
+    pub(super) fn new(axes: Vec<usize>, rows: &[u32], share: &Share, region: &[Span]) -> Ranges {
         let lanes = axes.iter().flat_map(|&axis| {
-            let Stretch { first, last } = region[axis];
+            let Span { first, last } = region[axis];
             let ranks = rows.iter().map(|&row| share.ranks[axis][row as usize]);
             let (low, high) = ranks.fold((last, first), |(low, high), rank| (low.min(rank), high.max(rank)));
             [last - low, high - first].map(|own| Lane { own, low: 0, high: last - first })
@@ -47,7 +47,7 @@ impl Ranges {
     }
 
     /// Takes the flags; gives the ranges when they are settled.
-    pub(super) fn absorb(&mut self, raised: &[u64], region: &[Stretch]) -> Option<Vec<(usize, Stretch)>> {
+    pub(super) fn absorb(&mut self, raised: &[u64], region: &[Span]) -> Option<Vec<(usize, Span)>> {
         let mut raised = raised.iter();
         for lane in &mut self.lanes {
             // Whoever reaches a threshold reaches the ones below it: after the first that nobody reaches, the rest say nothing new.
@@ -65,10 +65,10 @@ impl Ranges {
             return None;
         }
         let range = |(&axis, [down, up]): (&usize, &[Lane; 2])| {
-            let Stretch { first, last } = region[axis];
+            let Span { first, last } = region[axis];
             let (low, high) = (last - down.low, first + up.low);
             // Only flags that are not true can make the ends cross; then nothing is known.
-            (axis, if low <= high { Stretch::new(low, high) } else { region[axis] })
+            (axis, if low <= high { Span::new(low, high) } else { region[axis] })
         };
         Some(self.axes.iter().zip(self.lanes.as_chunks::<2>().0).map(range).collect())
     }
@@ -92,7 +92,7 @@ mod tests {
         for width in 2..300u32 {
             for (low, high) in [(0, 0), (0, width - 1), (width / 3, width / 2), (width - 1, width - 1)] {
                 let (share, region) =
-                    (Share { ranks: vec![vec![low + 5, high + 5]], ..Share::default() }, [Stretch::new(5, width + 4)]);
+                    (Share { ranks: vec![vec![low + 5, high + 5]], ..Share::default() }, [Span::new(5, width + 4)]);
                 let mut all = Ranges::new(vec![0], &[0, 1], &share, &region);
                 let nobody = Ranges::new(vec![0], &[], &share, &region);
                 let digits = (width - 1).ilog2() + 1;
@@ -102,7 +102,7 @@ mod tests {
                     let flags = all.flags();
                     assert!(flags.len() <= 14);
                     if let Some(found) = all.absorb(&flags, &region) {
-                        assert_eq!(found, [(0, Stretch::new(low + 5, high + 5))], "width {width}");
+                        assert_eq!(found, [(0, Span::new(low + 5, high + 5))], "width {width}");
                         break;
                     }
                 }

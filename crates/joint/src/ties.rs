@@ -10,7 +10,7 @@ use rand::RngExt as _;
 use rand::rngs::StdRng;
 
 use crate::{Agreed, Share};
-use hedgerow_publish::local::axis::Stretch;
+use hedgerow_cuts::Span;
 
 /// What is open of the order is cut into so many pieces in a round.
 const PIECES: u128 = 64;
@@ -38,7 +38,7 @@ pub(super) struct Ties {
 pub(super) struct Among<'a> {
     pub(super) agreed: &'a Agreed,
     pub(super) share: &'a Share,
-    pub(super) people: &'a [Stretch],
+    pub(super) people: &'a [Span],
 }
 
 impl Ties {
@@ -133,13 +133,13 @@ impl Ties {
 }
 
 impl<'a> Among<'a> {
-    /// The values of an attribute, quasi attributes first, then the others; and the stretch that they lie in.
-    fn column(self, attribute: usize) -> (&'a [u32], Stretch) {
+    /// The values of an attribute, quasi attributes first, then the others; and the span that they lie in.
+    fn column(self, attribute: usize) -> (&'a [u32], Span) {
         match attribute.checked_sub(self.agreed.axes.len()) {
             None => (&self.share.ranks[attribute], self.people[attribute]),
             Some(place) => {
                 let values = self.agreed.cardinalities[place].max(1) as u32;
-                (&self.share.codes[place], Stretch::new(0, values - 1))
+                (&self.share.codes[place], Span::new(0, values - 1))
             }
         }
     }

@@ -7,8 +7,8 @@ use rand::rngs::StdRng;
 use super::rules::Counts;
 use super::ties::{Among, Ties};
 use crate::{Agreed, Share};
-use hedgerow_publish::local::axis::{Shape, Stretch};
-use hedgerow_publish::local::decide::{self, Cut, Median};
+use hedgerow_cuts::decide::{self, Cut, Median};
+use hedgerow_cuts::{Shape, Span};
 
 /// What a custodian looks at while it works on a part.
 #[derive(Debug, Clone, Copy)]
@@ -31,9 +31,9 @@ pub(super) struct Ground {
     pub(super) rows: Vec<u32>,
     /// How many rows all custodians have in it.
     pub(super) size: u64,
-    pub(super) region: Vec<Stretch>,
+    pub(super) region: Vec<Span>,
     /// From the lowest to the highest rank that somebody in it has.
-    pub(super) people: Vec<Stretch>,
+    pub(super) people: Vec<Span>,
 }
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(super) struct Asked {
 #[derive(Debug)]
 enum Step {
     /// Sizes of a node's children.
-    Children(Vec<Stretch>),
+    Children(Vec<Span>),
     /// How many lack a value.
     Missing,
     /// The median, which lies in `low..=high`.
@@ -90,7 +90,7 @@ struct Cuts {
 
 #[derive(Debug)]
 pub(super) struct Side {
-    pub(super) stretch: Stretch,
+    pub(super) span: Span,
     pub(super) rows: Vec<u32>,
     pub(super) size: u64,
 }
@@ -131,8 +131,8 @@ impl Trial {
     /// Our part of the sums that the step needs, by kind.
     pub(super) fn words(&mut self, view: View<'_>, ground: &Ground) -> Vec<(Kind, Vec<u64>)> {
         let ranks = &view.share.ranks[self.attribute];
-        let within = |stretch: &Stretch| {
-            let inside = |row: &&u32| (stretch.first..=stretch.last).contains(&ranks[**row as usize]);
+        let within = |span: &Span| {
+            let inside = |row: &&u32| (span.first..=span.last).contains(&ranks[**row as usize]);
             ground.rows.iter().filter(inside).count() as u64
         };
         let words = match &self.step {
@@ -140,10 +140,10 @@ impl Trial {
             Step::Children(children) => vec![(Kind::Sizes, children.iter().map(within).collect())],
             Step::Missing => {
                 let last = ground.people[self.attribute].last;
-                vec![(Kind::Sizes, vec![within(&Stretch::new(last, last))])]
+                vec![(Kind::Sizes, vec![within(&Span::new(last, last))])]
             }
             Step::Halving { low, high, .. } => {
-                let probe = Stretch::new(0, low + (high - low) / 2);
+                let probe = Span::new(0, low + (high - low) / 2);
                 vec![(Kind::CountsAtProbe, vec![within(&probe)])]
             }
             Step::Ties(.., ties) => vec![(Kind::CountsAtProbe, ties.words())],
@@ -252,14 +252,14 @@ impl Trial {
         };
     }
 
-    fn child_sizes(&self, view: View<'_>, ground: &Ground, children: Vec<Stretch>, sizes: &[u64]) -> Step {
+    fn child_sizes(&self, view: View<'_>, ground: &Ground, children: Vec<Span>, sizes: &[u64]) -> Step {
         if !decide::enough_in_children(sizes, view.agreed.minimum()) {
             return Step::Fails;
         }
         let ranks = &view.share.ranks[self.attribute];
-        let side = |(stretch, size): (Stretch, u64)| {
-            let inside = |row: &u32| (stretch.first..=stretch.last).contains(&ranks[*row as usize]);
-            Side { stretch, rows: ground.rows.iter().copied().filter(inside).collect(), size }
+        let side = |(span, size): (Span, u64)| {
+            let inside = |row: &u32| (span.first..=span.last).contains(&ranks[*row as usize]);
+            Side { span, rows: ground.rows.iter().copied().filter(inside).collect(), size }
         };
         let filled = children.into_iter().zip(sizes.iter().copied()).filter(|(_, size)| *size > 0);
         propose(view, Cuts::default(), filled.map(side).collect())
@@ -289,8 +289,8 @@ impl Trial {
         let region = view.agreed.axes[attribute].clipped(ground.region[attribute], ground.people[attribute]);
         let [left_rows, right_rows] = rows;
         vec![
-            Side { stretch: Stretch::new(region.first, ends[0]), rows: left_rows, size: left },
-            Side { stretch: Stretch::new(ends[1], region.last), rows: right_rows, size: ground.size - left },
+            Side { span: Span::new(region.first, ends[0]), rows: left_rows, size: left },
+            Side { span: Span::new(ends[1], region.last), rows: right_rows, size: ground.size - left },
         ]
     }
 }

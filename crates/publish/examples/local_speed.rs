@@ -7,9 +7,9 @@
 use std::path::Path;
 use std::time::Instant;
 
+use hedgerow_cuts::Axis;
 use hedgerow_policy::{Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::local::axis::Axis;
 use hedgerow_publish::local::partition::{Fields, Key, pack};
 use hedgerow_publish::local::rules::Rules;
 use hedgerow_publish::local::{Local, divide};
@@ -64,7 +64,7 @@ fn best(mut run: impl FnMut() -> f64) -> f64 {
 
 /// All quasi attributes in one key, as the recoder packs them, spread by a multiplication so that no order is left.
 fn sorts(bound: &Bound<'_>, table: &Table) -> (f64, f64) {
-    let axes: Vec<Axis> = bound.quasi.iter().map(Axis::new).collect();
+    let axes: Vec<Axis> = bound.axes();
     let fields = Fields::new(&bound.judged_cardinalities(), table.rows).expect("few attributes");
     let keys: Vec<u64> = with_words!(fields.words, W => {
         let packed: Vec<Key<W>> = pack(&fields, &axes, &bound.judged_codes(), table.rows);
@@ -95,7 +95,7 @@ fn divided(bound: &Bound<'_>, table: &Table, local: Local) -> (f64, usize, Optio
         // From here on the peak is counted anew.
         let before = std::fs::write("/proc/self/clear_refs", "5").ok().and_then(|()| resident("VmRSS:"));
         let started = Instant::now();
-        let axes: Vec<Axis> = bound.quasi.iter().map(Axis::new).collect();
+        let axes: Vec<Axis> = bound.axes();
         let cardinalities = bound.judged_cardinalities();
         let fields = Fields::new(&cardinalities, table.rows).expect("few attributes");
         let rules = Rules::new(&judge, &fields, &cardinalities, axes.len());

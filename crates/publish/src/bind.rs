@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use hedgerow_cuts::Axis;
 use hedgerow_policy::{Attribute, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
 use hedgerow_privacy::{Distribution, Judge, Model, Rule, Tree, models};
@@ -181,6 +182,16 @@ impl<'a> Bound<'a> {
 
     pub fn judged_cardinalities(&self) -> Vec<usize> {
         self.judged.iter().map(|column| column.domain.cardinality()).collect()
+    }
+
+    /// How every quasi attribute can be cut.
+    pub fn axes(&self) -> Vec<Axis> {
+        let axis = |quasi: &Quasi<'_>| {
+            let spec = quasi.attribute.hierarchy.as_ref().map(|(spec, _)| spec);
+            let in_tree = matches!(spec, Some(HierarchySpec::File(_) | HierarchySpec::Mask(_)));
+            Axis::new(&quasi.column.domain, &quasi.hierarchy, in_tree)
+        };
+        self.quasi.iter().map(axis).collect()
     }
 
     pub fn hierarchies(&self) -> Vec<&Hierarchy> {

@@ -6,6 +6,7 @@
 //! lower bound of a node's cost, known before the node is counted. `discernibility` (Bayardo, Agrawal, 2005) and
 //! `average-class` (LeFevre et al., 2006) look at whole classes and have no such bound.
 
+use hedgerow_cuts::{clipped_share, interval_share, position};
 use hedgerow_policy::Loss;
 use hedgerow_table::frequency::{FrequencySet, Layout};
 use hedgerow_table::{Cover, Domain, Hierarchy, Kind, Label, hierarchy::Bound};
@@ -197,43 +198,11 @@ fn ncp(attribute: LossAttribute<'_>, level: usize) -> Vec<f64> {
     labels.iter().zip(&codes).map(share).collect()
 }
 
-/// The lowest and the highest value that occur.
-fn domain_ends(domain: &Domain) -> Option<(f64, f64)> {
-    let last = domain.present().checked_sub(1)? as u32;
-    Some((domain.number(0)?, domain.number(last)?))
-}
-
 /// Numbers in a cell that is no interval lie between its lowest and its highest leaf, whether or not these occur: a
 /// coarser cell then never seems narrower than a finer one. `None` for a mask, whose leaf is its pattern.
 fn leaf_ends(leaves: &[String]) -> Option<(f64, f64)> {
     let numbers = leaves.iter().filter_map(|leaf| Bound::parse(leaf)).map(position);
     numbers.map(|number| (number, number)).reduce(|(low, high), (number, _)| (low.min(number), high.max(number)))
-}
-
-fn position(bound: Bound) -> f64 {
-    match bound {
-        Bound::Integer(value) => value as f64,
-        Bound::Float(value) => value,
-        Bound::Date(date) => f64::from(date.0),
-    }
-}
-
-/// The width of an interval, clipped to the domain, as a share of the domain's. Distribution numbers and days count from the
-/// first to the last value inside.
-pub(crate) fn interval_share(domain: &Domain, kind: Kind, low: Option<Bound>, high: Option<Bound>) -> f64 {
-    let step = if kind == Kind::Float { 0.0 } else { 1.0 };
-    let from = low.map_or(f64::NEG_INFINITY, position);
-    let to = high.map_or(f64::INFINITY, |high| position(high) - step);
-    clipped_share(domain, from, to)
-}
-
-/// The part of the domain's width that lies between two points, both inclusive.
-fn clipped_share(domain: &Domain, from: f64, to: f64) -> f64 {
-    let Some((first, last)) = domain_ends(domain) else { return 0.0 };
-    if last <= first {
-        return 0.0;
-    }
-    ((to.min(last) - from.max(first)) / (last - first)).max(0.0)
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_cuts::Span;
 use hedgerow_joint::{Agreed, Joined, Profile, Rehearsed, rehearse};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::local::axis::Stretch;
 use hedgerow_publish::local::{Local, LocalRecoding, recode};
 use hedgerow_table::Table;
 use hedgerow_table::progress::NoProgress;
@@ -20,7 +20,12 @@ use crate::random_case::{Case, random_case};
 
 const CASES: u64 = 1500;
 
-type Region = Vec<Stretch>;
+type Region = Vec<Span>;
+
+/// What a policy says, bound to a table that has all values.
+pub(crate) fn agree(bound: &Bound<'_>, strict: bool, tight: bool) -> Option<Agreed> {
+    Agreed::new(bound.axes(), &bound.judged_cardinalities(), bound.judge().ok()?.into_rules(), strict, tight)
+}
 
 #[test]
 fn custodians_find_what_one_who_holds_everything_finds() {
@@ -48,9 +53,9 @@ fn check_case(seed: u64) -> Option<usize> {
         )
     };
     let bound = Bound::new(policy, table).unwrap();
-    let agreed = Arc::new(Agreed::new(&bound, strict, tight)?);
+    let agreed = Arc::new(agree(&bound, strict, tight)?);
     let owner = split(&mut random, table.rows, custodians);
-    let found = rehearse(profile, &agreed, agreed.deal(&bound, &owner, custodians), seed);
+    let found = rehearse(profile, &agreed, agreed.deal(&bound.judged_codes(), &owner, custodians), seed);
     let Rehearsed { joined, .. } = found.unwrap_or_else(|fault| panic!("{fault}\n{}", context()));
     let judge = bound.judge().unwrap();
     let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight }).ok();
@@ -143,14 +148,14 @@ fn adult_dealt_to_three_five_and_ten() {
     let bound = Bound::new(&policy, &table).unwrap();
     let judge = bound.judge().unwrap();
     for strict in [true, false] {
-        let agreed = Arc::new(Agreed::new(&bound, strict, false).unwrap());
+        let agreed = Arc::new(agree(&bound, strict, false).unwrap());
         let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight: false }).unwrap();
         let (sizes_apart, by_row_apart) = (sizes_alone(&alone), by_row_alone(&alone));
         let runs =
             [(3, 0, Profile::Masked), (5, 1, Profile::Baseline), (10, 1, Profile::Masked), (10, 0, Profile::Baseline)];
         for (custodians, split, profile) in runs {
             let (name, owner) = &splits(custodians, table.rows)[split];
-            let shares = agreed.deal(&bound, owner, custodians);
+            let shares = agreed.deal(&bound.judged_codes(), owner, custodians);
             assert!(split == 0 || (shares[0].rows() == 0 && shares[1].rows() == 1), "{name}");
             let joined = rehearse(profile, &agreed, shares, 1).unwrap().joined.unwrap();
             let together = sizes(&joined);
@@ -192,12 +197,13 @@ fn every_split_of_a_few_rows_gives_the_same() {
         let bound = Bound::new(&policy, &table).unwrap();
         let judge = bound.judge().unwrap();
         let strict = seed % 2 == 0;
-        let agreed = Arc::new(Agreed::new(&bound, strict, false).unwrap());
+        let agreed = Arc::new(agree(&bound, strict, false).unwrap());
         let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight: false }).ok();
         for split in 0..3usize.pow(rows as u32) {
             let owner: Vec<usize> = (0..rows).map(|row| split / 3usize.pow(row as u32) % 3).collect();
             let profile = if split % 2 == 0 { Profile::Masked } else { Profile::Baseline };
-            let joined = rehearse(profile, &agreed, agreed.deal(&bound, &owner, 3), seed).unwrap().joined;
+            let joined =
+                rehearse(profile, &agreed, agreed.deal(&bound.judged_codes(), &owner, 3), seed).unwrap().joined;
             let together = joined.as_deref().map(sizes);
             assert_eq!(together, alone.as_ref().map(sizes_alone), "seed {seed}, split {split}");
             if let (true, Some(joined), Some(alone)) = (strict, &joined, &alone) {

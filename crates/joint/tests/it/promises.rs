@@ -11,7 +11,7 @@ use hedgerow_smc::{Inquiry as _, Kind, Operation, Turn};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-use crate::joint::{classes_by_row, read, split};
+use crate::joint::{agree, classes_by_row, read, split};
 
 /// People of one random case, and what is asked for them.
 struct People {
@@ -104,8 +104,8 @@ fn every_class_has_rows_of_several_custodians_and_no_coalition_learns_too_much()
         let custodians = random.random_range(3..7usize);
         let owner = split(&mut random, people.rows.len(), custodians);
         let (sites, towards) = (random.random_range(1..4u64), seed % 4);
-        let agreed = Arc::new(Agreed { sites, towards, ..Agreed::new(&bound, seed % 3 > 0, false).unwrap() });
-        let shares = agreed.deal(&bound, &owner, custodians);
+        let agreed = Arc::new(Agreed { sites, towards, ..agree(&bound, seed % 3 > 0, false).unwrap() });
+        let shares = agreed.deal(&bound.judged_codes(), &owner, custodians);
         let profile = if random.random_bool(0.5) { Profile::Masked } else { Profile::Baseline };
         let rehearsed = rehearse(profile, &agreed, shares, seed).unwrap();
         let announced = agreed.announce(profile).remove(0).1;
@@ -150,8 +150,8 @@ fn sixty_rows_of_each_of_six_can_be_divided_towards_any_four() {
     let owner: Vec<usize> = (0..360).map(|row| row % 6).collect();
     let mut classes = Vec::new();
     for towards in 0..=6 {
-        let agreed = Arc::new(Agreed { towards, ..Agreed::new(&bound, true, false).unwrap() });
-        let found = rehearse(Profile::Masked, &agreed, agreed.deal(&bound, &owner, 6), 1).unwrap();
+        let agreed = Arc::new(Agreed { towards, ..agree(&bound, true, false).unwrap() });
+        let found = rehearse(Profile::Masked, &agreed, agreed.deal(&bound.judged_codes(), &owner, 6), 1).unwrap();
         classes.push(found.joined.map_or(0, |joined| joined[0].classes.len()));
     }
     assert!(classes[4] > 1 && classes[4] < classes[0], "{classes:?}");
@@ -170,8 +170,8 @@ fn everybodys_rows_arrive_and_nothing_opens_that_was_not_announced() {
         let custodians = random.random_range(3..6usize);
         let owner = split(&mut random, people.rows.len(), custodians);
         let carries = seed % 2 == 0;
-        let agreed = Arc::new(Agreed { carries, ..Agreed::new(&bound, true, false).unwrap() });
-        let mut shares = agreed.deal(&bound, &owner, custodians);
+        let agreed = Arc::new(Agreed { carries, ..agree(&bound, true, false).unwrap() });
+        let mut shares = agreed.deal(&bound.judged_codes(), &owner, custodians);
         if carries {
             for (row, owner) in owner.iter().enumerate() {
                 shares[*owner].carried.push(format!("note {}", row % 7).into_bytes());
@@ -216,8 +216,8 @@ fn answers_that_make_no_sense_lead_to_some_end() {
         let (policy, table) = read(&folder.path().join("policy.toml"));
         let bound = Bound::new(&policy, &table).unwrap();
         let (sites, towards) = (random.random_range(1..3u64), seed % 4);
-        let agreed = Arc::new(Agreed { sites, towards, ..Agreed::new(&bound, seed % 3 > 0, false).unwrap() });
-        let share = agreed.deal(&bound, &vec![0; table.rows], 1).remove(0);
+        let agreed = Arc::new(Agreed { sites, towards, ..agree(&bound, seed % 3 > 0, false).unwrap() });
+        let share = agreed.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
         let mut joint = Joint::new(Arc::clone(&agreed), share, StdRng::seed_from_u64(seed));
         let mut answer: Vec<u64> = Vec::new();
         let mut rounds = 0;

@@ -4,16 +4,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_cuts::Axis;
 use hedgerow_joint::{Agreed, Joint, JointRule, Profile, rehearse};
 use hedgerow_privacy::{Distance, Model, models};
 use hedgerow_publish::bind::Bound;
-use hedgerow_publish::local::axis::Axis;
 use hedgerow_smc::{Forecast, baseline};
 use hedgerow_table::exact::Ratio;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 
-use crate::joint::{read, splits};
+use crate::joint::{agree, read, splits};
 
 /// Rows of several custodians in a class, and rules that hold towards some of them.
 const PROMISES: [(u64, u64); 2] = [(3, 1), (1, 2)];
@@ -24,7 +24,7 @@ fn agreed(bound: &Bound<'_>, model: &Model, strict: bool, (sites, towards): (u64
     let k = JointRule { protect: None, guarantees: vec![guarantee(&Model::KAnonymity { k: 5 })], tree: None };
     let values = JointRule { protect: Some(0), guarantees: vec![guarantee(model)], tree: None };
     let rules = if by_values { vec![k, values] } else { vec![k] };
-    Agreed { rules, sites, towards, ..Agreed::new(bound, strict, false).unwrap() }
+    Agreed { rules, sites, towards, ..agree(bound, strict, false).unwrap() }
 }
 
 fn most_rounds(agreed: &Agreed, depth: u32) -> f64 {
@@ -51,7 +51,7 @@ fn rounds_grow_with_depth_and_digits_whatever_is_asked_for() {
         };
         // Without promises about custodians, rounds are the same whoever holds which row: one holds all.
         let plain = agreed((1, 0));
-        let all = plain.deal(&bound, &vec![0; table.rows], 1).remove(0);
+        let all = plain.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
         let (whole, forecast) = Forecast::of(Joint::new(Arc::clone(&plain), all, StdRng::seed_from_u64(1)));
         let depth = whole.unwrap().depth;
         check(&plain, depth, forecast.masked(3).rounds, (1, 0));
@@ -62,7 +62,7 @@ fn rounds_grow_with_depth_and_digits_whatever_is_asked_for() {
             let every = if matches!(model, Model::TCloseness { .. }) { 1 } else { 4 };
             let owner = |row: usize| if row.is_multiple_of(every) { row / every % 4 } else { 4 };
             let owner: Vec<usize> = (0..table.rows).map(owner).collect();
-            let found = rehearse(Profile::Masked, &agreed, agreed.deal(&bound, &owner, 4), 2).unwrap();
+            let found = rehearse(Profile::Masked, &agreed, agreed.deal(&bound.judged_codes(), &owner, 4), 2).unwrap();
             check(&agreed, found.joined.unwrap()[0].depth, found.traffic.rounds, promises);
         }
     }
@@ -74,13 +74,13 @@ fn what_travels_is_what_was_forecast() {
     for (policy, strict) in [("policy.toml", true), ("policy.toml", false), ("policy-t.toml", true)] {
         let (policy, table) = read(&adult.join(policy));
         let bound = Bound::new(&policy, &table).unwrap();
-        let agreed = Arc::new(Agreed::new(&bound, strict, false).unwrap());
-        let all = agreed.deal(&bound, &vec![0; table.rows], 1).remove(0);
+        let agreed = Arc::new(agree(&bound, strict, false).unwrap());
+        let all = agreed.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
         let (whole, forecast) = Forecast::of(Joint::new(Arc::clone(&agreed), all, StdRng::seed_from_u64(1)));
         let whole = whole.unwrap();
         let (_, owner) = &splits(4, table.rows)[1];
         for profile in [Profile::Masked, Profile::Baseline] {
-            let found = rehearse(profile, &agreed, agreed.deal(&bound, owner, 4), 2).unwrap();
+            let found = rehearse(profile, &agreed, agreed.deal(&bound.judged_codes(), owner, 4), 2).unwrap();
             assert_eq!(found.joined.unwrap()[0].classes.len(), whole.classes.len());
             let forecast = match profile {
                 Profile::Masked => forecast.masked(4),

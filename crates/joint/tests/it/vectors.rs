@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hedgerow_joint::{Agreed, AgreedRef, Joined, Joint, Share};
+use hedgerow_joint::{AgreedRef, Joined, Joint, Share};
 use hedgerow_publish::bind::Bound;
 use hedgerow_smc::simulate::{self, Delivery};
 use hedgerow_smc::{
@@ -16,6 +16,7 @@ use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
+use crate::joint::agree;
 use crate::joint::read;
 
 const PEOPLE: &str = "age,ward,disease\n21,north,flu\n23,north,cold\n24,south,flu\n37,south,gout\n38,north,flu\n\
@@ -44,10 +45,10 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn shown(joined: &Joined) -> Value {
-    let stretches = |class: &hedgerow_joint::JointClass| {
-        class.region.iter().map(|stretch| json!([stretch.first, stretch.last])).collect::<Vec<_>>()
+    let spans = |class: &hedgerow_joint::JointClass| {
+        class.region.iter().map(|span| json!([span.first, span.last])).collect::<Vec<_>>()
     };
-    let classes = joined.classes.iter().map(|class| json!({ "region": stretches(class), "rows": class.rows }));
+    let classes = joined.classes.iter().map(|class| json!({ "region": spans(class), "rows": class.rows }));
     json!(classes.collect::<Vec<_>>())
 }
 
@@ -113,8 +114,8 @@ fn a_whole_joint_run() {
     std::fs::write(folder.path().join("policy.toml"), POLICY).unwrap();
     let (policy, table) = read(&folder.path().join("policy.toml"));
     let bound = Bound::new(&policy, &table).unwrap();
-    let agreed: AgreedRef = Arc::new(Agreed::new(&bound, true, false).unwrap());
-    let shares = agreed.deal(&bound, &OWNERS, 3);
+    let agreed: AgreedRef = Arc::new(agree(&bound, true, false).unwrap());
+    let shares = agreed.deal(&bound.judged_codes(), &OWNERS, 3);
     let roster = Roster::numbered(3).unwrap();
     let permit = || BurnBook::default().permit([0x5e; 16], Question::new("classes", b"vector"), &roster).unwrap();
     let coins = |me: usize| Coins::danger_from_seed(9000 + me as u64);

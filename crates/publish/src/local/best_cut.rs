@@ -13,11 +13,11 @@
 
 use hedgerow_table::frequency::Field;
 
-use super::axis::{Axis, Shape, Stretch};
-use super::decide;
 use super::mondrian::{finish, found, rows_in};
 use super::partition::{Class, Divide, Fields, Key, Part, Scratch, move_apart, move_left};
 use super::rules::Rules;
+use hedgerow_cuts::decide;
+use hedgerow_cuts::{Axis, Shape, Span};
 
 /// Of more people than [`FEW`], a side has at least one in so many.
 const SHARE: u64 = 64;
@@ -48,7 +48,7 @@ enum Cut {
     /// Into the children of a node.
     Apart,
     /// One child, and the others under their node.
-    Out(Stretch),
+    Out(Span),
 }
 
 impl<const W: usize> Divide<W> for BestCut<'_> {
@@ -108,14 +108,7 @@ impl BestCut<'_> {
     }
 
     /// Adds the best cuts of one attribute to the candidates.
-    fn weigh(
-        &self,
-        attribute: usize,
-        region: Stretch,
-        rows: u64,
-        values: &[(u32, u32)],
-        candidates: &mut Vec<Candidate>,
-    ) {
+    fn weigh(&self, attribute: usize, region: Span, rows: u64, values: &[(u32, u32)], candidates: &mut Vec<Candidate>) {
         let axis = &self.axes[attribute];
         let mut own: Vec<Candidate> = Vec::new();
         let mut add = |score: f64, cut: Cut| {
@@ -124,7 +117,7 @@ impl BestCut<'_> {
             }
         };
         if let Some(node) = axis.node(found(values)) {
-            self.weigh_children(axis, node.stretch, &rows_in(&node.children, values), rows, values, &mut add);
+            self.weigh_children(axis, node.span, &rows_in(&node.children, values), rows, values, &mut add);
         } else if let Shape::Line(line) = axis.shape()
             && found(values).last == line.present()
         {
@@ -146,7 +139,7 @@ impl BestCut<'_> {
     fn weigh_between(
         &self,
         axis: &Axis,
-        region: Stretch,
+        region: Span,
         rows: u64,
         values: &[(u32, u32)],
         add: &mut impl FnMut(f64, Cut),
@@ -161,8 +154,8 @@ impl BestCut<'_> {
             }
             let rank = if 2 * left > rows { pair[0].0 + 1 } else { pair[1].0 };
             let sides = [
-                (left, axis.weight(Stretch::new(region.first, rank - 1))),
-                (rows - left, axis.weight(Stretch::new(rank, region.last))),
+                (left, axis.weight(Span::new(region.first, rank - 1))),
+                (rows - left, axis.weight(Span::new(rank, region.last))),
             ];
             add(score(rows, weight, sides.into_iter()), Cut::Before(rank));
         }
@@ -171,8 +164,8 @@ impl BestCut<'_> {
     fn weigh_children(
         &self,
         axis: &Axis,
-        node: Stretch,
-        children: &[(Stretch, u64)],
+        node: Span,
+        children: &[(Span, u64)],
         rows: u64,
         values: &[(u32, u32)],
         add: &mut impl FnMut(f64, Cut),
@@ -222,12 +215,12 @@ impl BestCut<'_> {
         if !self.rules.hold(left_keys, scratch) || !self.rules.hold(right_keys, scratch) {
             return None;
         }
-        let side = |region: Stretch, people: Stretch, rows: usize| {
+        let side = |region: Span, people: Span, rows: usize| {
             part.within(&scratch.extents, attribute, field, region, axis.extent(people), rows)
         };
         Some(vec![
-            side(Stretch::new(region.first, rank - 1), Stretch::new(people.first, rank - 1), left),
-            side(Stretch::new(rank, region.last), Stretch::new(rank.min(people.last), people.last), keys.len() - left),
+            side(Span::new(region.first, rank - 1), Span::new(people.first, rank - 1), left),
+            side(Span::new(rank, region.last), Span::new(rank.min(people.last), people.last), keys.len() - left),
         ])
     }
 
@@ -237,7 +230,7 @@ impl BestCut<'_> {
         keys: &mut [Key<W>],
         part: &Part<W>,
         attribute: usize,
-        only: Option<Stretch>,
+        only: Option<Span>,
         scratch: &mut Scratch,
     ) -> Option<Vec<Part<W>>> {
         let (axis, field) = (&self.axes[attribute], self.fields.judged[attribute]);
@@ -270,14 +263,14 @@ impl BestCut<'_> {
             }
             alone[smallest.pop()?] = false;
         };
-        let own: Vec<(Stretch, u64)> =
+        let own: Vec<(Span, u64)> =
             children.iter().zip(&alone).filter(|(_, alone)| **alone).map(|(child, _)| *child).collect();
         if own.len() + usize::from(left > 0) < 2 {
             return None;
         }
         move_apart(&mut keys[left..], field, &own);
         let stays = (left > 0)
-            .then(|| part.within(&scratch.extents, attribute, field, node.stretch, axis.extent(node.stretch), left));
+            .then(|| part.within(&scratch.extents, attribute, field, node.span, axis.extent(node.span), left));
         let own = own.into_iter().map(|(child, rows)| {
             let people = people_in(child, &scratch.values[attribute]);
             part.within(&scratch.extents, attribute, field, child, axis.extent(people), rows as usize)
@@ -286,9 +279,9 @@ impl BestCut<'_> {
     }
 }
 
-/// From the lowest to the highest value that occurs in a stretch where somebody is.
-fn people_in(stretch: Stretch, values: &[(u32, u32)]) -> Stretch {
-    let from = values.partition_point(|value| value.0 < stretch.first);
-    let to = values.partition_point(|value| value.0 <= stretch.last);
+/// From the lowest to the highest value that occurs in a span where somebody is.
+fn people_in(span: Span, values: &[(u32, u32)]) -> Span {
+    let from = values.partition_point(|value| value.0 < span.first);
+    let to = values.partition_point(|value| value.0 <= span.last);
     found(&values[from..to])
 }

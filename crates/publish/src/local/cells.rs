@@ -8,9 +8,9 @@ use hashbrown::{HashMap, HashSet};
 use hedgerow_table::hierarchy::{Bound, interval_label};
 use hedgerow_table::{Cover, Domain, Kind, Label, Values};
 
-use super::axis::{Axis, Line, Shape, Stretch};
 use crate::bind::Quasi;
 use crate::generalized::public;
+use hedgerow_cuts::{Axis, Line, Shape, Span};
 
 /// The label of all numbers where the missing value was cut off. A codebook row has no words for it and is left blank.
 const NOT_MISSING: &str = "not missing";
@@ -22,7 +22,7 @@ pub struct Cells {
     /// The share of the attribute that a cell with this label hides, as `ncp` counts it.
     pub weights: Vec<f64>,
     /// For every label the ranks it covers.
-    pub regions: Vec<Stretch>,
+    pub regions: Vec<Span>,
     /// The label of every class.
     pub of_class: Vec<u32>,
     /// Whether every label is a value of the column.
@@ -30,9 +30,9 @@ pub struct Cells {
 }
 
 /// `regions` has one region for every class.
-pub fn cells(quasi: &Quasi<'_>, axis: &Axis, tight: bool, regions: impl Iterator<Item = Stretch>) -> Cells {
-    let mut numbers: HashMap<Stretch, u32> = HashMap::new();
-    let mut found: Vec<Stretch> = Vec::new();
+pub fn cells(quasi: &Quasi<'_>, axis: &Axis, tight: bool, regions: impl Iterator<Item = Span>) -> Cells {
+    let mut numbers: HashMap<Span, u32> = HashMap::new();
+    let mut found: Vec<Span> = Vec::new();
     let mut of_class: Vec<u32> = Vec::with_capacity(regions.size_hint().0);
     for region in regions {
         let number = *numbers.entry(region).or_insert_with(|| {
@@ -49,7 +49,7 @@ pub fn cells(quasi: &Quasi<'_>, axis: &Axis, tight: bool, regions: impl Iterator
         place[old as usize] = new;
     }
     of_class.iter_mut().for_each(|number| *number = place[*number as usize]);
-    let regions: Vec<Stretch> = order.iter().map(|&number| found[number as usize]).collect();
+    let regions: Vec<Span> = order.iter().map(|&number| found[number as usize]).collect();
     let teller = Teller { quasi, axis, tight };
     Cells {
         labels: teller.labels(&regions),
@@ -73,7 +73,7 @@ impl Teller<'_> {
 
     /// The code of the one value that a region is told as. A region between two cuts is a value only where no other value
     /// can lie there, or where there is no other in the whole table.
-    fn value(&self, region: Stretch) -> Option<u32> {
+    fn value(&self, region: Span) -> Option<u32> {
         if let Shape::Line(line) = self.axis.shape() {
             let missing = region.first == line.present();
             let single = || line.present() == 1 || matches!(self.interval(line, region).1, Cover::Point(_));
@@ -83,7 +83,7 @@ impl Teller<'_> {
     }
 
     /// What a cell costs.
-    fn weight(&self, region: Stretch) -> f64 {
+    fn weight(&self, region: Span) -> f64 {
         match self.axis.shape() {
             Shape::Line(line) if region.last < line.present() && self.tight => self.axis.extent(region),
             _ if self.value(region).is_some() => 0.0,
@@ -92,8 +92,8 @@ impl Teller<'_> {
     }
 
     /// Values keep their text, then the whole; what is left gives way.
-    fn labels(&self, regions: &[Stretch]) -> Vec<Label> {
-        let is_value = |region: Stretch| self.value(region).is_some();
+    fn labels(&self, regions: &[Span]) -> Vec<Label> {
+        let is_value = |region: Span| self.value(region).is_some();
         let mut order: Vec<usize> = (0..regions.len()).collect();
         order.sort_by_key(|&index| (!is_value(regions[index]), regions[index] != self.axis.whole()));
         let mut labels: Vec<Option<Label>> = vec![None; regions.len()];
@@ -120,7 +120,7 @@ impl Teller<'_> {
     }
 
     /// And the level, where it is one of a hierarchy.
-    fn label(&self, region: Stretch) -> (Label, Option<usize>) {
+    fn label(&self, region: Span) -> (Label, Option<usize>) {
         let levels = self.quasi.hierarchy.levels();
         if let Some(code) = self.value(region) {
             return (levels[0].labels[code as usize].clone(), Some(0));
@@ -144,7 +144,7 @@ impl Teller<'_> {
         }
     }
 
-    fn interval(&self, line: &Line, region: Stretch) -> (String, Cover) {
+    fn interval(&self, line: &Line, region: Span) -> (String, Cover) {
         let kind = self.domain().kind();
         if !self.tight {
             let (low, high) = line.bounds(region);
@@ -173,7 +173,7 @@ impl Teller<'_> {
     }
 
     /// Neighbors in the order of a category.
-    fn range(&self, region: Stretch) -> Label {
+    fn range(&self, region: Span) -> Label {
         let domain = self.domain();
         let texts: Vec<String> = (region.first..=region.last).map(|rank| domain.text(rank)).collect();
         let with_missing = domain.missing_code() == Some(region.last);

@@ -4,10 +4,8 @@
 //! A missing value is a value of its own. Among numbers and dates it is cut off before any other cut along the attribute, and
 //! stays under `*` with the others where those who lack it are too few for a class. Every row is released.
 
-pub mod axis;
 pub mod best_cut;
 pub mod cells;
-pub mod decide;
 pub mod mondrian;
 pub mod partition;
 pub mod rules;
@@ -28,9 +26,9 @@ use crate::error::{PublishError, Unsatisfiable};
 use crate::full_domain::broken_by_the_whole;
 use crate::generalized::{self, Recoded};
 use crate::publish::PublishOptions;
-use axis::{Axis, Stretch};
 use best_cut::BestCut;
 use cells::{Cells, cells};
+use hedgerow_cuts::{Axis, Span};
 use mondrian::Mondrian;
 use partition::{Class, Fields, Key, Part, Scratch, class_of_rows, divide_all, pack};
 use rules::Rules;
@@ -79,7 +77,7 @@ fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &Cells, codes: Codes) -> Recoded<
 
 /// Divides the rows of a bound policy into classes and tells what each is released as. What readers see keeps every rule.
 pub fn recode(bound: &Bound<'_>, judge: &Judge, local: Local) -> Result<LocalRecoding, PublishError> {
-    let axes: Vec<Axis> = bound.quasi.iter().map(Axis::new).collect();
+    let axes: Vec<Axis> = bound.axes();
     let cardinalities = bound.judged_cardinalities();
     let fields = Fields::new(&cardinalities, bound.table.rows).ok_or_else(|| {
         let hint = "make some of them `plain` or `identifier`, or give fewer rules";
@@ -91,7 +89,7 @@ pub fn recode(bound: &Bound<'_>, judge: &Judge, local: Local) -> Result<LocalRec
             .ok_or_else(|| Box::new(why_not(bound, judge)))?;
         let cells = parallel::map(axes.len(), |index| {
             let field = fields.judged[index];
-            let regions = classes.iter().map(|class| Stretch::new(field.get(&class.low), field.get(&class.high)));
+            let regions = classes.iter().map(|class| Span::new(field.get(&class.low), field.get(&class.high)));
             cells(&bound.quasi[index], &axes[index], local.tight, regions)
         });
         let sizes = classes.iter().map(|class| u64::from(class.rows)).collect();

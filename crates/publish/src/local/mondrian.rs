@@ -12,10 +12,10 @@ use std::cmp::Ordering;
 
 use hedgerow_table::frequency::Field;
 
-use super::axis::{Axis, Shape, Stretch};
-use super::decide::{self, Cut, Median};
 use super::partition::{Class, Divide, Fields, Key, Part, Scratch, move_apart, move_left};
 use super::rules::Rules;
+use hedgerow_cuts::decide::{self, Cut, Median};
+use hedgerow_cuts::{Axis, Shape, Span};
 
 #[derive(Debug)]
 pub struct Mondrian<'a> {
@@ -72,7 +72,7 @@ pub(super) fn finish<const W: usize>(
         }
         let ranks = keys.iter().map(|key| field.get(key));
         let people = ranks.fold((u32::MAX, 0), |(first, last), rank| (first.min(rank), last.max(rank)));
-        let cell = axis.cell(Stretch::new(people.0, people.1));
+        let cell = axis.cell(Span::new(people.0, people.1));
         field.set(&mut class.low, cell.first);
         field.set(&mut class.high, cell.last);
     }
@@ -80,8 +80,8 @@ pub(super) fn finish<const W: usize>(
 }
 
 /// From the lowest to the highest value that occurs.
-pub(super) fn found(values: &[(u32, u32)]) -> Stretch {
-    Stretch::new(values.first().map_or(0, |value| value.0), values.last().map_or(0, |value| value.0))
+pub(super) fn found(values: &[(u32, u32)]) -> Span {
+    Span::new(values.first().map_or(0, |value| value.0), values.last().map_or(0, |value| value.0))
 }
 
 impl Mondrian<'_> {
@@ -150,13 +150,13 @@ impl Mondrian<'_> {
         if !self.rules.hold(left_keys, scratch) || !self.rules.hold(right_keys, scratch) {
             return None;
         }
-        let side = |stretch: Stretch, within: Stretch, rows: usize| {
-            let extent = axis.extent(Stretch::new(within.first.min(within.last), within.last));
-            part.within(&scratch.extents, attribute, field, stretch, extent, rows)
+        let side = |span: Span, within: Span, rows: usize| {
+            let extent = axis.extent(Span::new(within.first.min(within.last), within.last));
+            part.within(&scratch.extents, attribute, field, span, extent, rows)
         };
         Some(vec![
-            side(Stretch::new(region.first, left_last), Stretch::new(people.first, left_last), left),
-            side(Stretch::new(right_first, region.last), Stretch::new(right_first, people.last), keys.len() - left),
+            side(Span::new(region.first, left_last), Span::new(people.first, left_last), left),
+            side(Span::new(right_first, region.last), Span::new(right_first, people.last), keys.len() - left),
         ])
     }
 
@@ -166,7 +166,7 @@ impl Mondrian<'_> {
         keys: &mut [Key<W>],
         part: &Part<W>,
         attribute: usize,
-        children: &[(Stretch, u64)],
+        children: &[(Span, u64)],
         scratch: &mut Scratch,
     ) -> Option<Vec<Part<W>>> {
         let (axis, field) = (&self.axes[attribute], self.fields.judged[attribute]);
@@ -179,16 +179,16 @@ impl Mondrian<'_> {
             }
             rest = after;
         }
-        let child = |&(stretch, rows): &(Stretch, u64)| {
-            part.within(&scratch.extents, attribute, field, stretch, axis.extent(stretch), rows as usize)
+        let child = |&(span, rows): &(Span, u64)| {
+            part.within(&scratch.extents, attribute, field, span, axis.extent(span), rows as usize)
         };
         Some(children.iter().map(child).collect())
     }
 }
 
 /// The children that somebody is in, and how many.
-pub(super) fn rows_in(children: &[Stretch], values: &[(u32, u32)]) -> Vec<(Stretch, u64)> {
-    let mut filled: Vec<(Stretch, u64)> = Vec::with_capacity(children.len().min(values.len()));
+pub(super) fn rows_in(children: &[Span], values: &[(u32, u32)]) -> Vec<(Span, u64)> {
+    let mut filled: Vec<(Span, u64)> = Vec::with_capacity(children.len().min(values.len()));
     let mut children = children.iter();
     for &(rank, count) in values {
         match filled.last_mut() {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hedgerow_table::frequency::{Field, Layout};
 use hedgerow_table::{Codes, parallel, with_codes};
 
-use super::axis::{Axis, Stretch};
+use hedgerow_cuts::{Axis, Span};
 
 pub type Key<const W: usize> = [u64; W];
 
@@ -93,23 +93,15 @@ impl<const W: usize> Part<W> {
         part
     }
 
-    pub fn region(&self, field: Field) -> Stretch {
-        Stretch::new(field.get(&self.low), field.get(&self.high))
+    pub fn region(&self, field: Field) -> Span {
+        Span::new(field.get(&self.low), field.get(&self.high))
     }
 
-    /// The part of it that lies in a stretch of one axis. `extents` are what is known of the whole by now.
-    pub fn within(
-        &self,
-        extents: &[f64],
-        axis: usize,
-        field: Field,
-        stretch: Stretch,
-        extent: f64,
-        rows: usize,
-    ) -> Part<W> {
+    /// The part of it that lies in a span of one axis. `extents` are what is known of the whole by now.
+    pub fn within(&self, extents: &[f64], axis: usize, field: Field, span: Span, extent: f64, rows: usize) -> Part<W> {
         let mut part = Part { rows, low: self.low, high: self.high, extents: extents.to_vec() };
-        field.set(&mut part.low, stretch.first);
-        field.set(&mut part.high, stretch.last);
+        field.set(&mut part.low, span.first);
+        field.set(&mut part.high, span.last);
         part.extents[axis] = extent.min(part.extents[axis]);
         part
     }
@@ -134,7 +126,7 @@ impl Scratch {
     }
 
     /// Counts the values of an attribute within a region: into `values`, ascending.
-    pub fn count<const W: usize>(&mut self, keys: &[Key<W>], field: Field, region: Stretch, attribute: usize) {
+    pub fn count<const W: usize>(&mut self, keys: &[Key<W>], field: Field, region: Span, attribute: usize) {
         let Scratch { counts, ranks, values, .. } = self;
         count(keys, field, region, &mut values[attribute], counts, ranks);
     }
@@ -142,7 +134,7 @@ impl Scratch {
     /// Counts the values of a protected attribute: into `class`, ascending.
     pub fn count_class<const W: usize>(&mut self, keys: &[Key<W>], field: Field, cardinality: usize) {
         let Scratch { counts, ranks, class, .. } = self;
-        let region = Stretch::new(0, cardinality.saturating_sub(1) as u32);
+        let region = Span::new(0, cardinality.saturating_sub(1) as u32);
         count(keys, field, region, class, counts, ranks);
     }
 }
@@ -151,7 +143,7 @@ impl Scratch {
 fn count<const W: usize>(
     keys: &[Key<W>],
     field: Field,
-    region: Stretch,
+    region: Span,
     values: &mut Vec<(u32, u32)>,
     counts: &mut Vec<u32>,
     ranks: &mut Vec<u32>,
@@ -194,12 +186,12 @@ pub fn move_left<const W: usize>(keys: &mut [Key<W>], goes_left: impl Fn(&Key<W>
     left
 }
 
-/// Brings rows into the order of the stretches they lie in; stretches ascend.
-pub fn move_apart<const W: usize>(keys: &mut [Key<W>], field: Field, stretches: &[(Stretch, u64)]) {
-    if stretches.len() < 2 {
+/// Brings rows into the order of the spans they lie in; spans ascend.
+pub fn move_apart<const W: usize>(keys: &mut [Key<W>], field: Field, spans: &[(Span, u64)]) {
+    if spans.len() < 2 {
         return;
     }
-    let (left, right) = stretches.split_at(stretches.len() / 2);
+    let (left, right) = spans.split_at(spans.len() / 2);
     let border = right[0].0.first;
     let rows = move_left(keys, |key| field.get(key) < border);
     let (left_keys, right_keys) = keys.split_at_mut(rows);

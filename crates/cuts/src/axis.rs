@@ -1,32 +1,31 @@
-//! How an attribute can be cut: the values of a column in an order in which every part that a cut may make is a stretch.
+//! How an attribute can be cut: the values of a column in an order in which every part that a cut may make is a span.
 //!
 //! - Numbers and dates lie on a **line**, whatever hierarchy they have. The missing value lies behind the last one and is
 //!   cut off before any other cut is made, since no interval can hold it.
-//! - Categories with a hierarchy are ordered along it, so that every node of the **tree** is a stretch; a node is cut into
+//! - Categories with a hierarchy are ordered along it, so that every node of the **tree** is a span; a node is cut into
 //!   its children, all at once.
 //! - Categories without one are cut by their **order**; the missing value is the last of them.
 //!
-//! A position in that order is a *rank*. The rows of the table carry ranks in place of codes, and a region is a stretch
+//! A position in that order is a *rank*. The rows of the table carry ranks in place of codes, and a region is a span
 //! of ranks for every attribute.
 
 use std::cmp::Reverse;
 
 use hedgerow_table::date::Date;
-use hedgerow_table::{Domain, Hierarchy, HierarchySpec, Kind, Values, hierarchy::Bound};
+use hedgerow_table::{Domain, Hierarchy, Kind, Values, hierarchy::Bound};
 
-use crate::bind::Quasi;
-use crate::loss::interval_share;
+use crate::interval_share;
 
 /// The ranks of a part of an attribute, both ends inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Stretch {
+pub struct Span {
     pub first: u32,
     pub last: u32,
 }
 
-impl Stretch {
-    pub fn new(first: u32, last: u32) -> Stretch {
-        Stretch { first, last }
+impl Span {
+    pub fn new(first: u32, last: u32) -> Span {
+        Span { first, last }
     }
 
     pub fn ranks(self) -> usize {
@@ -68,24 +67,18 @@ pub struct Line {
 /// A node of a hierarchy under which more than one value occurs; the first is the root.
 #[derive(Debug, Clone)]
 pub struct Node {
-    pub stretch: Stretch,
+    pub span: Span,
     /// The lowest level on which all values under it share a label.
     pub level: usize,
     /// The place of the node above it; the root's is its own.
     parent: usize,
-    /// The stretches of its children, in order.
-    pub children: Vec<Stretch>,
+    /// The spans of its children, in order.
+    pub children: Vec<Span>,
 }
 
 impl Axis {
-    pub fn new(quasi: &Quasi<'_>) -> Axis {
-        let domain = &quasi.column.domain;
-        let in_tree = matches!(quasi.attribute.hierarchy, Some((HierarchySpec::File(_) | HierarchySpec::Mask(_), _)));
-        Axis::of(domain, &quasi.hierarchy, in_tree)
-    }
-
     /// `in_tree` says whether a category is cut along its hierarchy.
-    pub fn of(domain: &Domain, hierarchy: &Hierarchy, in_tree: bool) -> Axis {
+    pub fn new(domain: &Domain, hierarchy: &Hierarchy, in_tree: bool) -> Axis {
         let size = domain.cardinality() as u32;
         match domain.kind() {
             Kind::Category if in_tree && size > 1 => {
@@ -110,8 +103,8 @@ impl Axis {
         &self.shape
     }
 
-    pub fn whole(&self) -> Stretch {
-        Stretch::new(0, self.size.saturating_sub(1))
+    pub fn whole(&self) -> Span {
+        Span::new(0, self.size.saturating_sub(1))
     }
 
     pub fn ranks(&self) -> Option<&[u32]> {
@@ -124,8 +117,8 @@ impl Axis {
 
     /// How far people from `first` to `last` lie apart, as a share of the whole: never more for some of them than for all.
     /// Where a missing value is among numbers nothing can be told of them, so that counts as the whole.
-    pub fn extent(&self, found: Stretch) -> f64 {
-        let Stretch { first, last } = found;
+    pub fn extent(&self, found: Span) -> f64 {
+        let Span { first, last } = found;
         if first == last {
             return 0.0;
         }
@@ -139,37 +132,37 @@ impl Axis {
     }
 
     /// A region as it is cut: the missing value of a line goes to neither side when nobody lacks theirs.
-    pub fn clipped(&self, region: Stretch, people: Stretch) -> Stretch {
+    pub fn clipped(&self, region: Span, people: Span) -> Span {
         match &self.shape {
             Shape::Line(line) if people.last < line.present => {
-                Stretch::new(region.first, region.last.min(line.present - 1))
+                Span::new(region.first, region.last.min(line.present - 1))
             }
             _ => region,
         }
     }
 
-    /// The least region of the attribute's own kind over a stretch: the lowest node of a tree, else the stretch itself.
-    pub fn cell(&self, found: Stretch) -> Stretch {
+    /// The least region of the attribute's own kind over a span: the lowest node of a tree, else the span itself.
+    pub fn cell(&self, found: Span) -> Span {
         if found.first == found.last {
             return found;
         }
-        self.node(found).map_or(found, |node| node.stretch)
+        self.node(found).map_or(found, |node| node.span)
     }
 
     /// The lowest node of a tree over several ranks; `None` on other axes.
-    pub fn node(&self, found: Stretch) -> Option<&Node> {
+    pub fn node(&self, found: Span) -> Option<&Node> {
         let Shape::Tree(nodes) = &self.shape else { return None };
         // Nodes stand in the order of their first rank, the wider before the narrower. All that begin after the one looked
         // for and not after `first` lie under it, so the way up from the last of them leads to it.
-        let mut node = &nodes[nodes.partition_point(|node| node.stretch.first <= found.first) - 1];
-        while node.stretch.last < found.last {
+        let mut node = &nodes[nodes.partition_point(|node| node.span.first <= found.first) - 1];
+        while node.span.last < found.last {
             node = &nodes[node.parent];
         }
         Some(node)
     }
 
     /// What a cell that covers this region costs in `ncp`: see the contract's definition in `loss.rs`.
-    pub fn weight(&self, region: Stretch) -> f64 {
+    pub fn weight(&self, region: Span) -> f64 {
         match &self.shape {
             Shape::Line(line) => line.weight(region),
             _ if region.first == region.last => 0.0,
@@ -201,12 +194,12 @@ impl Line {
     }
 
     /// The bounds of a region without the missing value: open at the ends of the axis.
-    pub fn bounds(&self, region: Stretch) -> (Option<Bound>, Option<Bound>) {
+    pub fn bounds(&self, region: Span) -> (Option<Bound>, Option<Bound>) {
         let low = (region.first > 0).then(|| self.cuts[region.first as usize]);
         (low, self.cuts.get(region.last as usize + 1).copied())
     }
 
-    fn weight(&self, region: Stretch) -> f64 {
+    fn weight(&self, region: Span) -> f64 {
         if region.first >= self.present || (region.last < self.present && self.present == 1) {
             return 0.0;
         }
@@ -275,28 +268,28 @@ fn grow(hierarchy: &Hierarchy, size: u32) -> (Vec<u32>, Vec<Node>) {
         path(a).cmp(path(b))
     });
     let mut nodes = Vec::new();
-    let mut waiting = vec![Stretch::new(0, size - 1)];
-    while let Some(stretch) = waiting.pop() {
-        let under = &codes[stretch.first as usize..=stretch.last as usize];
+    let mut waiting = vec![Span::new(0, size - 1)];
+    while let Some(span) = waiting.pop() {
+        let under = &codes[span.first as usize..=span.last as usize];
         let (one, other) = (under[0], under[under.len() - 1]);
         // Codes are ordered along the hierarchy: the outermost two share a label only where all do.
         let level = (0..levels.len()).find(|&level| label(level, one) == label(level, other)).expect("one top");
         if level == 0 {
             continue;
         }
-        let mut children: Vec<Stretch> = Vec::new();
-        let mut rank = stretch.first;
+        let mut children: Vec<Span> = Vec::new();
+        let mut rank = span.first;
         for siblings in under.chunk_by(|&a, &b| label(level - 1, a) == label(level - 1, b)) {
-            children.push(Stretch::new(rank, rank + siblings.len() as u32 - 1));
+            children.push(Span::new(rank, rank + siblings.len() as u32 - 1));
             rank += siblings.len() as u32;
         }
         waiting.extend(&children);
-        nodes.push(Node { stretch, level, parent: 0, children });
+        nodes.push(Node { span, level, parent: 0, children });
     }
-    nodes.sort_by_key(|node| (node.stretch.first, Reverse(node.stretch.last)));
+    nodes.sort_by_key(|node| (node.span.first, Reverse(node.span.last)));
     let mut above: Vec<usize> = Vec::new();
     for index in 0..nodes.len() {
-        while above.last().is_some_and(|&parent| nodes[parent].stretch.last < nodes[index].stretch.first) {
+        while above.last().is_some_and(|&parent| nodes[parent].span.last < nodes[index].span.first) {
             above.pop();
         }
         nodes[index].parent = above.last().copied().unwrap_or(index);

@@ -31,6 +31,7 @@ pub(super) fn build(path: &Path, subject: &Subject<'_>) -> Result<(Vec<Level>, u
     let coarser = file.coarser_levels(&rows)?;
     let row_of_code = file.rows_of_values(&leaves)?;
     file.check_top(&rows, &coarser, &leaves)?;
+    file.check_labels(&rows, &coarser, &leaves)?;
 
     let missing_apart = subject.domain.missing_code().is_some() && leaves.missing_row.is_none();
     let mut built = vec![levels::values(subject.domain)];
@@ -203,6 +204,26 @@ impl HierarchyFile<'_> {
             }
             None => self.refuse(problem, "add a row for each, or list what stands for a missing value in `null`"),
         }
+    }
+
+    /// A label that reads as a value must stand for that value and no other: `M` under the label `F` would be released
+    /// as a woman.
+    fn check_labels(&self, rows: &Rows<'_>, coarser: &[Names], leaves: &Leaves) -> Result<(), TableError> {
+        for (level, names) in (1..).zip(coarser) {
+            let leaf_of_name: Vec<Option<usize>> = names.texts.iter().map(|text| leaves.row_of(text)).collect();
+            for (row, &name) in names.of_row.iter().enumerate() {
+                let Some(leaf) = leaf_of_name[name as usize].filter(|leaf| *leaf != row) else { continue };
+                let problem = format!(
+                    "the label {} of {} on level {level} is the value of line {}",
+                    shown(rows.cell(row, level)),
+                    shown(rows.cell(row, 0)),
+                    rows.line(leaf)
+                );
+                let hint = "name a group by a text that is no value itself, such as `F or M`";
+                return self.refuse_line(rows.line(row), problem, hint);
+            }
+        }
+        Ok(())
     }
 
     fn check_top(&self, rows: &Rows<'_>, coarser: &[Names], leaves: &Leaves) -> Result<(), TableError> {

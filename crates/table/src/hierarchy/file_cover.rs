@@ -53,6 +53,14 @@ impl Leaves {
         }
     }
 
+    /// The row whose leaf a text stands for.
+    pub(super) fn row_of(&self, text: &str) -> Option<usize> {
+        match &self.axis {
+            Axis::Texts(_, rows) => rows.get(text).copied(),
+            Axis::Bounds { kind, .. } => parse_bound(*kind, text).and_then(|bound| self.row_at(bound)),
+        }
+    }
+
     fn row_at(&self, value: Bound) -> Option<usize> {
         let Axis::Bounds { of_row, ascending, .. } = &self.axis else { return None };
         let place = ascending.partition_point(|row| of_row[*row].is_some_and(|bound| bound < value));
@@ -160,12 +168,13 @@ fn bounds(
     let mut of_row = Vec::with_capacity(rows.len());
     for row in 0..rows.len() {
         let text = rows.cell(row, 0);
-        let (bound, expected) = match kind {
-            Kind::Integer => (parse_integer(text).map(Bound::Integer), "an integer"),
-            Kind::Float => (parse_float(text).map(Bound::Float), "a number"),
-            _ => (Date::parse_iso(text).map(Bound::Date), "a date such as 2000-01-31"),
-        };
+        let bound = parse_bound(kind, text);
         if bound.is_none() && Some(row) != missing_row {
+            let expected = match kind {
+                Kind::Integer => "an integer",
+                Kind::Float => "a number",
+                _ => "a date such as 2000-01-31",
+            };
             let problem = format!("the leaf {} is not {expected}, as the values in the data are", shown(text));
             let hint = "write it as the data does; list it in `null` of the source if it stands for a missing value";
             return file.refuse_line(rows.line(row), problem, hint);
@@ -191,6 +200,14 @@ fn bounds(
         ascending.pop();
     }
     Ok(Axis::Bounds { kind, of_row, ascending, place })
+}
+
+fn parse_bound(kind: Kind, text: &str) -> Option<Bound> {
+    match kind {
+        Kind::Integer => parse_integer(text).map(Bound::Integer),
+        Kind::Float => parse_float(text).map(Bound::Float),
+        _ => Date::parse_iso(text).map(Bound::Date),
+    }
 }
 
 fn refuse_repeat<T>(file: &HierarchyFile<'_>, rows: &Rows<'_>, first: usize, second: usize) -> Result<T, TableError> {

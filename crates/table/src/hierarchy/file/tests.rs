@@ -173,6 +173,27 @@ fn every_fault_is_refused_where_it_is() {
 }
 
 #[test]
+fn a_label_that_is_another_value_is_refused() {
+    let cases: [(&str, &[&str], &str); 5] = [
+        (
+            "M;F;*\nF;M;*\n",
+            &["F", "M"],
+            "levels.csv:1: attribute `age`: the label `F` of `M` on level 1 is the value of line 2",
+        ),
+        ("M;F;*\nF;F;*\n", &["F", "M"], "levels.csv:1: attribute `age`: the label `F` of `M` on level 1"),
+        ("a;x;*\nb;x;*\nx;y;*\n", &["a"], "levels.csv:1: attribute `age`: the label `x` of `a` on level 1"),
+        ("1;10;*\n10;10;*\n", &["1", "10"], "levels.csv:1: attribute `age`: the label `10` of `1` on level 1"),
+        ("1.5;2.50;*\n2.5;b;*\n", &["1.5"], "levels.csv:1: attribute `age`: the label `2.50` of `1.5` on level 1"),
+    ];
+    for (content, texts, expected) in cases {
+        let error = Files::new().refusal(content, texts);
+        assert!(error.contains(expected), "{content:?} gave {error}");
+    }
+    let kept = Files::new().build("F;F;*\nM;M;*\nX;other;*\n", &domain(&["F", "M", "X"]));
+    assert_eq!(texts(&kept, 1), ["F", "M", "other"], "a value may keep its own text on a higher level");
+}
+
+#[test]
 fn values_that_the_file_lacks_are_counted_and_some_named() {
     let error = Files::new().refusal("z;*\n", &["a", "b", "c", "d", "e", "f", "z"]);
     assert!(error.contains("the file lacks 6 values that the data holds: `a`, `b`, `c`, `d`, `e`, …"), "{error}");

@@ -86,7 +86,7 @@ fn release(name: &str, mut people: Vec<Vec<i64>>) -> (String, Table, Vec<String>
     let codes = Codes::from_iter(VALUES as usize, people.iter().map(|person| person[QUASI.len()] as u32));
     columns.push(Column { name: "s".to_owned(), domain: Domain::new(Values::Category(values), false), codes });
     let header: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-    (name.to_owned(), Table { columns, rows: people.len(), header: header.clone() }, header)
+    (name.to_owned(), Table { columns, rows: people.len(), header: header.clone(), warnings: Vec::new() }, header)
 }
 
 fn label((low, high): (i64, i64)) -> Box<str> {

@@ -20,7 +20,7 @@ fn main() {
     };
     let (rows, count) = (argument(1, 3_000_000), argument(2, 1000));
     let mut rng = StdRng::seed_from_u64(1);
-    let mut source = Table { columns: Vec::new(), rows, header: Vec::new() };
+    let mut source = Table { columns: Vec::new(), rows, header: Vec::new(), warnings: Vec::new() };
     for (index, values) in QUASI.iter().map(|quasi| quasi.0).chain([SENSITIVE]).enumerate() {
         let domain = Domain::new(Values::Integer((0..values as i64).collect()), false);
         // The square of a uniform number: low values are common.

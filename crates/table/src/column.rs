@@ -1,6 +1,7 @@
 //! A table: named columns of codes over their domains.
 
-use crate::{Codes, Domain};
+use crate::read::ReadOptions;
+use crate::{Codes, Domain, InputError};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
@@ -27,6 +28,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     pub rows: usize,
     pub header: Vec<String>,
+    /// What a user should know about the way the source was read, and what to do about it.
+    pub warnings: Vec<InputError>,
 }
 
 impl Table {
@@ -39,25 +42,12 @@ impl Table {
     }
 
     /// A small table from texts, for examples and tests: the kinds are inferred, an empty text is missing.
+    ///
+    /// # Panics
+    ///
+    /// When the texts do not form a table: uneven rows, no rows, a name twice.
     pub fn from_texts(header: &[&str], rows: &[Vec<&str>]) -> Table {
-        let columns = header
-            .iter()
-            .enumerate()
-            .map(|(index, name)| {
-                let mut distinct: Vec<&str> =
-                    rows.iter().map(|row| row[index]).filter(|text| !text.is_empty()).collect();
-                distinct.sort_unstable();
-                distinct.dedup();
-                let missing = rows.iter().any(|row| row[index].is_empty());
-                let (domain, ranks) = Domain::from_texts(&distinct, missing, None).expect("an inferred kind fits");
-                let code = |text: &str| match distinct.binary_search(&text) {
-                    Ok(position) => ranks[position],
-                    Err(_) => domain.missing_code().expect("only an empty text is not among the distinct ones"),
-                };
-                let codes = Codes::from_iter(domain.cardinality(), rows.iter().map(|row| code(row[index])));
-                Column { name: (*name).to_owned(), domain, codes }
-            })
-            .collect();
-        Table { columns, rows: rows.len(), header: header.iter().map(|name| (*name).to_owned()).collect() }
+        let records = rows.iter().map(|row| row.iter().copied().map(Some));
+        Table::from_records(header.iter().copied(), records, &ReadOptions::default()).expect("texts that form a table")
     }
 }

@@ -1,7 +1,8 @@
 //! The values a column can take, in order; a cell is a position in it.
 //!
-//! Types are inferred so that nothing is lost: a column is a number or a date only when every value present is one to the
-//! last digit (`1.50` is the number 1.5, and is given back as such). `02139` stays text, as does a column with one value that is not a number.
+//! Types are inferred so that nothing is lost: two texts never become one value. A column is a number or a date only
+//! when every value present is one to the last digit. `02139` stays text, as does a column with one value that is not a
+//! number, and a column that holds both `250.1` and `250.10`. A declared type goes before all this.
 
 use crate::date::Date;
 
@@ -74,7 +75,8 @@ impl Domain {
     }
 
     /// The distinct texts of a column (in any order, without the missing ones) as a domain of the declared or the
-    /// inferred kind, and for every text its code. Two texts of one number (`1.5`, `1.50`) share a code.
+    /// inferred kind, and for every text its code. Two texts of one number (`1.5`, `1.50`) share a code when the kind is
+    /// declared; an inferred kind keeps them apart.
     ///
     /// `Err` holds the position of the first text that the declared kind cannot take.
     pub fn from_texts<T: AsRef<str>>(
@@ -82,30 +84,22 @@ impl Domain {
         missing: bool,
         declared: Option<Kind>,
     ) -> Result<(Domain, Vec<u32>), usize> {
+        Domain::typed(texts, missing, declared).map(|typed| (typed.domain, typed.codes))
+    }
+
+    /// As `from_texts`, and says when the texts are numbers that had to stay text.
+    pub(crate) fn typed<T: AsRef<str>>(texts: &[T], missing: bool, declared: Option<Kind>) -> Result<Typed, usize> {
         let kind = declared.unwrap_or_else(|| infer(texts));
-        let (values, codes) = match kind {
-            Kind::Integer => {
-                let parsed = parse_all(texts, parse_integer)?;
-                let (sorted, codes) = rank(parsed, |a, b| a.cmp(b));
-                (Values::Integer(sorted), codes)
-            }
-            Kind::Float => {
-                let parsed = parse_all(texts, parse_float)?;
-                let (sorted, codes) = rank(parsed, f64::total_cmp);
-                (Values::Float(sorted), codes)
-            }
-            Kind::Date => {
-                let parsed = parse_all(texts, Date::parse_iso)?;
-                let (sorted, codes) = rank(parsed, |a, b| a.cmp(b));
-                (Values::Date(sorted), codes)
-            }
-            Kind::Category => {
-                let parsed: Vec<Box<str>> = texts.iter().map(|text| text.as_ref().into()).collect();
-                let (sorted, codes) = rank(parsed, |a, b| a.cmp(b));
-                (Values::Category(sorted), codes)
-            }
-        };
-        Ok((Domain { values, missing }, codes))
+        let (values, codes) = values_of(texts, kind)?;
+        // The canonical texts of integers, dates and categories are as many as their values.
+        if declared.is_none()
+            && kind == Kind::Float
+            && let Some(merged) = first_pair(&codes)
+        {
+            let (values, codes) = values_of(texts, Kind::Category)?;
+            return Ok(Typed { domain: Domain { values, missing }, codes, kept_apart: Some(merged) });
+        }
+        Ok(Typed { domain: Domain { values, missing }, codes, kept_apart: None })
     }
 
     pub fn kind(&self) -> Kind {
@@ -179,6 +173,45 @@ impl Domain {
         };
         found.ok().map(|index| index as u32)
     }
+}
+
+/// Texts with their kind.
+pub(crate) struct Typed {
+    pub(crate) domain: Domain,
+    pub(crate) codes: Vec<u32>,
+    /// Positions of two texts that are one number, because of which the column was inferred to be text.
+    pub(crate) kept_apart: Option<[usize; 2]>,
+}
+
+fn values_of<T: AsRef<str>>(texts: &[T], kind: Kind) -> Result<(Values, Vec<u32>), usize> {
+    Ok(match kind {
+        Kind::Integer => {
+            let (sorted, codes) = rank(parse_all(texts, parse_integer)?, |a, b| a.cmp(b));
+            (Values::Integer(sorted), codes)
+        }
+        Kind::Float => {
+            let (sorted, codes) = rank(parse_all(texts, parse_float)?, f64::total_cmp);
+            (Values::Float(sorted), codes)
+        }
+        Kind::Date => {
+            let (sorted, codes) = rank(parse_all(texts, Date::parse_iso)?, |a, b| a.cmp(b));
+            (Values::Date(sorted), codes)
+        }
+        Kind::Category => {
+            let texts: Vec<Box<str>> = texts.iter().map(|text| text.as_ref().into()).collect();
+            let (sorted, codes) = rank(texts, |a, b| a.cmp(b));
+            (Values::Category(sorted), codes)
+        }
+    })
+}
+
+/// The first code that occurs before, by both positions.
+fn first_pair(codes: &[u32]) -> Option<[usize; 2]> {
+    let mut seen = vec![usize::MAX; codes.len()];
+    codes.iter().enumerate().find_map(|(position, &code)| {
+        let first = std::mem::replace(&mut seen[code as usize], position);
+        (first != usize::MAX).then_some([first, position])
+    })
 }
 
 /// An integer whose printed form is the text itself: no leading zeros, no plus sign, no minus zero.
@@ -286,10 +319,16 @@ mod tests {
     }
 
     #[test]
-    fn two_texts_of_one_number_are_one_value() {
-        let (domain, codes) = Domain::from_texts(&["1.5", "1.50", "-0.0", "0"], false, None).unwrap();
+    fn two_texts_of_one_number_are_one_value_only_when_the_kind_is_declared() {
+        let texts = ["1.5", "1.50", "-0.0", "0"];
+        let (domain, codes) = Domain::from_texts(&texts, false, Some(Kind::Float)).unwrap();
         assert_eq!(domain.present(), 2);
         assert_eq!(codes, [1, 1, 0, 0]);
+        let typed = Domain::typed(&texts, false, None).unwrap();
+        assert_eq!((typed.domain.kind(), typed.domain.present()), (Kind::Category, 4));
+        assert_eq!(typed.kept_apart, Some([0, 1]));
+        let numbers = Domain::typed(&["250.1", "250.2"], false, None).unwrap();
+        assert_eq!((numbers.domain.kind(), numbers.kept_apart), (Kind::Float, None));
     }
 
     #[test]

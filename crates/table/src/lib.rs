@@ -22,3 +22,4 @@ pub use exact::Ratio;
 pub use frequency::{Classes, FrequencySet, Layout, Recoding};
 pub use hierarchy::{Bound, Cover, DateUnit, Hierarchy, HierarchySpec, Label, Level};
 pub use progress::{NoProgress, Progress};
+pub use read::{Cells, TableBuilder};

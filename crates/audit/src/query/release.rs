@@ -115,7 +115,7 @@ fn people(read: &Cloned) -> Table {
         codes,
     });
     let header = columns.iter().map(|column| column.name.clone()).collect();
-    Table { columns, rows, header }
+    Table { columns, rows, header, warnings: Vec::new() }
 }
 
 impl<'a> Buckets<'a> {

@@ -3,7 +3,8 @@
 use super::ReadOptions;
 use super::header::shorten;
 use super::interner::Interner;
-use crate::{Codes, Column, Domain, Kind, Table, parallel, with_codes};
+use crate::domain::Typed;
+use crate::{Codes, Column, Domain, InputError, Kind, Table, parallel, with_codes};
 
 /// One column as the workers left it.
 pub(super) struct Gathered {
@@ -33,10 +34,18 @@ pub(super) struct Unfit {
 }
 
 impl Unfit {
+    pub(super) fn column(&self) -> &str {
+        &self.column
+    }
+
     pub(super) fn problem(&self) -> String {
+        format!("column `{}`: {}", self.column, self.value_problem())
+    }
+
+    /// The problem, for a place that already names the column.
+    pub(super) fn value_problem(&self) -> String {
         let article = if self.kind == Kind::Integer { "an" } else { "a" };
-        let (column, kind, text) = (&self.column, self.kind.name(), shorten(&self.text));
-        format!("column `{column}`: `{text}` is not {article} {kind}")
+        format!("`{}` is not {article} {}", shorten(&self.text), self.kind.name())
     }
 
     pub(super) fn hint(&self) -> &'static str {
@@ -58,9 +67,10 @@ pub(super) fn assemble(
     header: Vec<String>,
     columns: Vec<Gathered>,
     rows: usize,
+    place: &str,
     options: &ReadOptions,
 ) -> Result<Table, AssembleError> {
-    let mut outcomes: Vec<Result<Column, AssembleError>> =
+    let mut outcomes: Vec<Result<Finished, AssembleError>> =
         parallel::map_items(columns, |_, column| finish(column, rows, options));
     let first_unfit = outcomes
         .iter()
@@ -73,11 +83,32 @@ pub(super) fn assemble(
     if let Some((_, index)) = first_unfit {
         return Err(outcomes.swap_remove(index).expect_err("this one is unfit"));
     }
-    let columns = outcomes.into_iter().collect::<Result<_, _>>()?;
-    Ok(Table { columns, rows, header })
+    let mut table = Table { columns: Vec::new(), rows, header, warnings: Vec::new() };
+    for outcome in outcomes {
+        let Finished { column, kept_apart } = outcome?;
+        table.warnings.extend(kept_apart.map(|texts| kept_apart_warning(place, &column.name, &texts)));
+        table.columns.push(column);
+    }
+    Ok(table)
 }
 
-fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Column, AssembleError> {
+fn kept_apart_warning(place: &str, column: &str, [first, second]: &[String; 2]) -> InputError {
+    let (first, second) = (shorten(first), shorten(second));
+    InputError::new(
+        place,
+        format!("column `{column}` is read as text: as numbers, `{first}` and `{second}` would be one value"),
+        "declare the type: \"float\" if they are the same number, \"category\" if they are codes",
+    )
+}
+
+/// A column, and two texts that kept it from being inferred as a number.
+#[derive(Debug)]
+struct Finished {
+    column: Column,
+    kept_apart: Option<[String; 2]>,
+}
+
+fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Finished, AssembleError> {
     let Gathered { name, kind, dictionaries, pieces } = column;
     let (merged, mut maps) = merge(dictionaries);
     let absent = merged.absent || pieces.iter().any(|piece| piece.codes.is_none() && piece.rows > 0);
@@ -88,7 +119,7 @@ fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Column
     let missing = absent || present.len() + 1 < ends.len();
     let present_texts: Vec<&str> = present.iter().map(|&code| text_of(code)).collect();
     let kind = options.kinds.get(&name).copied().or(kind);
-    let (domain, ranks) = match Domain::from_texts(&present_texts, missing, kind) {
+    let Typed { domain, codes: ranks, kept_apart } = match Domain::typed(&present_texts, missing, kind) {
         Ok(typed) => typed,
         Err(position) => {
             let kind = kind.ok_or(AssembleError::Internal("an inferred kind does not fit"))?;
@@ -110,7 +141,8 @@ fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Column
     for piece in pieces {
         append(&mut codes, piece, &maps, missing_code);
     }
-    Ok(Column { name, domain, codes })
+    let kept_apart = kept_apart.map(|pair| pair.map(|position| present_texts[position].to_owned()));
+    Ok(Finished { column: Column { name, domain, codes }, kept_apart })
 }
 
 /// All texts in one dictionary, and for each worker the way from its codes to the merged ones.

@@ -18,6 +18,7 @@ pub(super) const PADDING: usize = 64;
 const SHORT: usize = 16;
 type Key = [u64; 2];
 
+#[derive(Debug, Clone)]
 pub(super) struct Interner {
     short: KeyTable,
     longer: HashTable<u32>,
@@ -136,13 +137,14 @@ const EMPTY: u32 = u32::MAX;
 /// Odd, with its bits spread evenly: 2^64 over the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Slot {
     key: Key,
     code: u32,
 }
 
 /// Open addressing with linear probing, at most half full. Zero padding is unambiguous because no text holds NUL.
+#[derive(Debug, Clone)]
 struct KeyTable {
     slots: Vec<Slot>,
     used: usize,

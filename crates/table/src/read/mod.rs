@@ -15,6 +15,7 @@
 
 mod assemble;
 mod blocks;
+mod build;
 mod csv;
 mod format;
 mod header;
@@ -29,6 +30,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::path::Path;
 
+pub use build::{Cells, TableBuilder};
 pub use format::Format;
 
 use crate::{Kind, NoProgress, Progress, Table, TableError};

@@ -36,7 +36,7 @@ pub(super) fn read(open: &Open, path: &Path, options: &ReadOptions, limits: &Lim
     }
     let (header, columns) = gather(workers);
     check_names(&path.display().to_string(), &header, limits)?;
-    assemble(header, columns, rows, options).map_err(|error| match error {
+    assemble(header, columns, rows, &path.display().to_string(), options).map_err(|error| match error {
         AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
         AssembleError::Unfit(unfit) => {
             let place = match line_of_row(open, limits, unfit.row) {

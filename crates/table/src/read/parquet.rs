@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Resul
     }
     let reading = Reading { path, metadata: &metadata, wanted: &wanted, options, limits };
     let columns = gather(reading.read_groups()?, &wanted);
-    assemble(header, columns, rows, options).map_err(|error| match error {
+    assemble(header, columns, rows, &path.display().to_string(), options).map_err(|error| match error {
         AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
         AssembleError::Unfit(unfit) => {
             let place = format!("{}: row {}", path.display(), unfit.row + 1);

@@ -208,3 +208,28 @@ fn json_in_blocks_of_any_size_on_any_threads_is_one_table() {
         }
     }
 }
+
+/// Issue 20: ICD codes that differ as texts are different diagnoses.
+#[test]
+fn two_texts_never_become_one_value_unless_the_type_is_declared() {
+    let bytes = b"icd,age\n250.1,3\n250.10,4\n250.2,5\n";
+    let json =
+        b"{\"icd\": \"250.1\", \"age\": 3}\n{\"icd\": \"250.10\", \"age\": 4}\n{\"icd\": \"250.2\", \"age\": 5}\n";
+    for (name, bytes) in [("x.csv", &bytes[..]), ("x.ndjson", &json[..])] {
+        let table = read_file(name, bytes).unwrap();
+        assert_eq!(texts(&table, "icd"), ["250.1", "250.10", "250.2"]);
+        let [warning] = table.warnings.as_slice() else { panic!("one warning, not {:?}", table.warnings) };
+        assert!(warning.place.ends_with(name), "{warning}");
+        assert!(
+            warning.problem.contains("column `icd` is read as text: as numbers, `250.1` and `250.10`"),
+            "{warning}"
+        );
+    }
+    let (_directory, path) = file("x.csv", bytes);
+    for (kind, present) in [(Kind::Float, 2), (Kind::Category, 3)] {
+        let options = ReadOptions { kinds: HashMap::from([("icd".to_owned(), kind)]), ..ReadOptions::default() };
+        let table = read_table(&path, &options).unwrap();
+        assert_eq!(table.columns[0].domain.present(), present);
+        assert!(table.warnings.is_empty());
+    }
+}

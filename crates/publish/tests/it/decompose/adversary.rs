@@ -342,7 +342,7 @@ fn generalized(case: &Case, algorithm: &str, rng: &mut StdRng) -> Vec<Subtable> 
     ));
     let policy = Policy::parse(&text, "policy.toml".as_ref()).unwrap();
     let header = columns.iter().map(|column| column.name.clone()).collect();
-    let table = Table { columns, rows: case.rows, header };
+    let table = Table { columns, rows: case.rows, header, warnings: Vec::new() };
     let bound = Bound::new(&policy, &table).unwrap();
     let rules = Rules::new(&policy, &table).unwrap();
     decompose::chosen(&bound, &rules, &rules.problem(), rng).unwrap().tables

@@ -41,7 +41,7 @@ pub(super) fn read(
     }
     let kept = header.iter().zip(&slots).filter(|(_, slot)| **slot != SKIPPED).map(|(name, _)| name.clone());
     let columns = gather(kept, workers);
-    assemble(header, columns, rows, options).map_err(|error| match error {
+    assemble(header, columns, rows, &path.display().to_string(), options).map_err(|error| match error {
         AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
         AssembleError::Unfit(unfit) => {
             let place = match line_of_row(open, path, options, format, limits, unfit.row) {

@@ -306,7 +306,11 @@ fn degenerate_tables() {
     assert!(matches!(policy.attributes[0].hierarchy, Some((HierarchySpec::File(_), _))), "{}", proposal.policy);
     let numbers = Domain::new(Values::Integer((0..100).map(|n| (i64::MIN / 50 + 1) * (50 - n)).collect()), false);
     let column = Column { name: "x".to_owned(), codes: Codes::from_iter(100, 0..100), domain: numbers };
-    check(&Table { columns: vec![column], rows: 100, header: vec!["x".to_owned()], warnings: Vec::new() }, &default, "huge numbers");
+    check(
+        &Table { columns: vec![column], rows: 100, header: vec!["x".to_owned()], warnings: Vec::new() },
+        &default,
+        "huge numbers",
+    );
 }
 
 #[test]

@@ -65,7 +65,12 @@ fn table(people: &[Vec<i64>], names: &[String]) -> Table {
         let codes = Codes::from_iter(most as usize, people.iter().map(|person| person[index] as u32));
         Column { name: name.clone(), domain, codes }
     };
-    Table { columns: names.iter().enumerate().map(column).collect(), rows: people.len(), header: names.to_vec(), warnings: Vec::new() }
+    Table {
+        columns: names.iter().enumerate().map(column).collect(),
+        rows: people.len(),
+        header: names.to_vec(),
+        warnings: Vec::new(),
+    }
 }
 
 /// Cuts at medians, the widest attribute first, while both sides keep a class's worth of rows.

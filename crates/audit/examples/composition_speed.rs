@@ -4,8 +4,7 @@
 use std::time::Instant;
 
 use hedgerow_audit::{AuditOptions, audit};
-use hedgerow_release::classes::ReleasedClasses;
-use hedgerow_release::open::Opened;
+use hedgerow_release::{Codebook, Release};
 use hedgerow_table::{Bound, Codes, Column, Cover, Domain, Table, Values};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -34,8 +33,9 @@ fn main() {
     let people = table(&people, &names());
 
     let start = Instant::now();
-    let opened: Vec<Opened> =
-        tables.iter().zip(["first", "second"]).map(|((table, names), name)| open(name, table, names)).collect();
+    let opened: Vec<Release> =
+        tables.into_iter().zip(["first", "second"]).map(|((table, names), name)| open(name, table, &names)).collect();
+    let classes: Vec<usize> = opened.iter().map(|one| one.classes().expect("few attributes")[0].len()).collect();
     let counted = start.elapsed();
     let options =
         AuditOptions { people: Some(&people), adversaries: vec!["composition".to_owned()], ..AuditOptions::default() };
@@ -44,8 +44,8 @@ fn main() {
     let finding = &audited.findings[0];
     println!(
         "{} and {} classes; {} people, {} at risk, {} with fewer than 3 values, fewest {:?}",
-        opened[0].tables[0].len(),
-        opened[1].tables[0].len(),
+        classes[0],
+        classes[1],
         finding.people,
         finding.at_risk,
         finding.people_below(3),
@@ -119,18 +119,16 @@ fn cut(people: &mut [Vec<i64>], ranges: &mut [[(i64, i64); QUASI.len()]], whole:
     ranges.fill(whole);
 }
 
-fn open(name: &str, table: &Table, names: &[String]) -> Opened {
-    let cover = |_: &str, label: &str| {
-        let (low, high) = label.split_once("..").expect("written above");
-        Cover::Interval { low: Bound::parse(low), high: Bound::parse(high) }
-    };
+fn open(name: &str, table: Table, names: &[String]) -> Release {
     let (quasi, sensitive) = names.split_at(QUASI.len());
-    let classes = ReleasedClasses::of_generalized("data", table, quasi, sensitive, cover, name).expect("it has them");
-    Opened {
-        name: name.to_owned(),
-        method: "table".to_owned(),
-        tables: vec![classes],
-        contradictions: Vec::new(),
-        manifest: None,
+    let mut codebook = Codebook::new();
+    for name in quasi {
+        let domain = &table.column(name).expect("it has them").domain;
+        for label in (0..domain.cardinality() as u32).map(|code| domain.text(code)) {
+            let (low, high) = label.split_once("..").expect("written above");
+            let cover = Cover::Interval { low: Bound::parse(low), high: Bound::parse(high) };
+            codebook.insert(name, &label, &cover).expect("every label once");
+        }
     }
+    Release::of_table(name, table, quasi.to_vec(), sensitive.to_vec(), codebook).expect("it has them")
 }

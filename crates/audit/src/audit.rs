@@ -1,7 +1,8 @@
 //! The audit: every adversary against some releases, alone and together. It trusts tables and never claims.
 
-use hedgerow_release::classes::ReleasedClasses;
-use hedgerow_release::open::Opened;
+use std::borrow::Borrow;
+
+use hedgerow_release::{Release, ReleasedClasses};
 use hedgerow_table::{Table, TableError};
 use serde_json::{Value, json};
 
@@ -74,14 +75,30 @@ impl Audited {
     }
 }
 
-pub fn audit(releases: &[Opened], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
+pub fn audit<R: Borrow<Release>>(releases: &[R], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
+    let releases: Vec<&Release> = releases.iter().map(R::borrow).collect();
+    let mut with_classes: Vec<Opened<'_>> = Vec::new();
+    for release in releases {
+        with_classes.push(Opened { release, name: release.name(), tables: release.classes()? });
+    }
+    run(&with_classes, options)
+}
+
+/// A release with its classes.
+struct Opened<'a> {
+    release: &'a Release,
+    name: &'a str,
+    tables: &'a [ReleasedClasses],
+}
+
+fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
     let wanted = |name: &str| options.adversaries.is_empty() || options.adversaries.iter().any(|wanted| wanted == name);
     let asked = |name: &str| options.adversaries.iter().any(|asked| asked == name);
     let mut named: Vec<(String, &ReleasedClasses)> = Vec::new();
     for release in releases {
-        for table in &release.tables {
+        for table in release.tables {
             let name = if release.tables.len() == 1 {
-                release.name.clone()
+                release.name.to_owned()
             } else {
                 format!("{}/{}", release.name, table.name)
             };
@@ -117,7 +134,9 @@ pub fn audit(releases: &[Opened], options: &AuditOptions<'_>) -> Result<Audited,
     }
     let contradictions: Vec<(String, String)> = releases
         .iter()
-        .flat_map(|release| release.contradictions.iter().map(|problem| (release.name.clone(), problem.clone())))
+        .flat_map(|release| {
+            release.release.contradictions().iter().map(|problem| (release.name.to_owned(), problem.clone()))
+        })
         .collect();
     for finding in &mut findings {
         finding.breach = is_breach(finding, options);
@@ -127,16 +146,16 @@ pub fn audit(releases: &[Opened], options: &AuditOptions<'_>) -> Result<Audited,
 }
 
 /// Releases whose method is known to generalize only as far as needed; what was asked of it is what the manifest says.
-fn minimal(releases: &[Opened], options: &AuditOptions<'_>, asked: bool) -> Result<Vec<Finding>, TableError> {
+fn minimal(releases: &[Opened<'_>], options: &AuditOptions<'_>, asked: bool) -> Result<Vec<Finding>, TableError> {
     let mut findings = Vec::new();
     for release in releases {
-        let Some(manifest) = &release.manifest else { continue };
-        let known = options.people.is_some() && matches!(release.method.as_str(), "mondrian" | "full-domain");
+        let Some(manifest) = release.release.manifest() else { continue };
+        let known = options.people.is_some() && matches!(release.release.method(), "mondrian" | "full-domain");
         for table in release.tables.iter().filter(|_| asked || known) {
             for sensitive in &table.sensitive {
                 findings.push(minimality::run(
-                    &release.name,
-                    &release.method,
+                    release.name,
+                    release.release.method(),
                     &manifest.hedgerow.guarantees,
                     table,
                     sensitive,
@@ -150,15 +169,15 @@ fn minimal(releases: &[Opened], options: &AuditOptions<'_>, asked: bool) -> Resu
 }
 
 /// A custodian's own releases, each against the one before it; all of them, when that is asked for by name.
-fn differences(releases: &[Opened], options: &AuditOptions<'_>, asked: bool) -> Vec<Finding> {
+fn differences(releases: &[Opened<'_>], options: &AuditOptions<'_>, asked: bool) -> Vec<Finding> {
     let everything = vec![(0..releases.len()).collect()];
     let custodians: &[Vec<usize>] = if asked && options.own.is_empty() { &everything } else { &options.own };
     let mut findings = Vec::new();
     for pair in custodians.iter().flat_map(|own| own.windows(2)) {
         let [older, newer] = [&releases[pair[0]], &releases[pair[1]]];
-        for (old, new) in older.tables.iter().zip(&newer.tables) {
+        for (old, new) in older.tables.iter().zip(newer.tables) {
             for sensitive in &new.sensitive {
-                findings.extend(difference::run((&older.name, old), (&newer.name, new), &sensitive.name));
+                findings.extend(difference::run((older.name, old), (newer.name, new), &sensitive.name));
             }
         }
     }
@@ -242,11 +261,11 @@ fn worst_pair(two: &[Group], run: impl Fn(&Group) -> Finding) -> Option<WorstPai
 }
 
 /// The sub-tables of each release joined; and, when asked for by name, those of all releases, as views of one custodian.
-fn joins(releases: &[Opened], asked: bool) -> Vec<Finding> {
-    let join = |name: Vec<String>, releases: &[&Opened]| {
+fn joins(releases: &[Opened<'_>], asked: bool) -> Vec<Finding> {
+    let join = |name: Vec<String>, releases: &[&Opened<'_>]| {
         let tables: Option<Vec<_>> = releases
             .iter()
-            .flat_map(|release| release.tables.iter().map(|table| (&release.name, table)))
+            .flat_map(|release| release.tables.iter().map(|table| (release.name, table)))
             .map(|(name, table)| sub_tables(&format!("{name}/{}", table.name), table))
             .collect();
         match tables {
@@ -263,10 +282,10 @@ fn joins(releases: &[Opened], asked: bool) -> Vec<Finding> {
     let mut findings: Vec<Finding> = releases
         .iter()
         .filter(|release| release.tables.len() > 1)
-        .map(|release| join(vec![release.name.clone()], &[release]))
+        .map(|release| join(vec![release.name.to_owned()], &[release]))
         .collect();
     if asked && releases.len() > 1 {
-        let names = releases.iter().map(|release| release.name.clone()).collect();
+        let names = releases.iter().map(|release| release.name.to_owned()).collect();
         findings.push(join(names, &releases.iter().collect::<Vec<_>>()));
     }
     findings

@@ -23,7 +23,6 @@ use hedgerow_audit::query::{Release, answer};
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_publish::Published;
 use hedgerow_publish::bind::read_source;
-use hedgerow_release::open::open_release;
 use hedgerow_table::{Column, NoProgress, Table};
 use rand::rngs::StdRng;
 use rand::seq::{SliceRandom, index};
@@ -91,7 +90,8 @@ fn worst(releases: &[(PathBuf, Published)], people: &Table) -> u64 {
     let options =
         AuditOptions { people: Some(people), adversaries: vec!["composition".to_owned()], ..AuditOptions::default() };
     let at_risk = releases[1..].iter().map(|(other, _)| {
-        let opened = [&releases[0].0, other].map(|path| open_release(path, &NoProgress).expect("just written"));
+        let opened = [&releases[0].0, other]
+            .map(|path| hedgerow_release::Release::open(path, &NoProgress).expect("just written"));
         audit(&opened, &options).expect("they hold the same attributes").findings[0].at_risk
     });
     at_risk.max().unwrap_or(0)

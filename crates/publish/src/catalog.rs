@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
-use hedgerow_release::classes::ReleasedClasses;
-use hedgerow_release::open::Opened;
+use hedgerow_release::{Release, ReleasedClasses};
 use hedgerow_table::{InputError, Progress, Table, TableError};
+use hedgerow_verify::release_check::broken_claims;
 use hedgerow_verify::verified::Verified;
 use serde_json::{Value, json};
 
-use crate::community::{digest_of, open_any};
+use crate::community::open_any;
 use crate::error::PublishError;
 
 pub const FILE_NAME: &str = "catalog.json";
@@ -73,7 +73,7 @@ impl Catalog {
         };
         let shown = release.display().to_string();
         let opened = open_any(release, progress)?;
-        if let Some(problem) = opened.contradictions.first() {
+        if let Some(problem) = opened.contradictions().iter().chain(&broken_claims(&opened)).next() {
             let hint = "the community should remember only releases that are what they say";
             return Err(InputError::new(shown, format!("the release contradicts itself: {problem}"), hint).into());
         }
@@ -84,7 +84,7 @@ impl Catalog {
         let own = release.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
         let name = name.map(str::to_owned).or(own).unwrap_or_default();
         catalog.refuse_name(&name)?;
-        let entry = Entry { digest: digest_of(release)?, custodian: custodian.map(str::to_owned), name };
+        let entry = Entry { digest: opened.digest()?.to_owned(), custodian: custodian.map(str::to_owned), name };
         let partial = folder.join(format!(".{}.partial", entry.name));
         if partial.exists() {
             fs::remove_dir_all(&partial).map_err(|error| TableError::io(&partial, error))?;
@@ -177,30 +177,33 @@ pub(crate) fn place(
     if let Some(folder) = &beside.catalog {
         progress.stage("auditing beside the catalog", None);
         let catalog = Catalog::load(folder)?;
-        let mut new = open_any(verified.path(), progress)?;
-        new.name = "the new release".to_owned();
-        let mut others: Vec<(Opened, &Entry)> = Vec::new();
+        let new = verified.release();
+        let mut others: Vec<(Release, &Entry)> = Vec::new();
         for entry in &catalog.entries {
             others.push((open_any(&catalog.path(entry), progress)?, entry));
         }
         for (other, entry) in &others {
-            refuse_breach(&[other.clone(), new.clone()], "composition", policy, people)?;
+            refuse_breach(&[other, new], "composition", policy, people)?;
             if beside.custodian.is_some() && beside.custodian == entry.custodian {
-                refuse_breach(&[other.clone(), new.clone()], "difference", policy, people)?;
+                refuse_breach(&[other, new], "difference", policy, people)?;
             }
         }
         if others.len() > 1 {
-            let all: Vec<Opened> = others.into_iter().map(|(other, _)| other).chain([new]).collect();
+            let all: Vec<&Release> = others.iter().map(|(other, _)| other).chain([new]).collect();
             refuse_breach(&all, "composition", policy, people)?;
         }
     }
     Ok(verified.place()?)
 }
 
-fn refuse_breach(releases: &[Opened], adversary: &str, policy: &Policy, people: &Table) -> Result<(), PublishError> {
+fn refuse_breach(releases: &[&Release], adversary: &str, policy: &Policy, people: &Table) -> Result<(), PublishError> {
     // Others may tell attributes that this custodian does not have: then every combination of cells counts that somebody could be in.
     let known = |table: &ReleasedClasses| table.quasi.iter().any(|quasi| people.column(&quasi.name).is_some());
-    let people = Some(people).filter(|_| releases.iter().flat_map(|release| &release.tables).all(known));
+    let mut all_classes: Vec<&ReleasedClasses> = Vec::new();
+    for release in releases {
+        all_classes.extend(release.classes()?);
+    }
+    let people = Some(people).filter(|_| all_classes.iter().all(|table| known(table)));
     let options = AuditOptions { people, adversaries: vec![adversary.to_owned()], ..AuditOptions::default() };
     let mut audited = audit(releases, &options)?;
     audited.findings.retain(|finding| {

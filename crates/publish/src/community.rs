@@ -5,52 +5,32 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hedgerow_policy::sidecar::{self, Sidecar};
+use hedgerow_policy::sidecar::Sidecar;
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::Model;
 use hedgerow_privacy::models::{Community, Least};
-use hedgerow_release::open::{BareTable, Opened, open_bare, open_release};
-use hedgerow_release::{digest, manifest};
+use hedgerow_release::Release;
+use hedgerow_release::foreign::{ForeignTable, description_of};
 use hedgerow_table::{InputError, Progress, Table};
-use hedgerow_verify::earlier::{community_of, refuse_other_values};
+use hedgerow_verify::earlier::{Earlier, community_of, refuse_other_values};
 
 use crate::error::PublishError;
 use crate::glob;
 
 /// Opens any release: a directory with a manifest, a directory with a `release.toml`, or such a file itself.
-pub fn open_any(path: &Path, progress: &dyn Progress) -> Result<Opened, PublishError> {
-    match sidecar_of(path) {
-        None => Ok(open_release(path, progress)?),
+pub fn open_any(path: &Path, progress: &dyn Progress) -> Result<Release, PublishError> {
+    match description_of(path) {
+        None => Ok(Release::open(path, progress)?),
         Some(file) => {
-            let bare = bare_table(&Sidecar::load(&file)?);
-            Ok(Opened { name: path.display().to_string(), ..open_bare(&bare, progress)? })
+            let foreign = foreign_table(&Sidecar::load(&file)?);
+            Ok(Release::of_foreign(&foreign, progress)?.named(&path.display().to_string()))
         }
     }
 }
 
-/// Which bytes a release had.
-pub fn digest_of(path: &Path) -> Result<String, PublishError> {
-    let Some(file) = sidecar_of(path) else { return Ok(digest::of_release(path)?) };
-    let table = Sidecar::load(&file)?.source.path;
-    let (Some(folder), Some(name)) = (table.parent(), table.file_name().and_then(|name| name.to_str())) else {
-        return Err(InputError::new(table.display().to_string(), "names no file", "name the table").into());
-    };
-    Ok(digest::of_files(folder, [name].into_iter())?)
-}
-
-/// The sidecar that explains a table without a manifest, where there is one.
-fn sidecar_of(path: &Path) -> Option<PathBuf> {
-    let inside = path.join(sidecar::FILE_NAME);
-    if path.is_file() && path.extension().is_some_and(|suffix| suffix == "toml") {
-        Some(path.to_path_buf())
-    } else {
-        (!path.join(manifest::FILE_NAME).exists() && inside.is_file()).then_some(inside)
-    }
-}
-
-fn bare_table(sidecar: &Sidecar) -> BareTable {
+fn foreign_table(sidecar: &Sidecar) -> ForeignTable {
     let with = |role: Role| sidecar.attributes.iter().filter(move |attribute| attribute.role == role);
-    BareTable {
+    ForeignTable {
         path: sidecar.source.path.clone(),
         nulls: sidecar.source.nulls.clone(),
         delimiter: sidecar.source.delimiter,
@@ -92,19 +72,20 @@ pub(crate) fn bind<'p>(
     progress.stage("reading earlier releases", None);
     let mut opened = Vec::new();
     for path in releases(policy)? {
-        opened.push((open_any(&path, progress)?, digest_of(&path)?));
+        opened.push(open_any(&path, progress)?);
     }
+    let earlier = opened.iter().map(Earlier::of).collect::<Result<Vec<_>, _>>()?;
     let mut policy = policy.clone();
-    for (release, _) in &opened {
+    for release in &opened {
         let hint = "its tables are what counts here; `hedgerow audit` tells everything that is wrong with it";
-        let warn = |problem: &String| InputError::new(release.name.clone(), problem.clone(), hint);
-        policy.warnings.extend(release.contradictions.iter().map(warn));
+        let warn = |problem: &String| InputError::new(release.name(), problem.clone(), hint);
+        policy.warnings.extend(release.contradictions().iter().map(warn));
     }
     for rule in &mut policy.rules {
         let Some(protect) = rule.protect.clone() else { continue };
         for model in &mut rule.require {
             let Model::CrossReleaseLDiversity { l, community } = model else { continue };
-            let read = community_of(&protect, &opened)?;
+            let read = community_of(&protect, &earlier)?;
             if let Some(column) = table.column(&protect) {
                 let domain = &column.domain;
                 let values: Vec<String> = (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect();

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use hedgerow_privacy::{Distance, Model};
+use hedgerow_release::Release;
 use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Codes, Cover, HierarchySpec, Kind, Label, TableError};
 use hedgerow_verify::check::NamedRule;
-use hedgerow_verify::kinds::Released;
 use hedgerow_verify::release_check::tree_from_paths;
 use rand::SeedableRng;
 use rand::rngs::{StdRng, SysRng};
@@ -115,14 +115,14 @@ pub(crate) fn add_labels(
     Ok(())
 }
 
-pub(crate) fn named_rules(bound: &Bound<'_>, released: &dyn Released) -> Vec<NamedRule> {
+pub(crate) fn named_rules(bound: &Bound<'_>, released: &Release) -> Vec<NamedRule> {
     let paths = hierarchies(bound, released);
     let tree = |(name, paths): (&String, &Value)| Some((name.clone(), tree_from_paths(released.domain(name)?, paths)?));
     bound.named_rules(&paths.iter().filter_map(tree).collect())
 }
 
 /// The hierarchies that a reader needs to recompute a guarantee.
-pub(crate) fn hierarchies(bound: &Bound<'_>, released: &dyn Released) -> Map<String, Value> {
+pub(crate) fn hierarchies(bound: &Bound<'_>, released: &Release) -> Map<String, Value> {
     let by_hierarchy = |model: &Model| matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
     let rules = bound.policy.rules.iter().filter(|rule| rule.require.iter().any(by_hierarchy));
     let names = rules.filter_map(|rule| rule.protect.as_ref());

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hedgerow_policy::{Method, Policy};
+use hedgerow_release::Release;
 use hedgerow_release::manifest::{Manifest, Rows};
 use hedgerow_table::{InputError, Progress};
 use hedgerow_verify::check::Checked;
-use hedgerow_verify::kinds::Released;
 use hedgerow_verify::verified::Staged;
 use serde_json::{Map, Value};
 
@@ -122,8 +122,8 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
     manifest.hedgerow.cloning = stated.cloning;
     manifest.hedgerow.dependencies = stated.dependencies;
     manifest.hedgerow.attack = stated.attack;
-    let named = |released: &dyn Released| rules.unwrap_or_else(|| generalized::named_rules(&bound, released));
-    let describe = |manifest: &mut Manifest, released: &dyn Released| {
+    let named = |released: &Release| rules.unwrap_or_else(|| generalized::named_rules(&bound, released));
+    let describe = |manifest: &mut Manifest, released: &Release| {
         manifest.hedgerow.hierarchies = generalized::hierarchies(&bound, released);
     };
     let (verified, checked) = staged.verify(manifest, named, describe, options.progress)?;

@@ -110,7 +110,7 @@ impl ReleasedClasses {
     }
 
     /// From cells told class after class, the rows of each class, and the bucket of each with the rows of every bucket.
-    pub(super) fn of_parts(
+    pub(crate) fn of_parts(
         name: &str,
         quasi: Vec<QuasiLabels>,
         cells: Vec<u32>,

@@ -49,15 +49,20 @@ impl Codebook {
     /// Notes what a label covers; attributes keep the order in which they first appear. The same label may come again
     /// with the same cover, but a reader could not tell two covers apart.
     pub fn add(&mut self, attribute: &str, label: &Label) -> Result<(), TableError> {
+        self.insert(attribute, &label.text, &label.cover)
+    }
+
+    /// [`Self::add`] for a label that is no part of a hierarchy.
+    pub fn insert(&mut self, attribute: &str, label: &str, cover: &Cover) -> Result<(), TableError> {
         let covers = self.covers_of(attribute);
-        match covers.get(&label.text) {
+        match covers.get(label) {
             None => {
-                covers.insert(label.text.clone(), label.cover.clone());
+                covers.insert(label.to_owned(), cover.clone());
                 Ok(())
             }
-            Some(cover) if *cover == label.cover => Ok(()),
+            Some(known) if known == cover => Ok(()),
             Some(_) => {
-                let problem = format!("the label `{}` of `{attribute}` would cover two different sets", label.text);
+                let problem = format!("the label `{label}` of `{attribute}` would cover two different sets");
                 Err(TableError::Internal(problem))
             }
         }

@@ -14,15 +14,23 @@ use super::manifest::{FILE_NAME, Manifest};
 use hedgerow_table::TableError;
 
 /// Of a release directory.
-pub fn of_release(directory: &Path) -> Result<String, TableError> {
-    let manifest = Manifest::read(directory)?;
-    let always = [FILE_NAME.to_owned(), "codebook.csv".to_owned()];
-    let names: BTreeSet<String> = manifest.resources.into_iter().map(|resource| resource.path).chain(always).collect();
-    of_files(directory, names.iter().map(String::as_str))
+pub(crate) fn of_release(directory: &Path, manifest: &Manifest) -> Result<String, TableError> {
+    let always = [FILE_NAME, "codebook.csv"];
+    let listed = manifest.resources.iter().map(|resource| resource.path.as_str());
+    let names: BTreeSet<&str> = listed.chain(always).collect();
+    of_files(directory, names.into_iter())
+}
+
+/// Of one table.
+pub(crate) fn of_file(path: &Path) -> Result<String, TableError> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return Err(TableError::input(path.display().to_string(), "names no file", "name the table"));
+    };
+    of_files(folder, [name].into_iter())
 }
 
 /// Of some files in a directory.
-pub fn of_files<'n>(directory: &Path, names: impl Iterator<Item = &'n str>) -> Result<String, TableError> {
+fn of_files<'n>(directory: &Path, names: impl Iterator<Item = &'n str>) -> Result<String, TableError> {
     let mut hash = Sha256::new();
     for name in names {
         let path = directory.join(name);

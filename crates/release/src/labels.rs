@@ -59,7 +59,7 @@ impl Labels {
                 self.unexplained.insert((attribute.to_owned(), label.to_owned()));
             }
         }
-        read_label(label)
+        cover_of_label(label)
     }
 
     /// Labels that the hierarchy file of their attribute does not have, counted by attribute.
@@ -77,7 +77,8 @@ impl Labels {
     }
 }
 
-fn read_label(label: &str) -> Cover {
+/// What a label covers when neither a codebook nor a hierarchy file explains it.
+pub fn cover_of_label(label: &str) -> Cover {
     if label.is_empty() {
         return Cover::Missing;
     }
@@ -159,19 +160,19 @@ mod tests {
     #[test]
     fn labels_mean_what_people_write() {
         for label in ["[20, 40[", "[20, 40)", "[20, 39]", "20-39", "20 - 39", "20 to 39", "20–39"] {
-            assert_eq!(read_label(label), whole(20, 40), "{label}");
+            assert_eq!(cover_of_label(label), whole(20, 40), "{label}");
         }
-        assert_eq!(read_label("-5-5"), whole(-5, 6));
-        assert_eq!(read_label("35"), Cover::Point(Bound::Integer(35)));
-        assert_eq!(read_label(">=40"), Cover::Interval { low: Some(Bound::Integer(40)), high: None });
-        assert_eq!(read_label(">39"), read_label("≥ 40"));
-        assert_eq!(read_label("<40"), Cover::Interval { low: None, high: Some(Bound::Integer(40)) });
-        assert_eq!(read_label("≤39"), read_label("<40"));
-        assert_eq!(read_label("*"), Cover::Everything);
-        assert_eq!(read_label(""), Cover::Missing);
-        assert_eq!(read_label("{a, b}"), Cover::Leaves(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(cover_of_label("-5-5"), whole(-5, 6));
+        assert_eq!(cover_of_label("35"), Cover::Point(Bound::Integer(35)));
+        assert_eq!(cover_of_label(">=40"), Cover::Interval { low: Some(Bound::Integer(40)), high: None });
+        assert_eq!(cover_of_label(">39"), cover_of_label("≥ 40"));
+        assert_eq!(cover_of_label("<40"), Cover::Interval { low: None, high: Some(Bound::Integer(40)) });
+        assert_eq!(cover_of_label("≤39"), cover_of_label("<40"));
+        assert_eq!(cover_of_label("*"), Cover::Everything);
+        assert_eq!(cover_of_label(""), Cover::Missing);
+        assert_eq!(cover_of_label("{a, b}"), Cover::Leaves(vec!["a".to_owned(), "b".to_owned()]));
         for text in ["021**", "Never-married", "to", "-", "[a, b[", "<", "40-20"] {
-            assert_eq!(read_label(text), Cover::Leaves(vec![text.to_owned()]), "{text}");
+            assert_eq!(cover_of_label(text), Cover::Leaves(vec![text.to_owned()]), "{text}");
         }
     }
 

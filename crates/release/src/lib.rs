@@ -1,16 +1,24 @@
 //! What a release is: its manifest and codebook, the kinds of tables it can consist of, and how each kind is opened and read
 //! back, by its publisher and by anybody else. This crate knows no privacy model.
+//!
+//! [`Release::open`] reads the tables once. Everything that judges, attacks, measures or queries a release takes the value.
 
-pub mod bucketized;
 pub mod classes;
-mod clone_classes;
-pub mod cloned;
 pub mod codebook;
-pub mod combined;
 pub mod digest;
+pub mod foreign;
+pub mod kinds;
 mod labels;
 pub mod manifest;
-pub mod open;
 pub mod quoting;
 pub mod read;
+mod release;
 pub mod shape;
+
+pub use classes::ReleasedClasses;
+pub use codebook::Codebook;
+pub use kinds::{Tables, bucketized, cloned, combined, decomposed, generalized};
+pub use labels::cover_of_label;
+pub use manifest::Manifest;
+pub use release::Release;
+pub use shape::Shape;

@@ -64,6 +64,15 @@ pub fn read_codebook(directory: &Path) -> Result<Codebook, TableError> {
 
 /// The quasi attributes of a released table.
 pub fn quasi_of(resource: &Resource) -> Vec<String> {
-    let quasi = resource.schema.fields.iter().filter(|field| field.role.as_deref() == Some("quasi"));
-    quasi.map(|field| field.name.clone()).collect()
+    with_role(resource, "quasi")
+}
+
+/// The sensitive attributes of a released table.
+pub(crate) fn sensitive_of(resource: &Resource) -> Vec<String> {
+    with_role(resource, "sensitive")
+}
+
+fn with_role(resource: &Resource, role: &str) -> Vec<String> {
+    let fields = resource.schema.fields.iter().filter(|field| field.role.as_deref() == Some(role));
+    fields.map(|field| field.name.clone()).collect()
 }

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hedgerow_release::classes::ReleasedClasses;
-use hedgerow_release::open::Opened;
+use hedgerow_release::{Release, ReleasedClasses};
 use hedgerow_table::{Cover, TableError};
 
 use hedgerow_privacy::models::{Community, EarlierRelease};
@@ -11,37 +10,51 @@ use hedgerow_privacy::models::{Community, EarlierRelease};
 /// How many differing values an error names.
 const NAMED_MAX: usize = 5;
 
-/// What opened releases, each with its digest, tell about a protected attribute. A bucket of a bucketized release is
-/// taken for a class: where the same quasi values stand in several, an adversary knows less than this. A sub-table that
-/// tells the attribute beside others, as one of those that are known, has a class for every combination of the others.
-pub fn community_of(protect: &str, opened: &[(Opened, String)]) -> Result<Community, TableError> {
-    let mut told = Vec::new();
-    for (release, digest) in opened {
+/// An earlier release: its name, its digest and the classes of its tables.
+#[derive(Debug, Clone, Copy)]
+pub struct Earlier<'a> {
+    pub name: &'a str,
+    pub digest: &'a str,
+    pub tables: &'a [ReleasedClasses],
+}
+
+impl<'a> Earlier<'a> {
+    pub fn of(release: &'a Release) -> Result<Earlier<'a>, TableError> {
+        Ok(Earlier { name: release.name(), digest: release.digest()?, tables: release.classes()? })
+    }
+}
+
+/// What earlier releases disclose about a protected attribute. A bucket of a bucketized release is taken for a class: where
+/// the same quasi values occur in several, an adversary knows less than this. A sub-table that has the attribute as a quasi
+/// attribute has a class for every combination of the others.
+pub fn community_of(protect: &str, earlier: &[Earlier<'_>]) -> Result<Community, TableError> {
+    let mut found = Vec::new();
+    for release in earlier {
         if release.tables.iter().all(|table| table.sensitive(protect).is_none()) {
-            let problem = format!("the release tells nothing of `{protect}` as a sensitive attribute");
+            let problem = format!("the release has no sensitive attribute `{protect}`");
             let hint = "leave it out of the community, or protect what it has";
-            return Err(TableError::input(release.name.clone(), problem, hint));
+            return Err(TableError::input(release.name, problem, hint));
         }
-        for table in &release.tables {
+        for table in release.tables {
             if let Some(classes) = sensitive_values(table, protect) {
-                told.push((release, digest, table.rows, classes));
+                found.push((release, table.rows, classes));
             }
             if let Some(classes) = known_values(table, protect) {
                 let classes = classes.map_err(|problem| {
                     let hint = "leave the release out of the community, or protect another attribute";
-                    TableError::input(release.name.clone(), problem, hint)
+                    TableError::input(release.name, problem, hint)
                 })?;
-                told.push((release, digest, table.rows, classes));
+                found.push((release, table.rows, classes));
             }
         }
     }
-    let values: BTreeSet<&String> = told.iter().flat_map(|(_, _, _, classes)| classes.keys().flatten()).collect();
+    let values: BTreeSet<&String> = found.iter().flat_map(|(_, _, classes)| classes.keys().flatten()).collect();
     let vocabulary: Vec<String> = values.into_iter().cloned().collect();
-    let releases = told.iter().map(|(release, digest, rows, classes)| {
+    let releases = found.iter().map(|(release, rows, classes)| {
         let place = |values: &BTreeSet<String>| values.iter().map(|value| place(&vocabulary, value)).collect();
         EarlierRelease {
-            name: release.name.clone(),
-            digest: (*digest).clone(),
+            name: release.name.to_owned(),
+            digest: release.digest.to_owned(),
             rows: *rows,
             classes: classes.iter().map(|(values, class)| (place(values), class.clone())).collect(),
         }
@@ -169,18 +182,16 @@ mod tests {
         };
         let hidden = table("one", &[["*", "flu"], ["*", "HIV"], ["*", "cold"]], ["age"], &["icd".to_owned()]);
         let known = table("two", &[["old", "flu"], ["old", "HIV"], ["young", "cold"]], ["age"], &[]);
-        let release = |tables: Vec<ReleasedClasses>| {
-            let (name, method) = ("six".to_owned(), "decompose".to_owned());
-            (Opened { name, method, tables, contradictions: Vec::new(), manifest: None }, String::new())
-        };
-        let alone = community_of("icd", &[release(vec![hidden.clone()])]).unwrap();
+        let community =
+            |tables: &[ReleasedClasses]| community_of("icd", &[Earlier { name: "six", digest: "", tables }]);
+        let alone = community(&[hidden.clone()]).unwrap();
         assert_eq!(alone.least().unwrap().values.len(), 3);
-        let both = community_of("icd", &[release(vec![hidden.clone(), known])]).unwrap();
+        let both = community(&[hidden.clone(), known]).unwrap();
         let least = both.least().unwrap();
         assert_eq!((least.values, least.classes[1]), (vec!["cold"], ("six", "age `young`")));
         let ranges = table("two", &[["old", "*"], ["young", "*"]], ["age"], &[]);
-        let refused = community_of("icd", &[release(vec![hidden, ranges])]).unwrap_err().to_string();
+        let refused = community(&[hidden, ranges]).unwrap_err().to_string();
         assert!(refused.contains("tells `icd` in ranges in its table `two`"), "{refused}");
-        assert!(community_of("race", &[release(Vec::new())]).is_err());
+        assert!(community(&[]).is_err());
     }
 }

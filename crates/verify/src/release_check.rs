@@ -1,18 +1,17 @@
 //! The check of a release directory: the manifest says what was promised, the tables say whether it is so.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use hedgerow_release::Release;
 use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest};
-use hedgerow_release::open::Opened;
-use hedgerow_release::read::read_codebook;
-use hedgerow_table::{Domain, InputError, Progress, TableError};
+use hedgerow_table::{Domain, InputError, TableError};
 use serde_json::{Map, Value};
 
 use crate::check::{Checked, NamedRule};
-use crate::earlier::community_of;
-use crate::kinds::{self, Released};
+use crate::earlier::{Earlier, community_of};
+use crate::kinds::judged;
 use hedgerow_privacy::{Distance, Model, Tree};
 
 /// What the check of a release found.
@@ -31,51 +30,61 @@ impl ReleaseCheck {
     }
 }
 
-/// Recomputes every guarantee of a release from its tables.
-pub fn check_release(directory: &Path, progress: &dyn Progress) -> Result<ReleaseCheck, TableError> {
-    check_release_beside(directory, &[], progress)
-}
-
-/// Recomputes every guarantee of a release from its tables. What it promises together with earlier releases is
-/// recomputed beside `earlier`, those releases with their digests; without them it is set aside as unchecked.
-pub fn check_release_beside(
-    directory: &Path,
-    earlier: &[(Opened, String)],
-    progress: &dyn Progress,
-) -> Result<ReleaseCheck, TableError> {
-    let mut manifest = Manifest::read(directory)?;
+/// Recomputes every guarantee of a release from its tables. What it promises together with earlier releases is recomputed
+/// with `earlier`; without them it is set aside as unchecked.
+pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseCheck, TableError> {
+    let place = release.path().join(FILE_NAME).display().to_string();
+    let Some(manifest) = release.manifest() else {
+        let hint = "a table without a manifest is checked by a policy";
+        return Err(TableError::input(release.name(), "there is no manifest that claims a guarantee", hint));
+    };
     if manifest.hedgerow.guarantees.is_empty() {
-        let place = directory.join(FILE_NAME).display().to_string();
         return Err(TableError::input(place, "the manifest claims no guarantee", "there is nothing to check"));
     }
-    let mut unchecked = Vec::new();
-    manifest.hedgerow.guarantees.retain(|claim| {
-        let keep = claim.model != CROSS_RELEASE || !earlier.is_empty();
-        if !keep {
-            unchecked.push(format!("{}: name the releases that it was judged beside with --community", claim.model));
+    let (claims, without_earlier): (Vec<&Claim>, Vec<&Claim>) =
+        (manifest.hedgerow.guarantees.iter()).partition(|claim| claim.model != CROSS_RELEASE || !earlier.is_empty());
+    let unchecked =
+        without_earlier.iter().map(|claim| format!("{}: name the releases that it was judged with", claim.model));
+    let tables = judged(release);
+    let checked = tables.judge(release, &rules_of(release, manifest, &claims, earlier, &place)?)?;
+    let mut contradictions = release.contradictions().to_vec();
+    contradictions.extend(tables.contradictions(release));
+    contradictions.extend(against_manifest(manifest, &claims, &checked));
+    contradictions.extend(files_without_mention(release.path(), manifest)?);
+    contradictions.extend(other_releases(&claims, earlier)?);
+    Ok(ReleaseCheck { checked, contradictions, unchecked: unchecked.collect() })
+}
+
+/// What is wrong with the claims of a release's own manifest, recomputed: a claim that does not hold is named, never believed.
+/// Nothing where nothing is claimed.
+pub fn broken_claims(release: &Release) -> Vec<String> {
+    if release.manifest().is_none_or(|manifest| manifest.hedgerow.guarantees.is_empty()) {
+        return Vec::new();
+    }
+    match check_release(release, &[]) {
+        Ok(found) => {
+            let broken = found.checked.claims.iter().filter(|claim| !claim.holds);
+            let broken =
+                broken.map(|claim| format!("the manifest claims {}, which the tables do not satisfy", claim.model));
+            found.contradictions.iter().cloned().chain(broken).collect()
         }
-        keep
-    });
-    let place = directory.join(FILE_NAME).display().to_string();
-    let tables = kinds::read(directory, &manifest, progress)?;
-    let checked = tables.judge(&rules_of(&manifest, tables.as_ref(), earlier, &place)?)?;
-    let mut contradictions = tables.contradictions().to_vec();
-    contradictions.extend(against_manifest(&manifest, &checked));
-    contradictions.extend(labels_without_meaning(directory, tables.as_ref())?);
-    contradictions.extend(files_without_mention(directory, &manifest)?);
-    contradictions.extend(other_releases(&manifest, earlier));
-    Ok(ReleaseCheck { checked, contradictions, unchecked })
+        // The tables could be read, so what is wrong is what the manifest says of them.
+        Err(TableError::Input(error)) => {
+            vec![format!("what the manifest claims cannot be recomputed: {}", error.problem)]
+        }
+        Err(error) => vec![format!("what the manifest claims could not be recomputed: {error}")],
+    }
 }
 
 const CROSS_RELEASE: &str = "cross-release-l-diversity";
 
 /// Whether the releases given are those that the guarantee was judged beside.
-fn other_releases(manifest: &Manifest, earlier: &[(Opened, String)]) -> Vec<String> {
-    let mut given: Vec<&str> = earlier.iter().map(|(_, digest)| digest.as_str()).collect();
+fn other_releases(claims: &[&Claim], earlier: &[&Release]) -> Result<Vec<String>, TableError> {
+    let mut given: Vec<&str> = earlier.iter().map(|release| release.digest()).collect::<Result<_, _>>()?;
     given.sort_unstable();
     given.dedup();
     let mut contradictions = Vec::new();
-    for claim in manifest.hedgerow.guarantees.iter().filter(|claim| claim.model == CROSS_RELEASE) {
+    for claim in claims.iter().filter(|claim| claim.model == CROSS_RELEASE) {
         let listed = claim.required.get("releases").and_then(Value::as_array);
         let mut listed: Vec<&str> =
             listed.map_or_else(Vec::new, |list| list.iter().filter_map(Value::as_str).collect());
@@ -89,18 +98,22 @@ fn other_releases(manifest: &Manifest, earlier: &[(Opened, String)]) -> Vec<Stri
             ));
         }
     }
-    contradictions
+    Ok(contradictions)
 }
 
 /// The rules that a manifest's claims describe. Claims of one rule stand together and are judged one by one.
 fn rules_of(
+    release: &Release,
     manifest: &Manifest,
-    tables: &dyn Released,
-    earlier: &[(Opened, String)],
+    claims: &[&Claim],
+    earlier: &[&Release],
     place: &str,
 ) -> Result<Vec<NamedRule>, TableError> {
     let mut rules = Vec::new();
-    for claim in &manifest.hedgerow.guarantees {
+    let with_earlier = claims.iter().any(|claim| claim.model == CROSS_RELEASE);
+    let earlier = earlier.iter().filter(|_| with_earlier).map(|release| Earlier::of(release));
+    let earlier = earlier.collect::<Result<Vec<_>, _>>()?;
+    for claim in claims {
         let Some(mut model) = Model::from_required(&claim.model, &claim.required) else {
             let problem = format!("the guarantee `{}` has parameters that cannot be read", claim.model);
             return Err(TableError::input(place, problem, "was it written by a newer version of hedgerow?"));
@@ -110,13 +123,13 @@ fn rules_of(
             return Err(TableError::input(place, problem, "publish the release again"));
         }
         if let (Model::CrossReleaseLDiversity { community, .. }, Some(protect)) = (&mut model, &claim.protect) {
-            *community = Arc::new(community_of(protect, earlier)?);
+            *community = Arc::new(community_of(protect, &earlier)?);
         }
         let by_hierarchy = matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
         let tree = match (&claim.protect, by_hierarchy) {
             (Some(name), true) => {
                 let paths = manifest.hedgerow.hierarchies.get(name);
-                let tree = tables.domain(name).zip(paths).and_then(|(domain, paths)| tree_from_paths(domain, paths));
+                let tree = release.domain(name).zip(paths).and_then(|(domain, paths)| tree_from_paths(domain, paths));
                 Some(tree.ok_or_else(|| {
                     let problem = format!(
                         "the hierarchy of `{name}` is missing, lacks a released value or is no tree with one top"
@@ -169,7 +182,7 @@ fn is_tree(levels: &[Vec<u32>], values: usize) -> bool {
     one_top && levels.windows(2).all(|pair| coarsens(&pair[0], &pair[1]))
 }
 
-fn against_manifest(manifest: &Manifest, checked: &Checked) -> Vec<String> {
+fn against_manifest(manifest: &Manifest, claims: &[&Claim], checked: &Checked) -> Vec<String> {
     let mut contradictions = Vec::new();
     let promise = &manifest.hedgerow;
     if promise.rows.out != checked.rows {
@@ -189,7 +202,7 @@ fn against_manifest(manifest: &Manifest, checked: &Checked) -> Vec<String> {
             checked.classes.max
         ));
     }
-    for (claimed, found) in promise.guarantees.iter().zip(&checked.claims) {
+    for (claimed, found) in claims.iter().zip(&checked.claims) {
         if !claimed.holds || !same_numbers(&claimed.achieved, &found.achieved) {
             contradictions.push(format!(
                 "the manifest claims {} for {}, the table shows {}",
@@ -248,19 +261,5 @@ fn files_without_mention(directory: &Path, manifest: &Manifest) -> Result<Vec<St
         }
     }
     contradictions.sort_unstable();
-    Ok(contradictions)
-}
-
-fn labels_without_meaning(directory: &Path, tables: &dyn Released) -> Result<Vec<String>, TableError> {
-    let codebook = read_codebook(directory)?;
-    let mut contradictions = Vec::new();
-    for column in tables.quasi() {
-        let known: HashSet<&str> = codebook.labels(&column.name).into_iter().map(|(label, _)| label).collect();
-        let texts = (0..column.domain.cardinality() as u32).map(|code| column.domain.text(code));
-        let unknown = texts.filter(|text| !known.contains(text.as_str())).count();
-        if unknown > 0 {
-            contradictions.push(format!("{unknown} labels of `{}` have no entry in codebook.csv", column.name));
-        }
-    }
     Ok(contradictions)
 }

@@ -4,11 +4,12 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use hedgerow_release::Release;
 use hedgerow_release::manifest::{self, Manifest};
 use hedgerow_table::{Progress, TableError};
 
 use crate::check::{Checked, NamedRule};
-use crate::kinds::{self, Released};
+use crate::kinds::judged;
 use crate::leftovers;
 
 /// A release under construction, in a directory of its own beside the destination. Removed when dropped.
@@ -25,6 +26,7 @@ pub struct Staged {
 #[derive(Debug)]
 pub struct Verified {
     staged: Staged,
+    release: Release,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -72,25 +74,32 @@ impl Staged {
     /// writes the manifest, completed by what they reach and by what `describe` adds.
     pub fn verify(
         self,
-        mut manifest: Manifest,
-        rules: impl FnOnce(&dyn Released) -> Vec<NamedRule>,
-        describe: impl FnOnce(&mut Manifest, &dyn Released),
+        manifest: Manifest,
+        rules: impl FnOnce(&Release) -> Vec<NamedRule>,
+        describe: impl FnOnce(&mut Manifest, &Release),
         progress: &dyn Progress,
     ) -> Result<(Verified, Checked), VerifyError> {
-        let tables = kinds::read(&self.directory, &manifest, progress)?;
-        if let Some(contradiction) = tables.contradictions().first() {
+        let mut release = Release::with_manifest(&self.directory, manifest, progress)?.named("the new release");
+        let tables = judged(&release);
+        let contradictions = tables.contradictions(&release);
+        if let Some(contradiction) = release.contradictions().iter().chain(&contradictions).next() {
             return Err(VerifyError::Breach(format!("its own tables ({contradiction})")));
         }
-        let checked = tables.judge(&rules(tables.as_ref()))?;
+        let checked = tables.judge(&release, &rules(&release))?;
         if let Some(broken) = checked.claims.iter().find(|claim| !claim.holds) {
             return Err(VerifyError::Breach(broken.model.clone()));
         }
+        let mut manifest = release
+            .manifest()
+            .cloned()
+            .ok_or_else(|| TableError::Internal("a release that was read with a manifest has none".to_owned()))?;
         manifest.hedgerow.guarantees.clone_from(&checked.claims);
         manifest.hedgerow.classes = checked.classes;
-        describe(&mut manifest, tables.as_ref());
+        describe(&mut manifest, &release);
         let path = self.directory.join(manifest::FILE_NAME);
         fs::write(&path, manifest.to_json()).map_err(|error| TableError::io(&path, error))?;
-        Ok((Verified { staged: self }, checked))
+        release.set_manifest(manifest);
+        Ok((Verified { staged: self, release }, checked))
     }
 }
 
@@ -122,6 +131,11 @@ impl Verified {
     /// Where the release waits to be moved into place.
     pub fn path(&self) -> &Path {
         self.staged.path()
+    }
+
+    /// The release as it was read back and judged.
+    pub fn release(&self) -> &Release {
+        &self.release
     }
 
     /// Flushes all files and moves the release into place, whole or not at all.

@@ -5,25 +5,26 @@ use std::collections::BTreeSet;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use hedgerow_release::Codebook;
+
 use super::*;
 use crate::adversaries::testing::cover;
 use crate::testing::seeds;
 
 /// A release of rows with the columns `names`, the last of them sensitive. A label `low..high` is an interval.
-fn release(name: &str, names: &[&str], rows: &[Vec<String>]) -> Opened {
+fn release(name: &str, names: &[&str], rows: &[Vec<String>]) -> Release {
     let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
     let table = Table::from_texts(names, &cells);
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let (sensitive, quasi) = names.split_last().unwrap();
     let sensitive = [sensitive.clone()];
-    let classes = ReleasedClasses::of_generalized("data", &table, quasi, &sensitive, cover, name).unwrap();
-    Opened {
-        name: name.to_owned(),
-        method: "table".to_owned(),
-        tables: vec![classes],
-        contradictions: Vec::new(),
-        manifest: None,
+    let mut codebook = Codebook::new();
+    for column in table.columns.iter().filter(|column| quasi.contains(&column.name)) {
+        for label in (0..column.domain.cardinality() as u32).map(|code| column.domain.text(code)) {
+            codebook.insert(&column.name, &label, &cover(&column.name, &label)).unwrap();
+        }
     }
+    Release::of_table(name, table, quasi.to_vec(), sensitive.to_vec(), codebook).unwrap()
 }
 
 fn rows(rows: &[&[&str]]) -> Vec<Vec<String>> {
@@ -36,7 +37,7 @@ fn counted(counts: &[(&str, &str, usize)]) -> Vec<Vec<String>> {
 }
 
 /// Tables 2 and 7 of the paper on twelve people.
-fn departments() -> [Opened; 2] {
+fn departments() -> [Release; 2] {
     let age =
         [("40..", "High", 4), ("40..", "Middle", 2), ("40..", "Low", 2), ("..40", "Middle", 2), ("..40", "Low", 2)];
     let zip = [
@@ -131,7 +132,7 @@ fn nancy_david_and_eliza() {
     let hospitals = [hospital("1", &one), hospital("2", &two), hospital("3", &three)];
     for (pair, age, sex, disease) in [([0, 1], "50", "F", "D"), ([0, 2], "15", "M", "J"), ([1, 2], "30", "F", "G")] {
         let people = Table::from_texts(&["age", "sex", "disease"], &[vec![age, sex, disease]]);
-        let both = pair.map(|hospital| hospitals[hospital].clone());
+        let both = pair.map(|hospital| &hospitals[hospital]);
         let found = audit(&both, &AuditOptions { people: Some(&people), ..AuditOptions::default() }).unwrap();
         let composition = find(&found, "composition");
         assert_eq!((composition.at_risk, composition.effective_l), (1, Some(1)), "{disease}");
@@ -179,7 +180,7 @@ fn what_two_of_several_releases_leave_is_a_breach_as_well() {
 /// A person, and what each release wrote for them.
 struct Random {
     people: Vec<[String; 3]>,
-    releases: Vec<Opened>,
+    releases: Vec<Release>,
     /// By release: which attributes it has, and the rows.
     rows: Vec<(Vec<usize>, Vec<Vec<String>>)>,
 }

@@ -129,6 +129,7 @@ mod tests {
         let read = Cloned {
             sensitive: "s".to_owned(),
             domain: hedgerow_table::Domain::from_texts(&["x"], false, None).unwrap().0,
+            counted: hedgerow_table::Table::from_texts(&[], &[]),
             attributes: vec!["age".to_owned()],
             texts: Vec::new(),
             classes: Vec::new(),

@@ -9,13 +9,11 @@ use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::{Attribute, Policy};
 use hedgerow_publish::bind::read_any;
 use hedgerow_publish::catalog::Catalog;
-use hedgerow_publish::community::{digest_of, open_any};
-use hedgerow_release::manifest::Manifest;
-use hedgerow_release::open::Opened;
-use hedgerow_release::shape::Shape;
+use hedgerow_publish::community::open_any;
+use hedgerow_release::Release;
 use hedgerow_table::read::{ReadOptions, read_table};
 use hedgerow_table::{Hierarchy, HierarchySpec, Progress, Table, TableError};
-use hedgerow_verify::release_check::check_release;
+use hedgerow_verify::release_check::broken_claims;
 
 use super::{print, print_json};
 use crate::args::{Audit, Talk, Weights};
@@ -24,12 +22,12 @@ use crate::progress::Bars;
 
 pub(crate) fn run(arguments: &Audit, talk: &Talk) -> Result<ExitCode, Failure> {
     let bars = Bars::new(talk);
-    let mut releases: Vec<Opened> = Vec::new();
+    let mut releases: Vec<Release> = Vec::new();
     for path in &arguments.releases {
         let opened = open(path, &bars)?;
-        if releases.iter().any(|other| other.name == opened.name) {
+        if releases.iter().any(|other| other.name() == opened.name()) {
             let hint = "name every release once";
-            return Err(TableError::input(opened.name, "the release is named twice", hint).into());
+            return Err(TableError::input(opened.name(), "the release is named twice", hint).into());
         }
         releases.push(opened);
     }
@@ -81,20 +79,20 @@ pub(crate) fn run(arguments: &Audit, talk: &Talk) -> Result<ExitCode, Failure> {
     Ok(if audited.breach { ExitCode::from(BREACH) } else { ExitCode::SUCCESS })
 }
 
-fn open(path: &Path, progress: &dyn Progress) -> Result<Opened, Failure> {
+fn open(path: &Path, progress: &dyn Progress) -> Result<Release, Failure> {
     let mut opened = open_any(path, progress)?;
-    hold_against_claims(path, &mut opened, progress);
+    broken_claims(&opened).into_iter().for_each(|problem| opened.contradict(problem));
     Ok(opened)
 }
 
 /// Opens what a catalog holds, and says which of the releases are one custodian's, in the order in which they were added.
-fn open_catalog(catalog: &Catalog, releases: &mut Vec<Opened>, bars: &Bars) -> Result<Vec<Vec<usize>>, Failure> {
+fn open_catalog(catalog: &Catalog, releases: &mut Vec<Release>, bars: &Bars) -> Result<Vec<Vec<usize>>, Failure> {
     let mut own: Vec<(&str, Vec<usize>)> = Vec::new();
     for entry in &catalog.entries {
         let path = catalog.path(entry);
         let mut opened = open(&path, bars)?;
-        if digest_of(&path)? != entry.digest {
-            opened.contradictions.push("its files are not those that were added to the catalog".to_owned());
+        if opened.digest()? != entry.digest {
+            opened.contradict("its files are not those that were added to the catalog".to_owned());
         }
         if let Some(custodian) = &entry.custodian {
             match own.iter_mut().find(|(name, _)| name == custodian) {
@@ -102,7 +100,7 @@ fn open_catalog(catalog: &Catalog, releases: &mut Vec<Opened>, bars: &Bars) -> R
                 None => own.push((custodian, vec![releases.len()])),
             }
         }
-        releases.push(Opened { name: entry.name.clone(), ..opened });
+        releases.push(opened.named(&entry.name));
     }
     Ok(own.into_iter().map(|(_, theirs)| theirs).filter(|theirs| theirs.len() > 1).collect())
 }
@@ -117,32 +115,4 @@ fn hierarchies_over(policy: &Policy, people: &Table) -> Vec<(String, Hierarchy)>
         Some((attribute.name.clone(), built.ok()?))
     };
     policy.quasi().filter_map(of).collect()
-}
-
-/// What a manifest claims of its own guarantees, recomputed: a claim that does not hold is named, never believed.
-fn hold_against_claims(path: &Path, opened: &mut Opened, progress: &dyn Progress) {
-    // Where nothing is claimed, nothing can be wrong; and a kind of release without a check is still audited by its tables.
-    let claims =
-        |manifest: &Manifest| !manifest.hedgerow.guarantees.is_empty() && Shape::of(&manifest.resources).is_some();
-    if !opened.manifest.as_ref().is_some_and(claims) {
-        return;
-    }
-    let problems = match check_release(path, progress) {
-        Ok(found) => {
-            let broken = found.checked.claims.iter().filter(|claim| !claim.holds);
-            let broken =
-                broken.map(|claim| format!("the manifest claims {}, which the tables do not satisfy", claim.model));
-            found.contradictions.into_iter().chain(broken).collect()
-        }
-        // The tables could be read, so what is wrong is what the manifest says of them.
-        Err(TableError::Input(error)) => {
-            vec![format!("what the manifest claims cannot be recomputed: {}", error.problem)]
-        }
-        Err(error) => vec![format!("what the manifest claims could not be recomputed: {error}")],
-    };
-    for problem in problems {
-        if !opened.contradictions.contains(&problem) {
-            opened.contradictions.push(problem);
-        }
-    }
 }

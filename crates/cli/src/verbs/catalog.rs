@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use hedgerow_publish::catalog::{Catalog, Entry};
-use hedgerow_publish::community::{digest_of, open_any};
+use hedgerow_publish::community::open_any;
 use serde_json::{Value, json};
 
 use super::{claims_text, print, print_json};
@@ -30,13 +30,13 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
             let mut text = String::new();
             for entry in &catalog.entries {
                 let opened = open_any(&catalog.path(entry), &bars)?;
-                let rows: u64 = opened.tables.iter().map(|table| table.rows).max().unwrap_or_default();
+                let rows = opened.rows();
                 let mut object = to_json(entry);
-                object["method"] = json!(opened.method);
+                object["method"] = json!(opened.method());
                 object["rows"] = json!(rows);
                 listed.push(object);
                 let custodian = entry.custodian.as_deref().unwrap_or("-");
-                text.push_str(&format!("{}  {}  {rows} rows  {custodian}\n", entry.name, opened.method));
+                text.push_str(&format!("{}  {}  {rows} rows  {custodian}\n", entry.name, opened.method()));
             }
             drop(bars);
             if talk.json {
@@ -56,22 +56,24 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
 fn show(catalog: &Catalog, entry: &Entry, talk: &Talk, bars: &Bars) -> Result<ExitCode, Failure> {
     let path = catalog.path(entry);
     let opened = open_any(&path, bars)?;
-    let changed = digest_of(&path)? != entry.digest;
-    let claims = opened.manifest.as_ref().map_or_else(Vec::new, |manifest| manifest.hedgerow.guarantees.clone());
+    let changed = opened.digest()? != entry.digest;
+    let claims = opened.manifest().map_or_else(Vec::new, |manifest| manifest.hedgerow.guarantees.clone());
     if talk.json {
         let mut object = to_json(entry);
-        object["method"] = json!(opened.method);
+        object["method"] = json!(opened.method());
         object["guarantees"] = json!(claims);
         object["changed"] = json!(changed);
-        object["contradictions"] = json!(opened.contradictions);
+        object["contradictions"] = json!(opened.contradictions());
         print_json(&object)?;
     } else {
         let custodian = entry.custodian.as_deref().unwrap_or("unknown");
         let mut text = format!(
             "release    {}\ncustodian  {custodian}\nmethod     {}\ndigest     {}\n",
-            entry.name, opened.method, entry.digest
+            entry.name,
+            opened.method(),
+            entry.digest
         );
-        for table in &opened.tables {
+        for table in opened.classes()? {
             text.push_str(&format!("table      {}: {} rows in {} classes\n", table.name, table.rows, table.len()));
         }
         text.push_str("guarantees, as claimed\n");
@@ -79,12 +81,12 @@ fn show(catalog: &Catalog, entry: &Entry, talk: &Talk, bars: &Bars) -> Result<Ex
         if changed {
             text.push_str("CHANGED      its files differ from those that were added\n");
         }
-        for problem in &opened.contradictions {
+        for problem in opened.contradictions() {
             text.push_str(&format!("INCONSISTENT {problem}\n"));
         }
         print(&text)?;
     }
-    let wrong = changed || !opened.contradictions.is_empty();
+    let wrong = changed || !opened.contradictions().is_empty();
     Ok(if wrong { ExitCode::from(BREACH) } else { ExitCode::SUCCESS })
 }
 

@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use hedgerow_policy::{Policy, Role};
 use hedgerow_publish::bind::{read_any, rules_for};
-use hedgerow_publish::community::{digest_of, open_any};
-use hedgerow_release::manifest::{FILE_NAME, Manifest};
-use hedgerow_release::shape::Shape;
+use hedgerow_publish::community::open_any;
+use hedgerow_release::manifest::FILE_NAME;
+use hedgerow_release::{Release, Tables};
 use hedgerow_verify::check::check_table;
-use hedgerow_verify::release_check::{ReleaseCheck, check_release_beside};
+use hedgerow_verify::release_check::{ReleaseCheck, check_release};
 use hedgerow_verify::warnings::{about_claims, about_identifiers, identifiers_of};
 use serde_json::json;
 
@@ -23,15 +23,16 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
         None => {
             let mut earlier = Vec::new();
             for path in &arguments.community {
-                earlier.push((open_any(path, &bars)?, digest_of(path)?));
+                earlier.push(open_any(path, &bars)?);
             }
-            let found = check_release_beside(&arguments.target, &earlier, &bars)?;
+            let release = Release::open(&arguments.target, &bars)?;
+            let found = check_release(&release, &earlier.iter().collect::<Vec<_>>())?;
             let place = arguments.target.join(FILE_NAME).display().to_string();
-            let resources = Manifest::read(&arguments.target)?.resources;
+            let resources = release.manifest().map(|manifest| manifest.resources.as_slice()).unwrap_or_default();
             let fields = resources.iter().flat_map(|resource| &resource.schema.fields);
             let quasi = fields.filter(|field| field.role.as_deref() == Some("quasi"));
             let mut quasi: Vec<String> = quasi.map(|field| field.name.clone()).collect();
-            if matches!(Shape::of(&resources), Some(Shape::Decomposed { .. })) {
+            if matches!(release.tables(), Tables::Decomposed(_)) {
                 // Roles do not apply there: an attribute protected by one rule may be known in another.
                 let claims = &found.checked.claims;
                 quasi.retain(|name| claims.iter().all(|claim| claim.protect.as_ref() != Some(name)));
@@ -39,7 +40,7 @@ pub(crate) fn run(arguments: &Check, talk: &Talk) -> Result<ExitCode, Failure> {
                 quasi.dedup();
             }
             let mut warnings = about_claims(&place, &found.checked.claims, &quasi);
-            warnings.extend(about_identifiers(&place, identifiers_of(&resources)));
+            warnings.extend(about_identifiers(&place, identifiers_of(resources)));
             (found, warnings)
         }
         Some(path) => {

@@ -10,6 +10,7 @@ use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, measure, que
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_publish::{PublishError, PublishOptions, Published, TableFormat, publish};
+use hedgerow_release::Release;
 use hedgerow_release::codebook::Codebook;
 use hedgerow_release::manifest::Manifest;
 use hedgerow_release::read::read_released;
@@ -263,7 +264,9 @@ fn examine(seed: u64) -> bool {
         Err(error) => panic!("seed {seed}: {error}\n{}", case.policy),
     };
     let context = || format!("seed {seed}\n{}", case.policy);
-    let found = check_release(&published.release, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{}", context()));
+    let found = Release::open(&published.release, &NoProgress)
+        .and_then(|release| check_release(&release, &[]))
+        .unwrap_or_else(|error| panic!("{error}\n{}", context()));
     assert!(found.holds(), "{found:?}\n{}", context());
     let data = Texts::read(&published.release.join("data.csv"));
     rules_hold(&case, &data);

@@ -28,9 +28,9 @@ mod write;
 use std::time::Instant;
 
 use hedgerow_policy::{Assignment, Method, RareValues, Role};
+use hedgerow_release::Release;
 use hedgerow_release::manifest::{Manifest, Rows};
 use hedgerow_table::{Column, InputError};
-use hedgerow_verify::kinds::Released;
 use serde_json::{Map, Value, json};
 
 use crate::bind::Bound;
@@ -87,8 +87,8 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let tables = write::tables(&bound, sensitive, &division, &cut, &sizes, staged.path(), &mut rng)?;
     let mut manifest = generalized::manifest(&bound, tables, rows, &losses);
     manifest.hedgerow.cloning = report.to_manifest(&sensitive.name);
-    let named = |released: &dyn Released| generalized::named_rules(&bound, released);
-    let describe = |manifest: &mut Manifest, released: &dyn Released| {
+    let named = |released: &Release| generalized::named_rules(&bound, released);
+    let describe = |manifest: &mut Manifest, released: &Release| {
         manifest.hedgerow.hierarchies = generalized::hierarchies(&bound, released);
     };
     let (verified, checked) = staged.verify(manifest, named, describe, options.progress)?;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_publish::{PublishError, PublishOptions, Published, TableFormat, publish};
-use hedgerow_release::open::open_release;
+use hedgerow_release::Release;
 use hedgerow_table::{NoProgress, Table};
 use hedgerow_verify::release_check::check_release;
 use rand::rngs::StdRng;
@@ -124,7 +124,7 @@ fn hospital_3_as_in_the_paper() {
         assert!(covered >= 1, "an indicative range covers a value");
         assert_eq!(Told::counts(part, "sex", "category").iter().map(|(_, count)| count).sum::<u64>(), people);
     }
-    let release = check_release(&folder.path().join("release"), &NoProgress).unwrap();
+    let release = check_release(&Release::open(&folder.path().join("release"), &NoProgress).unwrap(), &[]).unwrap();
     assert!(release.holds(), "{release:?}");
 }
 
@@ -143,7 +143,7 @@ fn the_composition_adversary_is_left_with_what_the_tables_share() {
         ([0, 2], ["15", "M"], &["G", "J"]),
         ([1, 2], ["30", "F"], &["G", "J"]),
     ] {
-        let opened = pair.map(|index: usize| open_release(&releases[index], &NoProgress).unwrap());
+        let opened = pair.map(|index: usize| Release::open(&releases[index], &NoProgress).unwrap());
         let people = Table::from_texts(&["age", "sex"], &[person.to_vec()]);
         let options = AuditOptions {
             people: Some(&people),
@@ -265,11 +265,11 @@ fn clones_of_random_tables_are_what_the_definitions_say() {
         };
         whole += 1;
         hold_to_definitions(&case, &published, &Told::read(&destination), seed);
-        let checked = check_release(&destination, &NoProgress).unwrap();
+        let checked = check_release(&Release::open(&destination, &NoProgress).unwrap(), &[]).unwrap();
         assert!(checked.holds(), "seed {seed}: {checked:?}");
-        let opened = open_release(&destination, &NoProgress).unwrap();
-        assert_eq!(opened.contradictions, Vec::<String>::new(), "seed {seed}");
-        assert_eq!(opened.tables[0].rows, published.rows.out, "seed {seed}");
+        let opened = Release::open(&destination, &NoProgress).unwrap();
+        assert_eq!(opened.contradictions(), Vec::<String>::new(), "seed {seed}");
+        assert_eq!(opened.rows(), published.rows.out, "seed {seed}");
     }
     if seeds(120).count() > 1 {
         assert!(whole > 80 && unpublished > 3, "{whole} and {unpublished}");
@@ -483,7 +483,7 @@ fn a_changed_release_is_no_clone() {
         let text = std::fs::read_to_string(&path).unwrap();
         let at = text.find(from).unwrap_or_else(|| panic!("{from} in {text}"));
         std::fs::write(&path, format!("{}{to}{}", &text[..at], &text[at + from.len()..])).unwrap();
-        let checked = check_release(&release, &NoProgress);
+        let checked = check_release(&Release::open(&release, &NoProgress).unwrap(), &[]);
         std::fs::write(&path, text).unwrap();
         checked
     };
@@ -502,11 +502,11 @@ fn a_changed_release_is_no_clone() {
     // Every class still has six tuples and every value: only ε tells.
     let moved = change("sensitive.csv", "1,G,1\n1,J,2", "1,G,2\n1,J,1").unwrap();
     assert_eq!(moved.contradictions.len(), 1, "the manifest claims another ε: {:?}", moved.contradictions);
-    assert!(check_release(&release, &NoProgress).unwrap().holds(), "unchanged again");
+    assert!(check_release(&Release::open(&release, &NoProgress).unwrap(), &[]).unwrap().holds(), "unchanged again");
     // Who opens it without its claims sees it as well.
     let text = std::fs::read_to_string(release.join("sensitive.csv")).unwrap();
     std::fs::write(release.join("sensitive.csv"), text.replacen(",B,2", ",B,3", 1)).unwrap();
-    assert_eq!(open_release(&release, &NoProgress).unwrap().contradictions.len(), 1);
+    assert_eq!(Release::open(&release, &NoProgress).unwrap().contradictions().len(), 1);
 }
 
 /// The same release whatever the number of threads.

@@ -13,26 +13,15 @@
 //!
 //! What buckets never give is a number of rows to hide among: the rows themselves are released as they are.
 
-use std::path::Path;
-
+use hedgerow_release::Release;
 use hedgerow_release::bucketized::{Bucketized, GROUP};
-use hedgerow_release::manifest::{ClassSizes, Resource};
-use hedgerow_release::read::quasi_of;
-use hedgerow_table::{Column, Domain, Progress, TableError};
+use hedgerow_release::manifest::ClassSizes;
+use hedgerow_table::TableError;
 
-use super::Released;
+use super::Judged;
 use crate::check::{Checked, NamedRule, claim};
 use hedgerow_privacy::judge::achieved_over;
 use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, models};
-
-#[derive(Debug)]
-pub(super) struct Buckets {
-    tables: Bucketized,
-    quasi: Vec<String>,
-    contradictions: Vec<String>,
-    /// Names the release in errors.
-    place: String,
-}
 
 /// Why buckets cannot keep a guarantee, whatever they hold, in words that follow its name; `None` when they can.
 pub fn refused_in_buckets(guarantee: &dyn Guarantee) -> Option<&'static str> {
@@ -47,54 +36,23 @@ pub fn refused_in_buckets(guarantee: &dyn Guarantee) -> Option<&'static str> {
     }
 }
 
-impl Buckets {
-    pub(super) fn read(
-        directory: &Path,
-        quasi: &Resource,
-        sensitive: &Resource,
-        progress: &dyn Progress,
-    ) -> Result<Self, TableError> {
-        let (tables, contradictions) = Bucketized::examine(directory, quasi, sensitive, progress)?;
-        Ok(Buckets { tables, quasi: quasi_of(quasi), contradictions, place: directory.display().to_string() })
+/// Refuses a rule about attributes that are not where the argument above needs them.
+fn refuse_misplaced(tables: &Bucketized, rule: &NamedRule, place: &str) -> Result<(), TableError> {
+    if let Some(name) = rule.protect.as_ref().filter(|name| **name != tables.sensitive) {
+        let problem = format!("a rule protects `{name}`, and buckets hide `{}` alone", tables.sensitive);
+        return Err(TableError::input(place, problem, "only the attribute in sensitive.csv is protected"));
     }
-
-    /// Refuses a rule about attributes that are not where the argument above needs them.
-    fn refuse_misplaced(&self, rule: &NamedRule) -> Result<(), TableError> {
-        if let Some(name) = rule.protect.as_ref().filter(|name| **name != self.tables.sensitive) {
-            let problem = format!("a rule protects `{name}`, and buckets hide `{}` alone", self.tables.sensitive);
-            return Err(TableError::input(&self.place, problem, "only the attribute in sensitive.csv is protected"));
-        }
-        let known = |name: &str| name != GROUP && self.tables.quasi.column(name).is_some();
-        if let Some(name) = rule.know.iter().find(|name| !known(name)) {
-            let problem = format!("a rule's adversary knows `{name}`, which is no attribute of quasi.csv");
-            return Err(TableError::input(
-                &self.place,
-                problem,
-                "the tables and their manifest do not belong together",
-            ));
-        }
-        Ok(())
+    let known = |name: &str| name != GROUP && tables.quasi.column(name).is_some();
+    if let Some(name) = rule.know.iter().find(|name| !known(name)) {
+        let problem = format!("a rule's adversary knows `{name}`, which is no attribute of quasi.csv");
+        return Err(TableError::input(place, problem, "the tables and their manifest do not belong together"));
     }
+    Ok(())
 }
 
-impl Released for Buckets {
-    fn domain(&self, attribute: &str) -> Option<&Domain> {
-        if attribute == self.tables.sensitive {
-            return Some(&self.tables.domain);
-        }
-        self.tables.quasi.column(attribute).map(|column| &column.domain)
-    }
-
-    fn quasi(&self) -> Vec<&Column> {
-        self.quasi.iter().filter_map(|name| self.tables.quasi.column(name)).collect()
-    }
-
-    fn contradictions(&self) -> &[String] {
-        &self.contradictions
-    }
-
-    fn judge(&self, rules: &[NamedRule]) -> Result<Checked, TableError> {
-        let tables = &self.tables;
+impl Judged for Bucketized {
+    fn judge(&self, release: &Release, rules: &[NamedRule]) -> Result<Checked, TableError> {
+        let (tables, place) = (self, release.name());
         let classes = || {
             (0..tables.len())
                 .map(|bucket| tables.values(bucket))
@@ -103,15 +61,15 @@ impl Released for Buckets {
         };
         let mut claims = Vec::new();
         for rule in rules {
-            self.refuse_misplaced(rule)?;
+            refuse_misplaced(tables, rule, place)?;
             let whole = Distribution::new(tables.counts(), rule.tree.as_ref());
             for model in &rule.require {
                 let name = rule.protect.as_deref().unwrap_or_default();
                 let guarantee = models::guarantee(model, Some(&tables.domain), rule.tree.as_ref())
-                    .map_err(|unfit| unfit.refusal(name, model.name(), &self.place))?;
+                    .map_err(|unfit| unfit.refusal(name, model.name(), place))?;
                 if let Some(why) = refused_in_buckets(guarantee.as_ref()) {
                     let problem = format!("a release in buckets cannot promise {}: it {why}", model.name());
-                    return Err(TableError::input(&self.place, problem, "do not trust this release in that point"));
+                    return Err(TableError::input(place, problem, "do not trust this release in that point"));
                 }
                 let achieved = achieved_over(guarantee.as_ref(), None, &whole, classes());
                 let mut claim = claim(model, &rule.know, rule.protect.as_ref(), &achieved);

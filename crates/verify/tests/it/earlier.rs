@@ -6,9 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
-use hedgerow_release::open::Opened;
 use hedgerow_table::{Cover, Table};
-use hedgerow_verify::earlier::community_of;
+use hedgerow_verify::earlier::{Earlier, community_of};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -134,14 +133,9 @@ fn what_sub_tables_leave_agrees_with_every_world() {
         let mut rng = StdRng::seed_from_u64(seed);
         let mut tables = vec![random(&mut rng, false)];
         tables.extend((0..rng.random_range(1..3)).map(|_| random(&mut rng, true)));
-        let opened = Opened {
-            name: "six".to_owned(),
-            method: "decompose".to_owned(),
-            tables: tables.iter().enumerate().map(|(number, told)| told.released(&number.to_string())).collect(),
-            contradictions: Vec::new(),
-            manifest: None,
-        };
-        let community = community_of("icd", &[(opened, String::new())]).unwrap();
+        let classes: Vec<ReleasedClasses> =
+            tables.iter().enumerate().map(|(number, table)| table.released(&number.to_string())).collect();
+        let community = community_of("icd", &[Earlier { name: "six", digest: "", tables: &classes }]).unwrap();
         let mut left: BTreeSet<BTreeSet<&'static str>> = tables[0].places().into_iter().collect();
         let alone = left.iter().map(BTreeSet::len).min().unwrap();
         for (told, release) in tables.iter().zip(&community.releases) {

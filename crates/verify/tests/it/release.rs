@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use hedgerow_release::Release;
 use hedgerow_release::manifest::{Claim, ClassSizes, Field, Manifest, Promise, Resource, Rows};
 use hedgerow_table::{Kind, NoProgress, TableError};
 use hedgerow_verify::release_check::{ReleaseCheck, check_release};
@@ -51,7 +52,7 @@ fn check(directory: &Path, manifest: &Manifest, ages: &[&str]) -> Result<Release
     labels.dedup();
     let rows: String = labels.iter().map(|label| format!("age,{label},,,{label}\n")).collect();
     fs::write(directory.join("codebook.csv"), format!("attribute,label,low,high,leaf\nage,,,,\n{rows}")).unwrap();
-    check_release(directory, &NoProgress)
+    check_release(&Release::open(directory, &NoProgress)?, &[])
 }
 
 /// Were the manifest free to say which texts are missing, it could make all of them one class.

@@ -8,8 +8,8 @@
 
 use hashbrown::HashMap;
 
-use super::classes::{QuasiLabels, ReleasedClasses, SensitiveCounts};
-use super::cloned::{CloneClass, Cloned, OfAttribute};
+use super::{CloneClass, Cloned, OfAttribute};
+use crate::classes::{QuasiLabels, ReleasedClasses, SensitiveCounts};
 use hedgerow_table::Cover;
 
 /// What stands for a cell that rules nobody out.
@@ -95,7 +95,7 @@ fn profile(class: &CloneClass) -> Vec<(u32, u32)> {
 mod tests {
     use super::*;
     use crate::cloned::{OfNumber, SubClass};
-    use hedgerow_table::{Bound, Domain};
+    use hedgerow_table::{Bound, Domain, Table};
 
     fn part(people: u64, sex: &[(u32, u64)], counterfeits: u64) -> SubClass {
         let number = Some(OfNumber {
@@ -120,6 +120,7 @@ mod tests {
         let read = Cloned {
             sensitive: "disease".to_owned(),
             domain: Domain::from_texts(&["G", "J"], false, None).unwrap().0,
+            counted: Table::from_texts(&[], &[]),
             attributes: vec!["age".to_owned(), "sex".to_owned()],
             texts: vec!["F".to_owned(), "M".to_owned()],
             classes: vec![

@@ -18,11 +18,15 @@ use std::path::Path;
 
 use hashbrown::HashMap;
 
-use crate::bucketized::COUNT;
+use super::bucketized::COUNT;
+use crate::classes::ReleasedClasses;
+use crate::codebook::Codebook;
 use crate::manifest::{Manifest, Resource};
 use crate::read::read_released;
 use crate::shape::Shape;
 use hedgerow_table::{Bound, Column, Domain, Kind, Progress, Table, TableError, Values};
+
+mod classes;
 
 pub const CLASS: &str = "class";
 pub const SUB_CLASS: &str = "sub-class";
@@ -120,6 +124,8 @@ pub struct Cloned {
     /// The name of the sensitive attribute.
     pub sensitive: String,
     pub domain: Domain,
+    /// `sensitive.csv` as it stands.
+    pub counted: Table,
     /// The quasi attributes that something is told of, in the order of their names.
     pub attributes: Vec<String>,
     /// All that stands in the column `value` of the statistics.
@@ -165,7 +171,7 @@ impl Cloned {
         let domain = counted.column(&name).expect("the header was compared with the manifest").domain.clone();
         let mut classes: Vec<CloneClass> = classes.into_values().collect();
         classes.sort_unstable_by_key(|class| class.number);
-        let mut read = Cloned { sensitive: name, domain, attributes, texts, classes };
+        let mut read = Cloned { sensitive: name, domain, counted, attributes, texts, classes };
         read.hold_together(&mut contradictions);
         Ok((read, contradictions.told()))
     }
@@ -215,6 +221,34 @@ impl Cloned {
                 }
             }
         }
+    }
+}
+
+impl super::Kind for Cloned {
+    fn rows(&self) -> u64 {
+        self.people()
+    }
+
+    fn domain(&self, attribute: &str) -> Option<&Domain> {
+        (attribute == self.sensitive).then_some(&self.domain)
+    }
+
+    /// Only categories have labels: a mean and a range are explained by themselves.
+    fn labels(&self) -> Vec<(&str, Vec<String>)> {
+        let mut seen = vec![vec![false; self.texts.len()]; self.attributes.len()];
+        for part in self.sub_classes() {
+            for (attribute, seen) in part.attributes.iter().zip(&mut seen) {
+                attribute.categories.iter().for_each(|&(text, _)| seen[text as usize] = true);
+            }
+        }
+        let labels = |seen: Vec<bool>| {
+            self.texts.iter().zip(seen).filter(|(_, seen)| *seen).map(|(text, _)| text.clone()).collect()
+        };
+        self.attributes.iter().map(String::as_str).zip(seen.into_iter().map(labels)).collect()
+    }
+
+    fn classes(&self, _: &Codebook, _: &str) -> Result<Vec<ReleasedClasses>, TableError> {
+        Ok(vec![ReleasedClasses::of_cloned("statistics", self)])
     }
 }
 

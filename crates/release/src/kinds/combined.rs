@@ -7,14 +7,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::bucketized::{COUNT, GROUP};
-use super::manifest::{Field, Resource};
-use super::read::read_released;
-use hedgerow_table::{Column, InputError, Kind, Progress, Table, TableError, Values};
+use super::{covers, texts};
+use crate::classes::{ReleasedClasses, SensitiveCounts};
+use crate::codebook::Codebook;
+use crate::manifest::{Field, Resource};
+use crate::read::{quasi_of, read_released};
+use hedgerow_table::{Codes, Column, Domain, InputError, Kind, Progress, Table, TableError, Values};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Combined {
     /// `quasi.csv` as it stands.
     pub quasi: Table,
+    /// The names of the quasi attributes.
+    pub quasi_attributes: Vec<String>,
     /// `sensitive.csv` as it stands.
     pub values: Table,
     /// The names of the sensitive attributes.
@@ -62,7 +67,17 @@ impl Combined {
         let bucket_of_value = value_groups.into_iter().map(|number| number.map_or(0, bucket)).collect();
         let mut sizes = vec![0u32; numbers.len()];
         bucket_of_row.iter().flatten().for_each(|&bucket| sizes[bucket as usize] += 1);
-        let read = Combined { quasi: rows, values, sensitive: names, bucket_of_row, bucket_of_value, counts, sizes };
+        let quasi_attributes = quasi_of(quasi);
+        let read = Combined {
+            quasi: rows,
+            quasi_attributes,
+            values,
+            sensitive: names,
+            bucket_of_row,
+            bucket_of_value,
+            counts,
+            sizes,
+        };
         contradictions.extend(read.sizes_that_differ(&sensitive.path));
         Ok((read, contradictions))
     }
@@ -89,6 +104,46 @@ impl Combined {
             *classes.entry((bucket, known)).or_default().entry(column.codes.get(entry)).or_default() += count;
         }
         classes.into_values().map(|values| values.into_iter().collect()).collect()
+    }
+
+    pub(crate) fn classes_named(
+        &self,
+        name: &str,
+        codebook: &Codebook,
+        place: &str,
+    ) -> Result<ReleasedClasses, TableError> {
+        let table = self.rows_with_sensitive_values();
+        let (quasi, counts) = (&self.quasi_attributes, self.sensitive_counts());
+        let mut classes = ReleasedClasses::of_bucketized(name, &table, quasi, counts, covers(codebook), place)?;
+        classes.rows = self.quasi.rows as u64;
+        Ok(classes)
+    }
+
+    /// Each sensitive attribute of the combinations by itself.
+    fn sensitive_counts(&self) -> Vec<SensitiveCounts> {
+        let of = |name: &String| {
+            let column = self.values.column(name)?;
+            let entries = self.bucket_of_value.iter().zip(column.codes.iter()).zip(&self.counts);
+            let cells = entries.map(|((&bucket, code), &count)| (bucket, code, count)).collect();
+            Some(SensitiveCounts::new(name.clone(), texts(&column.domain), self.sizes.len(), cells))
+        };
+        self.sensitive.iter().filter_map(of).collect()
+    }
+
+    /// The rows whose sensitive values are published, each with its bucket.
+    fn rows_with_sensitive_values(&self) -> Table {
+        let with_bucket: Vec<usize> = (0..self.quasi.rows).filter(|&row| self.bucket_of_row[row].is_some()).collect();
+        let kept = |column: &&Column| column.name != GROUP;
+        let mut columns: Vec<Column> = Vec::with_capacity(self.quasi.columns.len());
+        for column in self.quasi.columns.iter().filter(kept) {
+            let codes = with_bucket.iter().map(|&row| column.codes.get(row));
+            let codes = Codes::from_iter(column.domain.cardinality(), codes);
+            columns.push(Column { name: column.name.clone(), domain: column.domain.clone(), codes });
+        }
+        let codes = Codes::from_iter(self.sizes.len(), self.bucket_of_row.iter().copied().flatten());
+        let domain = Domain::new(Values::Integer((0..self.sizes.len() as i64).collect()), false);
+        columns.push(Column { name: GROUP.to_owned(), domain, codes });
+        Table { columns, rows: with_bucket.len(), header: self.quasi.header.clone() }
     }
 
     fn sizes_that_differ(&self, path: &str) -> Option<String> {

@@ -7,10 +7,13 @@
 
 use std::path::Path;
 
+use super::{covers, texts};
+use crate::classes::{ReleasedClasses, SensitiveCounts};
+use crate::codebook::Codebook;
 use crate::manifest::{Manifest, Resource};
-use crate::read::read_released;
+use crate::read::{quasi_of, read_released};
 use crate::shape::Shape;
-use hedgerow_table::{Column, Domain, InputError, Kind, Progress, Table, TableError, Values};
+use hedgerow_table::{Codes, Column, Domain, InputError, Kind, Progress, Table, TableError, Values};
 
 /// The column of both tables that joins them.
 pub const GROUP: &str = "group";
@@ -22,6 +25,10 @@ pub const COUNT: &str = "count";
 pub struct Bucketized {
     /// `quasi.csv` as it stands.
     pub quasi: Table,
+    /// The names of the quasi attributes.
+    pub quasi_attributes: Vec<String>,
+    /// `sensitive.csv` as it stands.
+    pub counted: Table,
     /// The name of the sensitive attribute.
     pub sensitive: String,
     /// The sensitive values that occur.
@@ -80,7 +87,18 @@ impl Bucketized {
         let (starts, values) =
             by_bucket(&bucket_of_value, column, &counts, numbers.len(), &mut contradictions, &sensitive.path);
         let domain = column.domain.clone();
-        let read = Bucketized { quasi: rows, sensitive: name, domain, bucket_of_row, numbers, sizes, starts, values };
+        let read = Bucketized {
+            quasi: rows,
+            quasi_attributes: quasi_of(quasi),
+            counted,
+            sensitive: name,
+            domain,
+            bucket_of_row,
+            numbers,
+            sizes,
+            starts,
+            values,
+        };
         contradictions.extend(read.sizes_that_differ());
         Ok((read, contradictions))
     }
@@ -124,6 +142,30 @@ impl Bucketized {
         counts
     }
 
+    pub(crate) fn classes_named(
+        &self,
+        name: &str,
+        codebook: &Codebook,
+        place: &str,
+    ) -> Result<ReleasedClasses, TableError> {
+        let of_bucket =
+            |bucket: u32| self.values(bucket as usize).iter().map(move |&(code, count)| (bucket, code, count));
+        let cells = (0..self.len() as u32).flat_map(of_bucket).collect();
+        let counts = SensitiveCounts::new(self.sensitive.clone(), texts(&self.domain), self.len(), cells);
+        let table = self.rows_with_buckets();
+        ReleasedClasses::of_bucketized(name, &table, &self.quasi_attributes, vec![counts], covers(codebook), place)
+    }
+
+    /// The rows, each with its bucket among all that either table lists.
+    fn rows_with_buckets(&self) -> Table {
+        let mut table = self.quasi.clone();
+        let codes = Codes::from_iter(self.numbers.len(), self.bucket_of_row.iter().copied());
+        let domain = Domain::new(Values::Integer(self.numbers.clone()), false);
+        table.columns.retain(|column| column.name != GROUP);
+        table.columns.push(Column { name: GROUP.to_owned(), domain, codes });
+        table
+    }
+
     fn sizes_that_differ(&self) -> Option<String> {
         let counted = |bucket: usize| self.values(bucket).iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
         let mut differing = (0..self.len()).filter(|&bucket| counted(bucket) != u64::from(self.sizes[bucket]));
@@ -135,6 +177,28 @@ impl Bucketized {
             self.sizes[first],
             counted(first)
         ))
+    }
+}
+
+impl super::Kind for Bucketized {
+    fn rows(&self) -> u64 {
+        self.quasi.rows as u64
+    }
+
+    fn domain(&self, attribute: &str) -> Option<&Domain> {
+        if attribute == self.sensitive {
+            return Some(&self.domain);
+        }
+        self.quasi.column(attribute).map(|column| &column.domain)
+    }
+
+    fn labels(&self) -> Vec<(&str, Vec<String>)> {
+        let quasi = self.quasi_attributes.iter().filter_map(|name| self.quasi.column(name));
+        quasi.map(|column| (column.name.as_str(), texts(&column.domain))).collect()
+    }
+
+    fn classes(&self, codebook: &Codebook, place: &str) -> Result<Vec<ReleasedClasses>, TableError> {
+        Ok(vec![self.classes_named("quasi", codebook, place)?])
     }
 }
 

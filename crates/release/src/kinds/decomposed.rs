@@ -1,0 +1,197 @@
+//! A decomposed release in memory: several tables about the same people, each in a folder of its own, each of rows or of buckets.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hedgerow_table::{Cover, Domain, Progress, Table, TableError};
+
+use super::bucketized::{Bucketized, GROUP};
+use super::combined::Combined;
+use super::generalized::Generalized;
+use super::{Kind, texts};
+use crate::classes::ReleasedClasses;
+use crate::codebook::Codebook;
+use crate::manifest::Resource;
+use crate::shape::Shape;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decomposed {
+    pub tables: Vec<SubTable>,
+}
+
+/// One table of a decomposed release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubTable {
+    /// Its folder.
+    pub name: String,
+    pub form: Form,
+}
+
+/// How a sub-table is published.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Form {
+    /// Every attribute by row.
+    Rows(Generalized),
+    /// One attribute by bucket.
+    Buckets(Box<Bucketized>),
+    /// Several attributes by bucket, as combinations.
+    Combined(Box<Combined>),
+}
+
+impl Decomposed {
+    /// Reads all sub-tables as they stand, and says where one contradicts itself.
+    pub(crate) fn examine(
+        directory: &Path,
+        resources: &[Resource],
+        progress: &dyn Progress,
+    ) -> Result<(Decomposed, Vec<String>), TableError> {
+        let (mut tables, mut contradictions) = (Vec::new(), Vec::new());
+        for (folder, shape) in Shape::parts(resources).unwrap_or_default() {
+            let (form, found) = match shape {
+                Shape::Bucketized { quasi, sensitive } if Combined::is(sensitive) => {
+                    let (tables, found) = Combined::examine(directory, quasi, sensitive, progress)?;
+                    (Form::Combined(Box::new(tables)), found)
+                }
+                Shape::Bucketized { quasi, sensitive } => {
+                    let (tables, found) = Bucketized::examine(directory, quasi, sensitive, progress)?;
+                    (Form::Buckets(Box::new(tables)), found)
+                }
+                Shape::Generalized { data } => (Form::Rows(Generalized::read(directory, data, progress)?), Vec::new()),
+                Shape::Cloned { .. } | Shape::Decomposed { .. } => {
+                    let problem = "a sub-table is neither of rows nor of buckets";
+                    let place = directory.display().to_string();
+                    return Err(TableError::input(place, problem, "publish the release again"));
+                }
+            };
+            contradictions.extend(found.into_iter().map(|problem| format!("{folder}: {problem}")));
+            tables.push(SubTable { name: folder.to_owned(), form });
+        }
+        Ok((Decomposed { tables }, contradictions))
+    }
+
+    /// All attributes, each once.
+    pub fn attributes(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.tables.iter().flat_map(SubTable::attributes) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// All sub-tables are about the same people: they agree on the values of an attribute, unless it is generalized in one.
+    pub(crate) fn attributes_that_differ(&self, codebook: &Codebook) -> Vec<String> {
+        let mut contradictions = Vec::new();
+        for name in self.attributes() {
+            let one_value = |label: &str| match codebook.cover(name, label) {
+                None | Some(Cover::Missing | Cover::Point(_)) => true,
+                Some(Cover::Leaves(leaves)) => leaves.len() == 1 && !label.contains('*'),
+                Some(Cover::Everything | Cover::Interval { .. }) => false,
+            };
+            let exact = |domain: &Domain| texts(domain).iter().all(|label| one_value(label));
+            let counted = self.tables.iter().filter_map(|table| Some((table, table.counts(name)?)));
+            let counted = counted.filter(|(_, (domain, _))| exact(domain));
+            let mut counted = counted.map(|(table, (domain, counts))| {
+                let present = texts(domain).into_iter().zip(counts).filter(|(_, count)| *count > 0);
+                (table, present.collect::<BTreeMap<String, u64>>())
+            });
+            let Some((first, expected)) = counted.next() else { continue };
+            for (table, _) in counted.filter(|(_, found)| *found != expected) {
+                contradictions.push(format!("{} and {} have different values of `{name}`", first.name, table.name));
+            }
+        }
+        let rows: Vec<usize> = self.tables.iter().map(|table| table.rows().rows).collect();
+        if rows.iter().any(|&count| count != rows[0]) {
+            contradictions.push("the sub-tables have different numbers of rows".to_owned());
+        }
+        contradictions
+    }
+}
+
+impl SubTable {
+    /// The table that has one row for each row of the source.
+    pub fn rows(&self) -> &Table {
+        match &self.form {
+            Form::Rows(tables) => &tables.table,
+            Form::Buckets(tables) => &tables.quasi,
+            Form::Combined(tables) => &tables.quasi,
+        }
+    }
+
+    /// The attributes that are published by bucket.
+    pub fn sensitive(&self) -> &[String] {
+        match &self.form {
+            Form::Rows(_) => &[],
+            Form::Buckets(tables) => std::slice::from_ref(&tables.sensitive),
+            Form::Combined(tables) => &tables.sensitive,
+        }
+    }
+
+    /// The names of the quasi attributes.
+    pub fn quasi(&self) -> &[String] {
+        match &self.form {
+            Form::Rows(tables) => &tables.quasi,
+            Form::Buckets(tables) => &tables.quasi_attributes,
+            Form::Combined(tables) => &tables.quasi_attributes,
+        }
+    }
+
+    /// All attributes of the table, by row or by bucket.
+    pub fn attributes(&self) -> impl Iterator<Item = &str> {
+        let by_row = self.rows().header.iter().map(String::as_str);
+        let buckets = !self.sensitive().is_empty();
+        by_row.filter(move |name| !buckets || *name != GROUP).chain(self.sensitive().iter().map(String::as_str))
+    }
+
+    /// The values of an attribute and how many rows have each.
+    pub fn counts(&self, attribute: &str) -> Option<(&Domain, Vec<u64>)> {
+        match &self.form {
+            Form::Buckets(tables) if tables.sensitive == attribute => Some((&tables.domain, tables.counts())),
+            Form::Combined(tables) if tables.sensitive.iter().any(|name| name == attribute) => {
+                tables.values.column(attribute).map(|column| (&column.domain, tables.counts_of(column)))
+            }
+            _ => self.rows().column(attribute).map(|column| (&column.domain, column.counts())),
+        }
+    }
+
+    fn domain(&self, attribute: &str) -> Option<&Domain> {
+        match &self.form {
+            Form::Buckets(tables) if tables.sensitive == attribute => Some(&tables.domain),
+            Form::Combined(tables) if tables.sensitive.iter().any(|name| name == attribute) => {
+                tables.values.column(attribute).map(|column| &column.domain)
+            }
+            _ => self.rows().column(attribute).map(|column| &column.domain),
+        }
+    }
+}
+
+impl Kind for Decomposed {
+    fn rows(&self) -> u64 {
+        self.tables.first().map_or(0, |table| table.rows().rows as u64)
+    }
+
+    fn domain(&self, attribute: &str) -> Option<&Domain> {
+        self.tables.iter().find_map(|table| table.domain(attribute))
+    }
+
+    fn labels(&self) -> Vec<(&str, Vec<String>)> {
+        let columns = self.tables.iter().flat_map(|table| {
+            let quasi = table.quasi().iter().filter_map(|name| table.rows().column(name));
+            quasi.map(|column| (column.name.as_str(), texts(&column.domain)))
+        });
+        columns.collect()
+    }
+
+    fn classes(&self, codebook: &Codebook, place: &str) -> Result<Vec<ReleasedClasses>, TableError> {
+        let of = |table: &SubTable| {
+            let place = format!("{place}/{}", table.name);
+            match &table.form {
+                Form::Rows(tables) => tables.classes_named(&table.name, codebook, &place),
+                Form::Buckets(tables) => tables.classes_named(&table.name, codebook, &place),
+                Form::Combined(tables) => tables.classes_named(&table.name, codebook, &place),
+            }
+        };
+        self.tables.iter().map(of).collect()
+    }
+}

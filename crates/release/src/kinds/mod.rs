@@ -1,0 +1,94 @@
+//! The kinds of releases, one file each: its tables in memory, how they are read back, and where they contradict one another.
+//!
+//! A kind is added as one more file here, with a [`Shape`] by which it is recognized and a variant of [`Tables`].
+
+pub mod bucketized;
+pub mod cloned;
+pub mod combined;
+pub mod decomposed;
+pub mod generalized;
+
+use std::path::Path;
+
+use hedgerow_table::{Domain, Progress, TableError};
+
+use crate::classes::ReleasedClasses;
+use crate::codebook::Codebook;
+use crate::shape::Shape;
+use bucketized::Bucketized;
+use cloned::Cloned;
+use decomposed::Decomposed;
+use generalized::Generalized;
+
+/// The tables of a release, each read once.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Tables {
+    Generalized(Generalized),
+    Bucketized(Box<Bucketized>),
+    Cloned(Box<Cloned>),
+    Decomposed(Decomposed),
+}
+
+/// What every kind of release can say of itself.
+pub(crate) trait Kind {
+    /// Released rows; counterfeits are not among them.
+    fn rows(&self) -> u64;
+
+    /// The values that a released attribute takes.
+    fn domain(&self, attribute: &str) -> Option<&Domain>;
+
+    /// The quasi attributes with the labels that occur: each must have an entry in the codebook.
+    fn labels(&self) -> Vec<(&str, Vec<String>)>;
+
+    /// The classes of every table. `place` names the release in errors.
+    fn classes(&self, codebook: &Codebook, place: &str) -> Result<Vec<ReleasedClasses>, TableError>;
+}
+
+impl Tables {
+    /// Reads the tables of a shape as they stand, and says where they contradict one another.
+    pub(crate) fn read(
+        directory: &Path,
+        shape: Shape<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(Tables, Vec<String>), TableError> {
+        Ok(match shape {
+            Shape::Generalized { data } => {
+                (Tables::Generalized(Generalized::read(directory, data, progress)?), Vec::new())
+            }
+            Shape::Bucketized { quasi, sensitive } => {
+                let (tables, problems) = Bucketized::examine(directory, quasi, sensitive, progress)?;
+                (Tables::Bucketized(Box::new(tables)), problems)
+            }
+            Shape::Cloned { statistics, sensitive } => {
+                let (tables, problems) = Cloned::examine(directory, statistics, sensitive, progress)?;
+                (Tables::Cloned(Box::new(tables)), problems)
+            }
+            Shape::Decomposed { tables } => {
+                let (tables, problems) = Decomposed::examine(directory, tables, progress)?;
+                (Tables::Decomposed(tables), problems)
+            }
+        })
+    }
+
+    pub(crate) fn kind(&self) -> &dyn Kind {
+        match self {
+            Tables::Generalized(tables) => tables,
+            Tables::Bucketized(tables) => tables.as_ref(),
+            Tables::Cloned(tables) => tables.as_ref(),
+            Tables::Decomposed(tables) => tables,
+        }
+    }
+}
+
+/// What a label of a quasi attribute covers: as the codebook has it, else as the label itself reads.
+pub(crate) fn covers(codebook: &Codebook) -> impl FnMut(&str, &str) -> hedgerow_table::Cover + '_ {
+    |attribute, label| match codebook.cover(attribute, label) {
+        Some(cover) => cover.clone(),
+        None => crate::labels::cover_of_label(label),
+    }
+}
+
+/// The labels of a column.
+pub(crate) fn texts(domain: &Domain) -> Vec<String> {
+    (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect()
+}

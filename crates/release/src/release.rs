@@ -1,0 +1,175 @@
+//! A release, opened as anybody opens it: the tables are read once and held against one another and against the manifest.
+//! Nothing is believed that the tables do not show.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use hedgerow_table::{Domain, Progress, Table, TableError};
+
+use crate::classes::ReleasedClasses;
+use crate::codebook::Codebook;
+use crate::digest;
+use crate::foreign::ForeignTable;
+use crate::kinds::Tables;
+use crate::kinds::generalized::Generalized;
+use crate::manifest::Manifest;
+use crate::read::read_codebook;
+use crate::shape::Shape;
+
+/// A release in memory. It is opened once and handed on to whatever judges, attacks, measures or queries it.
+#[derive(Debug)]
+pub struct Release {
+    name: String,
+    /// The directory, or the file of a foreign table; empty for a table in memory.
+    path: PathBuf,
+    manifest: Option<Manifest>,
+    codebook: Codebook,
+    tables: Tables,
+    contradictions: Vec<String>,
+    classes: OnceLock<Vec<ReleasedClasses>>,
+    digest: OnceLock<String>,
+}
+
+impl Release {
+    /// Opens the release in a directory.
+    pub fn open(path: &Path, progress: &dyn Progress) -> Result<Release, TableError> {
+        Release::with_manifest(path, Manifest::read(path)?, progress)
+    }
+
+    /// Reads the tables in a directory that a manifest lists, which need not have been written yet.
+    pub fn with_manifest(directory: &Path, manifest: Manifest, progress: &dyn Progress) -> Result<Release, TableError> {
+        let (tables, mut contradictions) = Tables::read(directory, Shape::of_release(directory, &manifest)?, progress)?;
+        let codebook = read_codebook(directory)?;
+        if let Tables::Decomposed(tables) = &tables {
+            contradictions.extend(tables.attributes_that_differ(&codebook));
+        }
+        for (attribute, labels) in tables.kind().labels() {
+            let unknown = labels.iter().filter(|label| codebook.cover(attribute, label).is_none()).count();
+            if unknown > 0 {
+                contradictions.push(format!("{unknown} labels of `{attribute}` have no entry in codebook.csv"));
+            }
+        }
+        Release::new(directory.to_path_buf(), Some(manifest), codebook, tables, contradictions)
+    }
+
+    /// Opens a table that has no manifest.
+    pub fn of_foreign(foreign: &ForeignTable, progress: &dyn Progress) -> Result<Release, TableError> {
+        let (table, codebook, unexplained) = foreign.read(progress)?;
+        let quasi = foreign.quasi.iter().map(|(name, _)| name.clone()).collect();
+        let tables = Tables::Generalized(Generalized { table, quasi, sensitive: foreign.sensitive.clone() });
+        Release::new(foreign.path.clone(), None, codebook, tables, unexplained)
+    }
+
+    /// A generalized table in memory. Labels without an entry in the codebook are read by their own text.
+    pub fn of_table(
+        name: &str,
+        table: Table,
+        quasi: Vec<String>,
+        sensitive: Vec<String>,
+        codebook: Codebook,
+    ) -> Result<Release, TableError> {
+        if let Some(absent) = quasi.iter().chain(&sensitive).find(|name| table.column(name).is_none()) {
+            let hint = format!("the table has: {}", table.header.join(", "));
+            return Err(TableError::input(name, format!("there is no column `{absent}`"), hint));
+        }
+        let tables = Tables::Generalized(Generalized { table, quasi, sensitive });
+        Ok(Release::new(PathBuf::new(), None, codebook, tables, Vec::new())?.named(name))
+    }
+
+    fn new(
+        path: PathBuf,
+        manifest: Option<Manifest>,
+        codebook: Codebook,
+        tables: Tables,
+        contradictions: Vec<String>,
+    ) -> Result<Release, TableError> {
+        let name = path.display().to_string();
+        if tables.kind().rows() == 0 {
+            return Err(TableError::input(name, "the table has no rows", "a release without rows is no release"));
+        }
+        let (classes, digest) = (OnceLock::new(), OnceLock::new());
+        Ok(Release { name, path, manifest, codebook, tables, contradictions, classes, digest })
+    }
+
+    /// The same release under another name, such as the one that a catalog gives it.
+    pub fn named(self, name: &str) -> Release {
+        Release { name: name.to_owned(), ..self }
+    }
+
+    /// Its path, unless the caller chose another name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The directory, or the file of a foreign table.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// As the manifest has it; `table` for a table without a manifest.
+    pub fn method(&self) -> &str {
+        self.manifest.as_ref().map_or("table", |manifest| &manifest.hedgerow.method)
+    }
+
+    /// `None` for a foreign table.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_ref()
+    }
+
+    /// The same release, its manifest completed.
+    pub fn set_manifest(&mut self, manifest: Manifest) {
+        self.manifest = Some(manifest);
+    }
+
+    /// What every label covers. That of a foreign table is read from its labels and hierarchy files.
+    pub fn codebook(&self) -> &Codebook {
+        &self.codebook
+    }
+
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// Released rows; counterfeits are not among them.
+    pub fn rows(&self) -> u64 {
+        self.tables.kind().rows()
+    }
+
+    /// The values that a released attribute takes.
+    pub fn domain(&self, attribute: &str) -> Option<&Domain> {
+        self.tables.kind().domain(attribute)
+    }
+
+    /// The classes of every table: one table, or several for a decomposed release. Counted when first requested.
+    pub fn classes(&self) -> Result<&[ReleasedClasses], TableError> {
+        if let Some(classes) = self.classes.get() {
+            return Ok(classes);
+        }
+        let classes = self.tables.kind().classes(&self.codebook, &self.name)?;
+        Ok(self.classes.get_or_init(|| classes))
+    }
+
+    /// Where the release contradicts itself.
+    pub fn contradictions(&self) -> &[String] {
+        &self.contradictions
+    }
+
+    /// Notes a contradiction that was found by comparing the release with something else.
+    pub fn contradict(&mut self, problem: String) {
+        if !self.contradictions.contains(&problem) {
+            self.contradictions.push(problem);
+        }
+    }
+
+    /// Which bytes its files have.
+    pub fn digest(&self) -> Result<&str, TableError> {
+        if let Some(digest) = self.digest.get() {
+            return Ok(digest);
+        }
+        let digest = match &self.manifest {
+            Some(manifest) => digest::of_release(&self.path, manifest)?,
+            None => digest::of_file(&self.path)?,
+        };
+        Ok(self.digest.get_or_init(|| digest))
+    }
+}

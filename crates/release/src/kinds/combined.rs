@@ -143,7 +143,7 @@ impl Combined {
         let codes = Codes::from_iter(self.sizes.len(), self.bucket_of_row.iter().copied().flatten());
         let domain = Domain::new(Values::Integer((0..self.sizes.len() as i64).collect()), false);
         columns.push(Column { name: GROUP.to_owned(), domain, codes });
-        Table { columns, rows: with_bucket.len(), header: self.quasi.header.clone() }
+        Table { columns, rows: with_bucket.len(), header: self.quasi.header.clone(), warnings: Vec::new() }
     }
 
     fn sizes_that_differ(&self, path: &str) -> Option<String> {

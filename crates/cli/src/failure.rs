@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use hedgerow_policy::PolicyErrors;
+use hedgerow_policy::ConfigErrors;
 use hedgerow_publish::PublishError;
 use hedgerow_table::{InputError, TableError};
 
@@ -56,8 +56,8 @@ impl From<PublishError> for Failure {
     }
 }
 
-impl From<PolicyErrors> for Failure {
-    fn from(errors: PolicyErrors) -> Self {
+impl From<ConfigErrors> for Failure {
+    fn from(errors: ConfigErrors) -> Self {
         Failure::Publish(errors.into())
     }
 }

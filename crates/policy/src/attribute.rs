@@ -6,10 +6,10 @@ use std::rc::Rc;
 use hedgerow_table::{HierarchySpec, Kind};
 
 use crate::hierarchy;
-use crate::position::quoted;
-use crate::reader::{Field, Reader};
-use crate::tree::{At, Data, Node, key_text};
 use crate::words::{ATTRIBUTE, ROLES, TYPES};
+use hedgerow_config::quoted;
+use hedgerow_config::{At, Data, Node, key_text};
+use hedgerow_config::{Field, Reader};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {

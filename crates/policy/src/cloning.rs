@@ -4,11 +4,11 @@ use hedgerow_privacy::Model;
 use hedgerow_table::Ratio;
 
 use crate::attribute::{Draft, Role};
-use crate::number::{SHARE, SHARE_ABOVE_ZERO};
 use crate::publish::{Assignment, Method, Publish, refuse_for};
-use crate::reader::{Fields, Reader};
 use crate::rule::Rule;
 use crate::words::RARE;
+use hedgerow_config::number::{SHARE, SHARE_ABOVE_ZERO};
+use hedgerow_config::{Fields, Reader};
 
 /// How a table is cloned.
 #[derive(Debug, Clone, PartialEq)]

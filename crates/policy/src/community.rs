@@ -2,10 +2,10 @@
 
 use hedgerow_privacy::Model;
 
-use crate::reader::Reader;
 use crate::rule::Rule;
-use crate::tree::Node;
 use crate::words::COMMUNITY;
+use hedgerow_config::Node;
+use hedgerow_config::Reader;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Community {

@@ -2,11 +2,11 @@
 //! must protect them too.
 
 use crate::attribute::Role;
-use crate::position::quoted;
-use crate::reader::{Field, Reader};
 use crate::rule::{Context, find};
-use crate::tree::{Data, Node};
 use crate::words::DEPENDENCY;
+use hedgerow_config::quoted;
+use hedgerow_config::{Data, Node};
+use hedgerow_config::{Field, Reader};
 
 /// `from → to`.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,12 +8,12 @@ use hedgerow_table::date::Date;
 use hedgerow_table::hierarchy::{Bound, DateUnit};
 use hedgerow_table::{HierarchySpec, Kind, Ratio};
 
-use crate::number::ABOVE_ZERO;
-use crate::position::quoted;
-use crate::reader::{Field, Reader};
-use crate::source::file_path;
-use crate::tree::Data;
-use crate::words::{DATE_UNITS, HIERARCHY, listed};
+use crate::words::{DATE_UNITS, HIERARCHY};
+use hedgerow_config::Data;
+use hedgerow_config::number::ABOVE_ZERO;
+use hedgerow_config::source::file_path;
+use hedgerow_config::{Field, Reader};
+use hedgerow_config::{listed, quoted};
 
 /// Every level costs a map of the whole domain and multiplies the lattice.
 const LEVELS_MAX: usize = 100;

@@ -22,24 +22,15 @@ mod attribute;
 mod cloning;
 mod community;
 mod dependency;
-mod error;
 mod hierarchy;
 mod model;
-mod number;
-mod position;
 pub mod propose;
 mod publish;
-mod reader;
 mod rule;
 pub mod sidecar;
-mod source;
-mod syntax;
-mod tree;
 pub mod words;
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use hedgerow_table::InputError;
@@ -48,20 +39,21 @@ pub use attribute::{Attribute, Role};
 pub use cloning::{Cloning, RareValues};
 pub use community::Community;
 pub use dependency::Dependency;
-pub use error::{PolicyError, PolicyErrors};
-pub use position::{Excerpt, Position};
+pub use hedgerow_config::{ConfigError, ConfigErrors, Excerpt, Position, Source};
+pub use hedgerow_table::Format;
 pub use publish::{Algorithm, Anonymizer, Assignment, Loss, Method, Publish, SECONDS_MAX, Summary};
 pub use rule::Rule;
 pub use sidecar::Sidecar;
-pub use source::{Format, Source};
 
 use attribute::Draft;
-use reader::Reader;
+use hedgerow_config::{At, FileKind, Node, Reader, source};
 use rule::Context;
-use tree::{At, Node};
 
-/// A policy is written by hand; anything larger is the wrong file.
-const BYTES_MAX: u64 = 1 << 20;
+const POLICY_FILE: FileKind = FileKind {
+    noun: "policy",
+    absent: "check the path, or let `hedgerow init DATA` write a policy",
+    too_large: "name the policy, not the data; long hierarchies go into files of their own",
+};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
@@ -80,28 +72,13 @@ pub struct Policy {
 }
 
 impl Policy {
-    pub fn load(path: &Path) -> Result<Policy, PolicyErrors> {
-        Policy::parse(&read_text(path)?, path)
+    pub fn load(path: &Path) -> Result<Policy, ConfigErrors> {
+        hedgerow_config::load(path, POLICY_FILE, |reader, root| read_root(reader, root, path))
     }
 
     /// `path` names the file in messages, and its folder is where relative paths start.
-    pub fn parse(text: &str, path: &Path) -> Result<Policy, PolicyErrors> {
-        if text.len() as u64 > BYTES_MAX {
-            let problem = "larger than 1 MiB, which no policy is";
-            let hint = "name the policy, not the data; long hierarchies go into files of their own";
-            return Err(PolicyErrors::about_file(path.display().to_string(), problem, hint));
-        }
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut reader = Reader::new(text, path);
-        let root = match Node::parse(text) {
-            Ok(root) => root,
-            Err(error) => {
-                syntax::refuse(&mut reader, &error);
-                return reader.finish(None);
-            }
-        };
-        let policy = read_root(&mut reader, &root, path);
-        reader.finish(policy)
+    pub fn parse(text: &str, path: &Path) -> Result<Policy, ConfigErrors> {
+        hedgerow_config::parse(text, path, POLICY_FILE, |reader, root| read_root(reader, root, path))
     }
 
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
@@ -112,39 +89,6 @@ impl Policy {
     pub fn quasi(&self) -> impl Iterator<Item = &Attribute> {
         self.attributes.iter().filter(|attribute| attribute.role == Role::Quasi)
     }
-}
-
-fn read_text(path: &Path) -> Result<String, PolicyErrors> {
-    let bytes = read_bytes(path).map_err(|error| unreadable(path, &error))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let start = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
-        let line = start.matches('\n').count() + 1;
-        let column = start.chars().rev().take_while(|&c| c != '\n').count() + 1;
-        let place = format!("{}:{line}:{column}", path.display());
-        PolicyErrors::about_file(place, "not valid UTF-8", "a policy is a text file: save it with the encoding UTF-8")
-    })
-}
-
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    // One byte more than allowed, so that too large a file is noticed without being read.
-    File::open(path)?.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> PolicyErrors {
-    let (problem, hint) = match error.kind() {
-        io::ErrorKind::NotFound => {
-            ("no such file".to_owned(), "check the path, or let `hedgerow init DATA` write a policy")
-        }
-        io::ErrorKind::IsADirectory => {
-            ("a folder, not a file".to_owned(), "name the policy file in it, such as `policy.toml`")
-        }
-        io::ErrorKind::PermissionDenied => ("may not be read".to_owned(), "ask for permission to read the file"),
-        _ => (format!("cannot be read: {error}"), "check the path and the disk"),
-    };
-    PolicyErrors::about_file(path.display().to_string(), problem, hint)
 }
 
 fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy> {

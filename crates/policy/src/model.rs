@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use hedgerow_privacy::{Distance, Model, Reading};
 use hedgerow_table::Ratio;
 
-use crate::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SHARE_ABOVE_ZERO};
-use crate::position::quoted;
-use crate::reader::{Field, Fields, Reader};
-use crate::tree::{At, Data, Node};
-use crate::words::{DISTANCES, MODELS, READINGS, RULE, listed};
+use crate::words::{DISTANCES, MODELS, READINGS, RULE};
+use hedgerow_config::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SHARE_ABOVE_ZERO};
+use hedgerow_config::{At, Data, Node};
+use hedgerow_config::{Field, Fields, Reader};
+use hedgerow_config::{listed, quoted};
 
 pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Model> {
     let Data::Table(entries) = &node.data else {

@@ -3,12 +3,12 @@
 use hedgerow_table::Ratio;
 
 use crate::cloning::{self, Cloning};
-use crate::number::{ABOVE_ZERO, SHARE};
-use crate::reader::{Field, Fields, Reader};
-use crate::tree::Node;
 use crate::words::{
     ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, CLONE_ASSIGNMENTS, LOSSES, METHODS, PUBLISH, SUMMARIES,
 };
+use hedgerow_config::Node;
+use hedgerow_config::number::{ABOVE_ZERO, SHARE};
+use hedgerow_config::{Field, Fields, Reader};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Publish {

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use hedgerow_privacy::{Distance, Model};
+use hedgerow_table::spelling::nearest;
 
 use crate::attribute::{Draft, Role};
 use crate::model;
-use crate::position::quoted;
-use crate::reader::{Field, Fields, Reader};
-use crate::tree::{Data, Node};
-use crate::words::{RULE, listed, nearest};
+use crate::words::RULE;
+use hedgerow_config::{Data, Node};
+use hedgerow_config::{Field, Fields, Reader};
+use hedgerow_config::{listed, quoted};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
@@ -216,7 +217,7 @@ fn check_protect(reader: &mut Reader<'_>, fields: &Fields<'_>, require: &[(Model
         let problem = format!("the hierarchical distance needs a hierarchy, and {} has none", quoted(name));
         let hint = format!(
             "add one in `[attributes]`: `{} = {{ role = \"sensitive\", hierarchy = \"FILE.csv\" }}`",
-            crate::tree::key_text(name)
+            hedgerow_config::key_text(name)
         );
         reader.refuse(&field.node.at, problem, hint);
     }

@@ -8,11 +8,8 @@ use std::path::Path;
 use hedgerow_table::HierarchySpec;
 
 use crate::attribute::{self, Attribute};
-use crate::error::PolicyErrors;
-use crate::reader::Reader;
-use crate::source::{self, Source};
-use crate::syntax;
-use crate::tree::Node;
+use hedgerow_config::{ConfigErrors, FileKind, Node, Reader, Source, source};
+
 use crate::words::SIDECAR;
 
 /// The name of the file in a directory that holds such a release.
@@ -25,24 +22,21 @@ pub struct Sidecar {
 }
 
 impl Sidecar {
-    pub fn load(path: &Path) -> Result<Sidecar, PolicyErrors> {
-        Sidecar::parse(&crate::read_text(path)?, path)
+    pub fn load(path: &Path) -> Result<Sidecar, ConfigErrors> {
+        hedgerow_config::load(path, SIDECAR_FILE, |reader, root| read_root(reader, root, path))
     }
 
     /// `path` names the file in messages, and its folder is where relative paths start.
-    pub fn parse(text: &str, path: &Path) -> Result<Sidecar, PolicyErrors> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut reader = Reader::new(text, path);
-        let sidecar = match Node::parse(text) {
-            Ok(root) => read_root(&mut reader, &root, path),
-            Err(error) => {
-                syntax::refuse(&mut reader, &error);
-                None
-            }
-        };
-        reader.finish(sidecar)
+    pub fn parse(text: &str, path: &Path) -> Result<Sidecar, ConfigErrors> {
+        hedgerow_config::parse(text, path, SIDECAR_FILE, |reader, root| read_root(reader, root, path))
     }
 }
+
+const SIDECAR_FILE: FileKind = FileKind {
+    noun: "description of a table",
+    absent: "check the path",
+    too_large: "name the description, not the data",
+};
 
 fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Sidecar> {
     let folder = path.parent().unwrap_or(Path::new(""));

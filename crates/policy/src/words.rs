@@ -1,43 +1,8 @@
 //! Every key and every name a policy may use, in one place, so that reading, error messages, help and completion
 //! cannot disagree.
 
-/// A key of a table, or a name that stands as a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word {
-    pub name: &'static str,
-    /// One line that explains it.
-    pub about: &'static str,
-    /// How it may be written, for hints; empty for names that stand as values.
-    pub example: &'static str,
-    /// What people with other habits call it; never accepted, but answered with this word.
-    pub also: &'static [&'static str],
-    /// Whether this version can do it. A known word that it cannot do is refused as such, not as a mistake.
-    pub available: bool,
-    /// Whether its table must have it.
-    pub required: bool,
-}
-
-impl Word {
-    const fn key(name: &'static str, example: &'static str, about: &'static str) -> Word {
-        Word { name, about, example, also: &[], available: true, required: false }
-    }
-
-    const fn value(name: &'static str, about: &'static str) -> Word {
-        Word::key(name, "", about)
-    }
-
-    const fn also(self, also: &'static [&'static str]) -> Word {
-        Word { also, ..self }
-    }
-
-    const fn later(self) -> Word {
-        Word { available: false, ..self }
-    }
-
-    const fn required(self) -> Word {
-        Word { required: true, ..self }
-    }
-}
+use hedgerow_config::Word;
+pub use hedgerow_config::source::{FORMATS, SOURCE};
 
 /// The tables of the file.
 pub const SECTIONS: &[Word] = &[
@@ -52,25 +17,6 @@ pub const SECTIONS: &[Word] = &[
 
 /// The tables of a sidecar, which describes a table that is published already.
 pub const SIDECAR: &[Word] = SECTIONS.split_at(2).0;
-
-pub const SOURCE: &[Word] = &[
-    Word::key("path", "path = \"patients.csv\"", "the file, relative to the policy").also(&["file", "filename"]),
-    Word::key("format", "format = \"csv\"", "what the file is, when its suffix does not tell").also(&["type"]),
-    Word::key("delimiter", "delimiter = \";\"", "what separates fields, when it should not be detected")
-        .also(&["separator", "sep"]),
-    Word::key("quote", "quote = \"'\"", "what encloses fields, when it is not the double quote"),
-    Word::key("null", "null = [\"\", \"NA\"]", "all texts that count as missing").also(&["nulls", "missing", "na"]),
-    Word::key("url", "url = \"postgres://…\"", "a database").also(&["database"]).later(),
-    Word::key("table", "table = \"patients\"", "a table of the database").later(),
-    Word::key("query", "query = \"select …\"", "a query on the database").also(&["sql"]).later(),
-];
-
-pub const FORMATS: &[Word] = &[
-    Word::value("csv", "fields separated by commas or semicolons"),
-    Word::value("tsv", "fields separated by tabs"),
-    Word::value("parquet", "Apache Parquet"),
-    Word::value("ndjson", "one JSON object per line").also(&["json", "jsonl", "json-lines"]),
-];
 
 pub const ATTRIBUTE: &[Word] = &[
     Word::key("role", "role = \"quasi\"", "what an attacker can do with it").required(),
@@ -319,71 +265,12 @@ pub const LOSSES: &[Word] = &[
 pub const COMMUNITY: &[Word] =
     &[Word::key("releases", "releases = [\"../neighbor/release\"]", "directories or globs").also(&["release"])];
 
-/// The word meant by something that is not one: by another name it goes by, or by a slip of the pen.
-pub(crate) fn nearest_word<'w>(given: &str, words: impl Iterator<Item = &'w Word>) -> Option<&'w str> {
-    let words: Vec<&Word> = words.collect();
-    let plain = folded(given);
-    let known_as = words.iter().find(|word| word.also.iter().any(|also| folded(also) == plain));
-    known_as.map(|word| word.name).or_else(|| nearest(given, words.iter().map(|word| word.name)))
-}
-
-/// The closest name, if it is close enough to be meant: a third of its letters may differ, and no more than four.
-pub fn nearest<'w>(given: &str, names: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    /// The comparison takes time quadratic in the length, and nobody mistypes a longer name.
-    const BYTES_MAX: usize = 100;
-    const EDITS_MAX: usize = 4;
-    let plain = folded(given);
-    if given.len() > BYTES_MAX || plain.is_empty() {
-        return None;
-    }
-    let scored = names.filter(|name| name.len() <= BYTES_MAX).map(|name| {
-        let other = folded(name);
-        let length = plain.chars().count().max(other.chars().count());
-        (strsim::damerau_levenshtein(&plain, &other), length, name)
-    });
-    let (distance, length, name) = scored.min_by_key(|&(distance, ..)| distance)?;
-    (distance <= length.div_ceil(3).min(EDITS_MAX) && distance < length).then_some(name)
-}
-
-/// Case, underscores and blanks are the commonest slips and weigh nothing.
-fn folded(name: &str) -> String {
-    name.trim().to_lowercase().replace(['_', ' '], "-")
-}
-
-/// `a`, `b` and `c`; long lists are cut.
-pub(crate) fn listed<'w>(names: impl Iterator<Item = &'w str>) -> String {
-    const NAMES_MAX: usize = 12;
-    let mut rest = names;
-    let mut names: Vec<String> = rest.by_ref().take(NAMES_MAX).map(crate::position::quoted).collect();
-    let more = rest.count();
-    if more > 0 {
-        names.push(format!("{more} more"));
-    }
-    match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, first)) => format!("{} and {last}", first.join(", ")),
-        None => String::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use hedgerow_privacy::{Distance, Reading};
     use hedgerow_table::Kind;
-
-    #[test]
-    fn slips_and_other_names_find_their_word() {
-        assert_eq!(nearest_word("supression", PUBLISH.iter()), Some("suppression"));
-        assert_eq!(nearest_word("max_nodes", PUBLISH.iter()), Some("max-nodes"));
-        assert_eq!(nearest_word("Quasi Identifier", ROLES.iter()), Some("quasi"));
-        assert_eq!(nearest_word("insensitive", ROLES.iter()), Some("plain"), "not `sensitive`, though it looks alike");
-        assert_eq!(nearest_word("color", PUBLISH.iter()), None);
-        assert_eq!(nearest_word("", PUBLISH.iter()), None);
-        assert_eq!(nearest("x", ["y"].into_iter()), None, "one letter for another is a different name");
-        assert_eq!(nearest("agee", ["zip", "age"].into_iter()), Some("age"));
-        assert_eq!(nearest(&"a".repeat(1_000_000), ["a"].into_iter()), None);
-    }
+    use hedgerow_table::spelling::folded;
 
     #[test]
     fn no_two_words_of_a_table_share_a_name() {
@@ -404,8 +291,7 @@ mod tests {
         ]);
         tables.extend(MODELS.iter().map(|model| model.keys));
         for table in tables {
-            let mut names: Vec<String> =
-                table.iter().flat_map(|word| word.also.iter().chain([&word.name])).map(|name| folded(name)).collect();
+            let mut names: Vec<String> = table.iter().flat_map(Word::spellings).map(folded).collect();
             let count = names.len();
             names.sort();
             names.dedup();
@@ -419,12 +305,5 @@ mod tests {
         assert_eq!(names(TYPES), Kind::ALL.map(Kind::name));
         assert_eq!(names(DISTANCES), Distance::ALL.map(Distance::name));
         assert_eq!(names(READINGS), Reading::ALL.map(Reading::name));
-    }
-
-    #[test]
-    fn lists_read_as_sentences_and_end() {
-        assert_eq!(listed(["a"].into_iter()), "`a`");
-        assert_eq!(listed(["a", "b", "c"].into_iter()), "`a`, `b` and `c`");
-        assert!(listed((0..100).map(|_| "name")).ends_with("and 88 more"));
     }
 }

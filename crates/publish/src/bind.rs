@@ -8,7 +8,7 @@ use hedgerow_policy::{Attribute, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
 use hedgerow_privacy::{Distribution, Judge, Model, Rule, Tree, models};
 use hedgerow_table::frequency::Layout;
-use hedgerow_table::read::{Format, ReadOptions, read_table};
+use hedgerow_table::read::{ReadOptions, read_table};
 use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError};
 use hedgerow_verify::check::NamedRule;
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, Ta
     let source = &policy.source;
     let read = policy.attributes.iter().filter(|attribute| attribute.role != Role::Identifier);
     let options = ReadOptions {
-        format: source.format.map(format),
+        format: source.format,
         delimiter: source.delimiter,
         quote: source.quote,
         nulls: source.nulls.clone(),
@@ -63,15 +63,6 @@ pub fn rules_for(policy: &Policy, table: &Table) -> Result<Vec<NamedRule>, Table
 
 fn tree_of(hierarchy: &Hierarchy) -> Tree {
     Tree { levels: hierarchy.levels()[1..].iter().map(|level| level.map.clone()).collect() }
-}
-
-fn format(declared: hedgerow_policy::Format) -> Format {
-    match declared {
-        hedgerow_policy::Format::Csv => Format::Csv,
-        hedgerow_policy::Format::Tsv => Format::Tsv,
-        hedgerow_policy::Format::Parquet => Format::Parquet,
-        hedgerow_policy::Format::Ndjson => Format::Ndjson,
-    }
 }
 
 /// A release writes a missing value as an empty cell, so an empty text that is not missing would become missing in it.
@@ -121,7 +112,7 @@ impl<'a> Bound<'a> {
         for attribute in &policy.attributes {
             if !table.header.contains(&attribute.name) {
                 let hint =
-                    match hedgerow_policy::words::nearest(&attribute.name, table.header.iter().map(String::as_str)) {
+                    match hedgerow_table::spelling::nearest(&attribute.name, table.header.iter().map(String::as_str)) {
                         Some(name) => format!("did you mean `{name}`?"),
                         None => format!("the columns are: {}", table.header.join(", ")),
                     };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hedgerow_policy::PolicyErrors;
+use hedgerow_policy::ConfigErrors;
 use hedgerow_table::{InputError, TableError};
 use hedgerow_verify::verified::VerifyError;
 
@@ -10,7 +10,7 @@ use hedgerow_verify::verified::VerifyError;
 pub enum PublishError {
     /// The policy itself.
     #[error(transparent)]
-    Policy(#[from] PolicyErrors),
+    Policy(#[from] ConfigErrors),
     /// The data, a hierarchy, or the disk.
     #[error(transparent)]
     Table(#[from] TableError),

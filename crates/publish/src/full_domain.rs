@@ -19,24 +19,16 @@ use crate::loss::LossModel;
 use crate::publish::{PublishOptions, Searched};
 use crate::search::{Budget, FullDomain, Outcome, search};
 
-pub const LOSSES: [(Loss, &str); 5] = [
-    (Loss::Ncp, "ncp"),
-    (Loss::Precision, "precision"),
-    (Loss::Discernibility, "discernibility"),
-    (Loss::AverageClass, "average-class"),
-    (Loss::Granularity, "granularity"),
-];
-
 pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
     let source = bound.table.rows as u64;
     let judge = bound.judge()?;
     let loss_model = |loss| LossModel::new(loss, &bound.loss_attributes(), source, bound.k());
-    let measured = LOSSES.map(|(loss, _)| loss_model(loss));
+    let measured = Loss::ALL.map(loss_model);
     let outcome = find(bound, &judge, &loss_model(bound.policy.publish.loss), &measured, options);
     let Some(found) = &outcome.best else {
         return Err(Box::new(why_not(bound, &judge, &outcome)).into());
     };
-    let losses = LOSSES.iter().zip(&found.losses).map(|((_, name), loss)| ((*name).to_owned(), json!(loss))).collect();
+    let losses = Loss::ALL.iter().zip(&found.losses).map(|(loss, value)| (loss.name().to_owned(), json!(value))).collect();
     let rows = Rows { source, out: source - found.suppressed, suppressed: found.suppressed };
     let recoded = bound.quasi.iter().zip(&found.levels).map(|(quasi, &level)| recoded(quasi, level)).collect();
     let (table, codebook) = generalized::table(bound, recoded, found.kept_rows.clone())?;

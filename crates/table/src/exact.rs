@@ -19,19 +19,33 @@ impl Ratio {
     /// The decimal that a float prints as. `None` for negative, infinite or NaN, and for decimals that need more than
     /// 18 digits.
     pub fn from_decimal(value: f64) -> Option<Ratio> {
-        if !value.is_finite() || value < 0.0 {
-            return None;
+        Ratio::parse(&value.to_string()).ok()
+    }
+
+    /// The fraction in lowest terms that a number's text means: `0.30`, `+1_0.5`, `2e-2`.
+    pub fn parse(text: &str) -> Result<Ratio, Inexact> {
+        let text: String = text.trim().chars().filter(|&c| c != '_').collect();
+        let (negative, text) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text.strip_prefix('+').unwrap_or(&text)),
+        };
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let digits = format!("{whole}{fraction}");
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(Inexact::OutOfRange);
         }
-        let text = value.to_string();
-        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        let whole = if fraction.is_empty() { whole } else { whole.trim_start_matches('0') };
-        if whole.len() + fraction.len() > 18 {
-            return None;
+        let significant = digits.trim_start_matches('0');
+        if significant.is_empty() {
+            return Ok(Ratio::ZERO);
         }
-        let numerator: u64 = format!("{whole}{fraction}").parse().ok()?;
-        let denominator = 10u64.pow(fraction.len() as u32);
-        let divisor = gcd(numerator, denominator).max(1);
-        Some(Ratio { numerator: numerator / divisor, denominator: denominator / divisor })
+        if negative {
+            return Err(Inexact::OutOfRange);
+        }
+        // An exponent too long for an integer needs far more than eighteen digits either way.
+        let exponent: i64 = exponent.parse::<i32>().map_err(|_| Inexact::TooManyDigits)?.into();
+        scaled(significant, fraction.len() as i64 - exponent)
     }
 
     pub fn as_f64(self) -> f64 {
@@ -65,6 +79,30 @@ impl fmt::Display for Ratio {
     }
 }
 
+/// Why a text is no [`Ratio`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inexact {
+    /// Negative, infinite, or not a number.
+    OutOfRange,
+    TooManyDigits,
+}
+
+/// The number with these digits, the last `decimals` of them behind the point.
+fn scaled(significant: &str, decimals: i64) -> Result<Ratio, Inexact> {
+    const DIGITS_MAX: i64 = 18;
+    let digits = significant.len() as i64;
+    if digits > DIGITS_MAX || decimals > DIGITS_MAX || digits - decimals.min(0) > DIGITS_MAX {
+        return Err(Inexact::TooManyDigits);
+    }
+    let number: u64 = significant.parse().map_err(|_| Inexact::TooManyDigits)?;
+    if decimals <= 0 {
+        return Ok(Ratio::integer(number * 10u64.pow(decimals.unsigned_abs() as u32)));
+    }
+    let denominator = 10u64.pow(decimals as u32);
+    let divisor = gcd(number, denominator);
+    Ok(Ratio { numerator: number / divisor, denominator: denominator / divisor })
+}
+
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -96,5 +134,37 @@ mod tests {
         assert!(!Ratio::from_decimal(2.5).unwrap().times_at_most(3, 7));
         assert_eq!(Ratio::from_decimal(2.5).unwrap().ceil(), 3);
         assert_eq!((4..6).map(|rows| Ratio::from_decimal(2.5).unwrap().times_in(rows)).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_number_is_the_fraction_its_text_says() {
+        let ratio = |numerator, denominator| Ok(Ratio { numerator, denominator });
+        assert_eq!(Ratio::parse("0.30"), ratio(3, 10));
+        assert_eq!(Ratio::parse("+1_0.5"), ratio(21, 2));
+        assert_eq!(Ratio::parse("2e-2"), ratio(1, 50));
+        assert_eq!(Ratio::parse("2.50E1"), ratio(25, 1));
+        assert_eq!(Ratio::parse("1e17"), ratio(100_000_000_000_000_000, 1));
+        assert_eq!(Ratio::parse("0.123456789012345678"), ratio(61_728_394_506_172_839, 500_000_000_000_000_000));
+        assert_eq!(Ratio::parse("-0.0"), ratio(0, 1));
+        assert_eq!(Ratio::parse("0e999999999999"), ratio(0, 1));
+        assert_eq!(Ratio::parse("1.5000000000000000000000000"), ratio(3, 2));
+    }
+
+    #[test]
+    fn too_many_digits_and_out_of_range_are_different_refusals() {
+        for text in ["nan", "inf", "-inf", "+nan", "-1.5", "-1e-9", "", "."] {
+            assert_eq!(Ratio::parse(text), Err(Inexact::OutOfRange), "{text}");
+        }
+        for text in ["1e30", "1e-30", "0.1234567890123456789", "1e99999999999999", "1e-99999999999999", "12345678901e9"]
+        {
+            assert_eq!(Ratio::parse(text), Err(Inexact::TooManyDigits), "{text}");
+        }
+    }
+
+    #[test]
+    fn it_agrees_with_the_decimal_a_float_prints_as() {
+        for text in ["0.02", "0.07", "0.333", "1.0", "123.456", "1e-9", "0.1", "99999.5"] {
+            assert_eq!(Ratio::parse(text).ok(), Ratio::from_decimal(text.parse().unwrap()), "{text}");
+        }
     }
 }

@@ -13,6 +13,7 @@ pub mod parallel;
 pub mod progress;
 pub mod read;
 pub mod records;
+pub mod spelling;
 
 pub use codes::Codes;
 pub use column::{Column, Table};
@@ -22,4 +23,4 @@ pub use exact::Ratio;
 pub use frequency::{Classes, FrequencySet, Layout, Recoding};
 pub use hierarchy::{Bound, Cover, DateUnit, Hierarchy, HierarchySpec, Label, Level};
 pub use progress::{NoProgress, Progress};
-pub use read::{Cells, TableBuilder};
+pub use read::{Cells, Format, TableBuilder};

@@ -2,6 +2,7 @@
 
 use hedgerow_release::cloned::Cloned;
 use hedgerow_release::codebook::Codebook;
+use hedgerow_table::spelling::nearest;
 use hedgerow_table::{Column, InputError, Kind, TableError};
 
 use crate::estimate::axis::Axis;
@@ -73,14 +74,6 @@ pub(crate) fn plain(name: &str) -> bool {
     let mut characters = name.chars();
     characters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
         && characters.all(|character| character.is_alphanumeric() || character == '_')
-}
-
-/// The most similar of some names, if it is similar at all.
-pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let name = name.to_lowercase();
-    let similar = |known: &'n str| (strsim::normalized_damerau_levenshtein(&name, &known.to_lowercase()), known);
-    let best = names.map(similar).max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 >= 0.6).then_some(best.1)
 }
 
 pub(crate) fn shortened(text: &str) -> String {

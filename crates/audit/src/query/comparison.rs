@@ -4,9 +4,10 @@
 //! value that is a label of the column, such as `'20 to 29'`, stands for what the label covers.
 
 use hedgerow_table::date::Date;
+use hedgerow_table::spelling::nearest;
 use hedgerow_table::{Bound, InputError, Kind};
 
-use super::columns::{Columns, nearest, shortened};
+use super::columns::{Columns, shortened};
 use super::condition::Condition;
 use super::sql::{column_of, hyphen, refuse};
 use super::tree::Expression;

@@ -1,8 +1,9 @@
 //! From a line of SQL to a [`Question`], or to a refusal that names what is not understood.
 
 use hedgerow_table::InputError;
+use hedgerow_table::spelling::nearest;
 
-use super::columns::{Columns, nearest, plain, shortened};
+use super::columns::{Columns, plain, shortened};
 use super::comparison::Reader;
 use super::condition::{Condition, Where};
 use super::syntax::parse;

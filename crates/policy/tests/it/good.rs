@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hedgerow_policy::{Policy, PolicyErrors};
+use hedgerow_policy::{ConfigErrors, Policy};
 
 /// Line numbers matter below.
 pub(crate) const GOOD: &str = r#"[source]
@@ -24,7 +24,7 @@ suppression = 0.02
 loss = "ncp"
 "#;
 
-pub(crate) fn parse(text: &str) -> Result<Policy, PolicyErrors> {
+pub(crate) fn parse(text: &str) -> Result<Policy, ConfigErrors> {
     Policy::parse(text, Path::new("policy.toml"))
 }
 

@@ -1,4 +1,4 @@
-//! Which format a file is in, told by its name.
+//! Which format a file is in, by its name.
 
 use std::path::Path;
 
@@ -13,6 +13,27 @@ pub enum Format {
 }
 
 impl Format {
+    pub const ALL: [Format; 4] = [Format::Csv, Format::Tsv, Format::Parquet, Format::Ndjson];
+
+    /// As it stands in a policy.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Parquet => "parquet",
+            Format::Ndjson => "ndjson",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Whether fields are separated by a character that can be chosen.
+    pub fn has_delimiter(self) -> bool {
+        matches!(self, Format::Csv | Format::Tsv)
+    }
+
     /// By the suffix, after one of compression: `people.csv`, `people.tsv.gz`.
     pub fn of(path: &Path) -> Result<Format, TableError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

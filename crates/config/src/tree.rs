@@ -1,5 +1,5 @@
 //! The TOML document as one kind of tree, every node with its place. A table is a table here whether it was written
-//! as `[a]`, `a.b = …` or `{ … }`, and a list whether as `[[a]]` or `[ … ]`: the policy means the same by them.
+//! as `[a]`, `a.b = …` or `{ … }`, and a list whether as `[[a]]` or `[ … ]`: they mean the same.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -8,12 +8,12 @@ use toml_edit::{Datetime, Document, Item, TableLike, TomlError, Value};
 
 /// Where a node stands: its key path and its spans in the text.
 #[derive(Debug)]
-pub(crate) struct At {
+pub struct At {
     parent: Option<Rc<At>>,
     name: Name,
     /// The key, or for an element of a list the element itself.
-    pub(crate) key: Range<usize>,
-    pub(crate) value: Range<usize>,
+    pub key: Range<usize>,
+    pub value: Range<usize>,
 }
 
 #[derive(Debug)]
@@ -25,13 +25,13 @@ enum Name {
 }
 
 #[derive(Debug)]
-pub(crate) struct Node {
-    pub(crate) at: Rc<At>,
-    pub(crate) data: Data,
+pub struct Node {
+    pub at: Rc<At>,
+    pub data: Data,
 }
 
 #[derive(Debug)]
-pub(crate) enum Data {
+pub enum Data {
     Text(String),
     Integer(i64),
     Float,
@@ -44,7 +44,7 @@ pub(crate) enum Data {
 
 impl At {
     /// A key that is not there: named, with the place of what should hold it.
-    pub(crate) fn missing(parent: &Rc<At>, key: &str) -> At {
+    pub fn missing(parent: &Rc<At>, key: &str) -> At {
         At {
             parent: Some(parent.clone()),
             name: Name::Key(key.to_owned()),
@@ -54,7 +54,7 @@ impl At {
     }
 
     /// The file as a whole.
-    pub(crate) fn nowhere() -> At {
+    pub fn nowhere() -> At {
         At { parent: None, name: Name::Root, key: 0..0, value: 0..0 }
     }
 
@@ -65,7 +65,7 @@ impl At {
     }
 
     /// `rule[2].require.k`; a key that TOML would want in quotes is quoted.
-    pub(crate) fn path(&self) -> String {
+    pub fn path(&self) -> String {
         let mut path = self.parent.as_ref().map(|parent| parent.path()).unwrap_or_default();
         match &self.name {
             Name::Root => {}
@@ -88,7 +88,7 @@ impl Node {
     }
 
     /// With its article, to be read after "found".
-    pub(crate) fn type_name(&self) -> &'static str {
+    pub fn type_name(&self) -> &'static str {
         match &self.data {
             Data::Text(_) => "a text",
             Data::Integer(_) => "a whole number",
@@ -101,8 +101,8 @@ impl Node {
     }
 }
 
-/// A key as it is written in a policy: bare where TOML allows it.
-pub(crate) fn key_text(key: &str) -> String {
+/// A key as it is written in the file: bare where TOML allows it.
+pub fn key_text(key: &str) -> String {
     const KEY_CHARS_MAX: usize = 60;
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !key.is_empty() && key.len() <= KEY_CHARS_MAX && key.chars().all(bare) {

@@ -57,7 +57,7 @@ fn hint(message: &str) -> &'static str {
         ("leading zero", "write numbers without leading zeros, and texts such as codes in double quotes"),
         ("integer number overflowed", "whole numbers reach up to 9223372036854775807"),
         ("floating-point number overflowed", "the number is too large"),
-        ("recursion", "no part of a policy is nested this deep"),
+        ("recursion", "nothing here is nested this deep"),
     ];
     let known = HINTS.iter().find(|(part, _)| message.contains(part));
     known.map_or("see https://toml.io for how TOML is written", |(_, hint)| hint)

@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use hedgerow_table::Format;
+
 use crate::position::quoted;
 use crate::reader::{Field, Fields, Reader};
 use crate::tree::{At, Data, Node};
-use crate::words::{FORMATS, SOURCE};
+use crate::word::Word;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Resolved against the policy's folder.
+    /// Resolved against the folder of the file that names it.
     pub path: PathBuf,
     /// As given; `None` means by the file's suffix.
     pub format: Option<Format>,
@@ -23,49 +25,30 @@ pub struct Source {
     pub place: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    Csv,
-    Tsv,
-    Parquet,
-    Ndjson,
-}
+pub const SOURCE: &[Word] = &[
+    Word::key("path", "path = \"patients.csv\"", "the file, relative to this file").also(&["file", "filename"]),
+    Word::key("format", "format = \"csv\"", "what the file is, when its suffix does not say").also(&["type"]),
+    Word::key("delimiter", "delimiter = \";\"", "what separates fields, when it should not be detected")
+        .also(&["separator", "sep"]),
+    Word::key("quote", "quote = \"'\"", "what encloses fields, when it is not the double quote"),
+    Word::key("null", "null = [\"\", \"NA\"]", "all texts that count as missing").also(&["nulls", "missing", "na"]),
+    Word::key("url", "url = \"postgres://…\"", "a database").also(&["database"]).later(),
+    Word::key("table", "table = \"patients\"", "a table of the database").later(),
+    Word::key("query", "query = \"select …\"", "a query on the database").also(&["sql"]).later(),
+];
 
-impl Format {
-    pub const ALL: [Format; 4] = [Format::Csv, Format::Tsv, Format::Parquet, Format::Ndjson];
+pub const FORMATS: &[Word] = &[
+    Word::value("csv", "fields separated by commas or semicolons"),
+    Word::value("tsv", "fields separated by tabs"),
+    Word::value("parquet", "Apache Parquet"),
+    Word::value("ndjson", "one JSON object per line").also(&["json", "jsonl", "json-lines"]),
+];
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Csv => "csv",
-            Format::Tsv => "tsv",
-            Format::Parquet => "parquet",
-            Format::Ndjson => "ndjson",
-        }
-    }
-
-    fn has_delimiter(self) -> bool {
-        matches!(self, Format::Csv | Format::Tsv)
-    }
-
-    /// By the suffix, behind which one of compression may stand; `None` when it does not tell.
-    fn of_path(path: &str) -> Option<Format> {
-        let path = path.to_ascii_lowercase();
-        let bare = [".gz", ".zst", ".zstd"].iter().find_map(|suffix| path.strip_suffix(suffix)).unwrap_or(&path);
-        match bare.rsplit_once('.')?.1 {
-            "csv" | "txt" => Some(Format::Csv),
-            "tsv" | "tab" => Some(Format::Tsv),
-            "parquet" | "pq" => Some(Format::Parquet),
-            "ndjson" | "jsonl" => Some(Format::Ndjson),
-            _ => None,
-        }
-    }
-}
-
-pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Source> {
+pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Source> {
     let fields = reader.table(node, SOURCE, "[source]")?;
     let path = read_path(reader, &fields);
     let format = fields.get("format").and_then(|field| reader.choice(field, FORMATS.iter(), "format"));
-    let format = format.and_then(|name| Format::ALL.into_iter().find(|format| format.name() == name));
+    let format = format.and_then(Format::from_name);
     let delimiter = fields.get("delimiter").and_then(|field| read_delimiter(reader, field));
     let quote = fields.get("quote").and_then(|field| read_character(reader, field));
     let nulls = match fields.get("null") {
@@ -79,7 +62,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Optio
         reader.refuse(&field.node.at, "the same character as `delimiter`", hint);
     }
     let (path, at) = path?;
-    if let Some(format) = format.or(Format::of_path(path)).filter(|format| !format.has_delimiter()) {
+    if let Some(format) = format.or(Format::of(Path::new(path)).ok()).filter(|format| !format.has_delimiter()) {
         for field in ["delimiter", "quote"].into_iter().filter_map(|key| fields.get(key)) {
             let problem = format!("means nothing for {} data", format.name());
             reader.refuse_key(&field.node.at, problem, "remove it, or set `format = \"csv\"`");
@@ -90,9 +73,9 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Optio
 
 fn read_path<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>) -> Option<(&'n str, &'n At)> {
     let Some(field) = fields.get("path") else {
-        // A database is refused by its own key; asking for a path as well would only distract.
+        // A database is refused by its own key; requiring a path as well would only distract.
         if ["url", "table", "query"].into_iter().all(|key| fields.get(key).is_none()) {
-            let hint = "name the file with the data, relative to the policy; for example `path = \"patients.csv\"`";
+            let hint = "name the file with the data, relative to this file; for example `path = \"patients.csv\"`";
             reader.refuse_key(&At::missing(fields.at, "path"), "`path` is missing", hint);
         }
         return None;
@@ -102,7 +85,7 @@ fn read_path<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>) -> Option<(&'n st
 }
 
 /// A path that could name a file.
-pub(crate) fn file_path<'n>(reader: &mut Reader<'_>, field: Field<'n>) -> Option<&'n str> {
+pub fn file_path<'n>(reader: &mut Reader<'_>, field: Field<'n>) -> Option<&'n str> {
     let path = reader.text(field)?;
     if path.trim().is_empty() || path.contains('\0') {
         reader.refuse(&field.node.at, "names no file", field.hint());
@@ -156,16 +139,5 @@ mod tests {
     #[test]
     fn formats_are_those_of_the_table_of_words() {
         assert!(FORMATS.iter().map(|word| word.name).eq(Format::ALL.map(Format::name)));
-    }
-
-    #[test]
-    fn the_suffix_under_a_compression_tells_the_format() {
-        assert_eq!(Format::of_path("a/B.CSV"), Some(Format::Csv));
-        assert_eq!(Format::of_path("b.ndjson.zst"), Some(Format::Ndjson));
-        assert_eq!(Format::of_path("b.tsv.gz"), Some(Format::Tsv));
-        assert_eq!(Format::of_path("b.jsonl"), Some(Format::Ndjson));
-        assert_eq!(Format::of_path("b.pq.zstd"), Some(Format::Parquet));
-        assert_eq!(Format::of_path("b.dat"), None);
-        assert_eq!(Format::of_path("csv"), None);
     }
 }

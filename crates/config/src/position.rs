@@ -1,4 +1,4 @@
-//! From byte offsets in the policy's text to what a person sees: line, column, and the line with carets below it.
+//! From byte offsets in a file's text to what a person sees: line, column, and the line with carets below it.
 
 use std::fmt;
 use std::ops::Range;
@@ -112,7 +112,7 @@ fn printable(character: char) -> char {
 }
 
 /// A text of the user's between backticks: cut when long, control characters escaped.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     const QUOTED_CHARS_MAX: usize = 60;
     let mut shown = String::from("`");
     for character in text.chars().take(QUOTED_CHARS_MAX) {

@@ -5,40 +5,40 @@ use std::rc::Rc;
 
 use hedgerow_table::InputError;
 
-use crate::error::{PolicyError, PolicyErrors};
+use crate::error::{ConfigError, ConfigErrors};
 use crate::position::{Lines, quoted};
 use crate::tree::{At, Data, Node};
-use crate::words::{Word, listed, nearest_word};
+use crate::word::{Word, listed, nearest_word};
 
 /// More than this is not read by anyone; the rest is counted.
 const ERRORS_MAX: usize = 50;
 
 #[derive(Debug)]
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     file: String,
     lines: Lines<'a>,
-    errors: Vec<(usize, PolicyError)>,
+    errors: Vec<(usize, ConfigError)>,
     left_off: usize,
-    pub(crate) warnings: Vec<InputError>,
+    pub warnings: Vec<InputError>,
 }
 
 /// A value, and the word whose value it is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Field<'n> {
-    pub(crate) node: &'n Node,
+pub struct Field<'n> {
+    pub node: &'n Node,
     word: &'static Word,
 }
 
 /// A table whose keys are all known.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fields<'n> {
-    pub(crate) at: &'n Rc<At>,
+pub struct Fields<'n> {
+    pub at: &'n Rc<At>,
     entries: &'n [(String, Node)],
     words: &'static [Word],
 }
 
 impl<'n> Fields<'n> {
-    pub(crate) fn get(&self, key: &str) -> Option<Field<'n>> {
+    pub fn get(&self, key: &str) -> Option<Field<'n>> {
         debug_assert!(self.words.iter().any(|word| word.name == key), "`{key}` is missing from the table of words");
         Field::of(self.entries, self.words, key)
     }
@@ -46,13 +46,13 @@ impl<'n> Fields<'n> {
 
 impl<'n> Field<'n> {
     /// One value of a table whose other keys are not known yet.
-    pub(crate) fn of(entries: &'n [(String, Node)], words: &'static [Word], key: &str) -> Option<Field<'n>> {
+    pub fn of(entries: &'n [(String, Node)], words: &'static [Word], key: &str) -> Option<Field<'n>> {
         let word = words.iter().find(|word| word.name == key)?;
-        entries.iter().find(|(name, _)| name == key).map(|(_, node)| Field { node, word })
+        entries.iter().find(|(name, _)| word.is(name)).map(|(_, node)| Field { node, word })
     }
 
     /// What the key means and how it may be written.
-    pub(crate) fn hint(self) -> String {
+    pub fn hint(self) -> String {
         format!("{}; for example `{}`", self.word.about, self.word.example)
     }
 }
@@ -63,20 +63,20 @@ impl<'a> Reader<'a> {
         Reader { file, lines: Lines::new(text), errors: Vec::new(), left_off: 0, warnings: Vec::new() }
     }
 
-    /// The policy when nothing was wrong. Errors come out in the order of the file.
-    pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, PolicyErrors> {
+    /// The value when nothing was wrong. Errors come out in the order of the file.
+    pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, ConfigErrors> {
         match value {
             Some(value) if self.errors.is_empty() => Ok(value),
             _ => {
                 self.errors.sort_by_key(|(offset, _)| *offset);
                 let found = self.errors.into_iter().map(|(_, error)| error).collect();
-                Err(PolicyErrors { found, left_off: self.left_off })
+                Err(ConfigErrors { found, left_off: self.left_off })
             }
         }
     }
 
-    /// `policy.toml:LINE:COLUMN: key.path`
-    pub(crate) fn place(&self, at: &At) -> String {
+    /// `FILE:LINE:COLUMN: key.path`
+    pub fn place(&self, at: &At) -> String {
         self.place_at(at.key.start, at)
     }
 
@@ -88,21 +88,21 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether further errors are only counted, so that nothing costly need be done for their hints.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.errors.len() == ERRORS_MAX
     }
 
     /// The value is wrong.
-    pub(crate) fn refuse(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
+    pub fn refuse(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
         self.refuse_span(at.value.clone(), at, problem, hint);
     }
 
     /// The key is wrong, or something is missing below it.
-    pub(crate) fn refuse_key(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
+    pub fn refuse_key(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
         self.refuse_span(at.key.clone(), at, problem, hint);
     }
 
-    pub(crate) fn refuse_span(
+    pub fn refuse_span(
         &mut self,
         span: std::ops::Range<usize>,
         at: &At,
@@ -117,35 +117,35 @@ impl<'a> Reader<'a> {
         let position = Some(self.lines.position(span.start));
         // What the file as a whole lacks has no line of its own to show.
         let excerpt = (span != (0..0)).then(|| self.lines.excerpt(&span));
-        self.errors.push((span.start, PolicyError { error, position, excerpt }));
+        self.errors.push((span.start, ConfigError { error, position, excerpt }));
     }
 
     /// What was read before and is only now seen to be wrong.
-    pub(crate) fn refuse_place(&mut self, place: &str, problem: impl Into<String>, hint: impl Into<String>) {
+    pub fn refuse_place(&mut self, place: &str, problem: impl Into<String>, hint: impl Into<String>) {
         let error = InputError::new(place, problem, hint);
-        self.errors.push((usize::MAX, PolicyError { error, position: None, excerpt: None }));
+        self.errors.push((usize::MAX, ConfigError { error, position: None, excerpt: None }));
     }
 
-    pub(crate) fn warn(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
+    pub fn warn(&mut self, at: &At, problem: impl Into<String>, hint: impl Into<String>) {
         self.warnings.push(InputError::new(self.place(at), problem, hint));
     }
 
-    pub(crate) fn slice(&self, span: &std::ops::Range<usize>) -> &'a str {
+    pub fn slice(&self, span: &std::ops::Range<usize>) -> &'a str {
         self.lines.slice(span)
     }
 
     /// A value exactly as it is written in the file.
-    pub(crate) fn text_of(&self, node: &Node) -> &'a str {
+    pub fn text_of(&self, node: &Node) -> &'a str {
         self.lines.slice(&node.at.value)
     }
 
-    pub(crate) fn wrong_type(&mut self, field: Field<'_>, expected: &str) {
+    pub fn wrong_type(&mut self, field: Field<'_>, expected: &str) {
         let problem = format!("expected {expected}, found {}", field.node.type_name());
         self.refuse(&field.node.at, problem, field.hint());
     }
 
     /// A table with known keys only, and with all that it must have.
-    pub(crate) fn table<'n>(&mut self, node: &'n Node, words: &'static [Word], example: &str) -> Option<Fields<'n>> {
+    pub fn table<'n>(&mut self, node: &'n Node, words: &'static [Word], example: &str) -> Option<Fields<'n>> {
         let Data::Table(entries) = &node.data else {
             let problem = format!("expected a table, found {}", node.type_name());
             self.refuse(&node.at, problem, format!("for example `{example}`"));
@@ -154,8 +154,14 @@ impl<'a> Reader<'a> {
         for (key, entry) in entries {
             self.known_key(key, entry, words);
         }
-        for word in words.iter().filter(|word| word.required) {
-            if !entries.iter().any(|(key, _)| key == word.name) {
+        for word in words {
+            let mut given = entries.iter().filter(|(key, _)| word.is(key));
+            let first = given.next();
+            if let (Some((name, _)), Some((other, entry))) = (first, given.next()) {
+                let problem = format!("{} means the same as {}, which is given too", quoted(other), quoted(name));
+                self.refuse_key(&entry.at, problem, "keep one of the two");
+            }
+            if word.required && first.is_none() {
                 let missing = At::missing(&node.at, word.name);
                 let hint = format!("{}; for example `{}`", word.about, word.example);
                 self.refuse_key(&missing, format!("`{}` is missing", word.name), hint);
@@ -165,7 +171,7 @@ impl<'a> Reader<'a> {
     }
 
     fn known_key(&mut self, key: &str, entry: &Node, words: &'static [Word]) {
-        match words.iter().find(|word| word.name == key) {
+        match words.iter().find(|word| word.is(key)) {
             Some(word) if word.available => {}
             Some(word) => {
                 let available = words.iter().filter(|word| word.available).map(|word| word.name);
@@ -185,7 +191,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn text<'n>(&mut self, field: Field<'n>) -> Option<&'n str> {
+    pub fn text<'n>(&mut self, field: Field<'n>) -> Option<&'n str> {
         match &field.node.data {
             Data::Text(text) => Some(text),
             _ => {
@@ -195,7 +201,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn flag(&mut self, field: Field<'_>) -> Option<bool> {
+    pub fn flag(&mut self, field: Field<'_>) -> Option<bool> {
         match field.node.data {
             Data::Boolean(value) => Some(value),
             _ => {
@@ -206,7 +212,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The elements of a list, each as a field of the same word.
-    pub(crate) fn list<'n>(&mut self, field: Field<'n>) -> Option<Vec<Field<'n>>> {
+    pub fn list<'n>(&mut self, field: Field<'n>) -> Option<Vec<Field<'n>>> {
         match &field.node.data {
             Data::List(nodes) => Some(nodes.iter().map(|node| Field { node, word: field.word }).collect()),
             _ => {
@@ -217,7 +223,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One of the words by name. `what` completes "unknown …".
-    pub(crate) fn choice(
+    pub fn choice(
         &mut self,
         field: Field<'_>,
         words: impl Iterator<Item = &'static Word> + Clone,
@@ -225,7 +231,7 @@ impl<'a> Reader<'a> {
     ) -> Option<&'static str> {
         let given = self.text(field)?;
         let available = || listed(words.clone().filter(|word| word.available).map(|word| word.name));
-        match words.clone().find(|word| word.name == given) {
+        match words.clone().find(|word| word.is(given)) {
             Some(word) if word.available => Some(word.name),
             Some(word) => {
                 let problem = format!("the {what} {} is not available in this version", quoted(word.name));

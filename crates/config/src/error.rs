@@ -1,4 +1,4 @@
-//! What is wrong with a policy: all of it at once, each with its place, the line it stands on, and what to do.
+//! What is wrong with a file: all of it at once, each with its place, the line it stands on, and what to do.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,14 +9,14 @@ use crate::position::{Excerpt, Position};
 
 /// One thing wrong. It prints as a whole message, from `error:` to `hint:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyError {
+pub struct ConfigError {
     /// Its place is `policy.toml:LINE:COLUMN: key.path`, or the file alone when there is no text to point into.
     pub error: InputError,
     pub position: Option<Position>,
     pub excerpt: Option<Excerpt>,
 }
 
-impl fmt::Display for PolicyError {
+impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}: {}", self.error.place, self.error.problem)?;
         if let Some(excerpt) = &self.excerpt {
@@ -29,36 +29,36 @@ impl fmt::Display for PolicyError {
     }
 }
 
-impl std::error::Error for PolicyError {}
+impl std::error::Error for ConfigError {}
 
 /// Everything found wrong in one reading, in the order of the file. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyErrors {
-    pub(crate) found: Vec<PolicyError>,
+pub struct ConfigErrors {
+    pub(crate) found: Vec<ConfigError>,
     pub(crate) left_off: usize,
 }
 
-impl PolicyErrors {
-    pub(crate) fn one(error: PolicyError) -> Self {
-        PolicyErrors { found: vec![error], left_off: 0 }
+impl ConfigErrors {
+    pub fn one(error: ConfigError) -> Self {
+        ConfigErrors { found: vec![error], left_off: 0 }
     }
 
     /// A complaint about the file itself, before there is a text to point into.
-    pub(crate) fn about_file(place: String, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn about_file(place: String, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         let error = InputError::new(place, problem, hint);
-        PolicyErrors::one(PolicyError { error, position: None, excerpt: None })
+        ConfigErrors::one(ConfigError { error, position: None, excerpt: None })
     }
 }
 
-impl Deref for PolicyErrors {
-    type Target = [PolicyError];
+impl Deref for ConfigErrors {
+    type Target = [ConfigError];
 
-    fn deref(&self) -> &[PolicyError] {
+    fn deref(&self) -> &[ConfigError] {
         &self.found
     }
 }
 
-impl fmt::Display for PolicyErrors {
+impl fmt::Display for ConfigErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, error) in self.found.iter().enumerate() {
             if number > 0 {
@@ -73,4 +73,4 @@ impl fmt::Display for PolicyErrors {
     }
 }
 
-impl std::error::Error for PolicyErrors {}
+impl std::error::Error for ConfigErrors {}

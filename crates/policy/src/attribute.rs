@@ -47,7 +47,7 @@ impl Role {
     }
 }
 
-/// More columns than any table we were shown, and a bound on the work that rules can ask for.
+/// More columns than any table we were shown, and a bound on the work that rules can require.
 const ATTRIBUTES_MAX: usize = 4096;
 
 /// An attribute as far as it could be read, so that rules can be checked against it even when something is wrong.
@@ -89,7 +89,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path, decompos
     }
     if entries.len() > ATTRIBUTES_MAX {
         let problem = format!("{} attributes; at most {ATTRIBUTES_MAX} are possible", entries.len());
-        reader.refuse_key(&node.at, problem, "leave out the columns that are not to be released");
+        reader.refuse_key(&node.at, problem, "omit the columns that are not to be released");
         return None;
     }
     let drafts: Vec<Draft> = entries.iter().map(|(name, node)| read_one(reader, name, node, folder)).collect();

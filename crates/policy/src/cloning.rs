@@ -1,4 +1,4 @@
-//! The keys of `[publish]` that `method = "clone"` understands, and what the method promises without being asked.
+//! The keys of `[publish]` that `method = "clone"` understands, and what the method guarantees without a rule.
 
 use hedgerow_privacy::Model;
 use hedgerow_table::Ratio;
@@ -13,19 +13,19 @@ use hedgerow_config::{Fields, Reader};
 /// How a table is cloned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cloning {
-    /// The fewest tuples of a sub-class, counterfeits among them. Where the policy says nothing, what k-anonymity its rules
-    /// ask for, or [`Cloning::K`]; so it is there once the policy is read.
+    /// The fewest tuples of a sub-class, counterfeits among them. Where the policy is silent, the k of the k-anonymity that its
+    /// rules require, or [`Cloning::K`]; so it is there once the policy is read.
     pub k: Option<u64>,
     /// How many values an indicative range covers; half of k when absent.
     pub lambda: Option<u64>,
     /// How far a value's share in a class may be from its share in the source.
     pub max_epsilon: Option<Ratio>,
-    /// The share of the source's tuples that may be left out or made up so that all classes are alike.
+    /// The share of the source's tuples that may be suppressed or counterfeit so that all classes are alike.
     pub max_distorted: Option<Ratio>,
     /// For `scan`: the share of the table's tuples that every class looks at.
     pub rho: Ratio,
     pub rare: RareValues,
-    /// The share of rows that may be left out with rare values.
+    /// The share of rows that may be suppressed with rare values.
     pub rare_rows: Ratio,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut P
         if let (Some(lambda), Some(k)) = (cloning.lambda, cloning.k)
             && lambda > k
         {
-            let problem = format!("a range cannot be asked to cover {lambda} values of sub-classes that may have {k}");
+            let problem = format!("a range cannot cover {lambda} values of sub-classes that may have {k}");
             reader.refuse(&field.node.at, problem, "give a `lambda` of at most k; about half of it says most");
         }
     }
@@ -83,7 +83,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut P
         cloning.rho = reader.ratio(field, SHARE_ABOVE_ZERO).unwrap_or(cloning.rho);
         if publish.assignment != Assignment::Scan {
             let problem = "has no meaning unless `assignment = \"scan\"`: nothing is scanned";
-            reader.warn(&field.node.at, problem, "leave it out");
+            reader.warn(&field.node.at, problem, "omit it");
         }
     }
     if let Some(field) = fields.get("rare")
@@ -97,19 +97,20 @@ pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut P
     for key in ["loss", "max-nodes", "max-seconds"] {
         if let Some(field) = fields.get(key) {
             let problem = "has no meaning for the method clone: no lattice is searched";
-            reader.warn(&field.node.at, problem, "leave it out");
+            reader.warn(&field.node.at, problem, "omit it");
         }
     }
 }
 
-/// Settles k, and adds what cloning promises without a rule: every class an ε-clone. A policy with two sensitive attributes or
-/// none gets nothing here, and is refused where the reason can be told.
+/// Settles k, and adds what cloning guarantees without a rule: every class an ε-clone. A policy with two sensitive attributes or
+/// none gets nothing here, and is refused where the reason can be given.
 pub(crate) fn imply(rules: &mut Vec<Rule>, drafts: &[Draft], publish: &mut Publish) {
-    let asked = || rules.iter().flat_map(|rule| &rule.require);
-    let k_asked = asked().map(|model| if let Model::KAnonymity { k } = model { *k } else { 0 }).max().unwrap_or(0);
-    let clones_asked = asked().any(|model| matches!(model, Model::EpsilonClone { .. }));
+    let required = || rules.iter().flat_map(|rule| &rule.require);
+    let k_required =
+        required().map(|model| if let Model::KAnonymity { k } = model { *k } else { 0 }).max().unwrap_or(0);
+    let clones_required = required().any(|model| matches!(model, Model::EpsilonClone { .. }));
     publish.cloning.k =
-        publish.cloning.k.or(Some(k_asked).filter(|&k| k > 0)).unwrap_or(Cloning::K).max(k_asked).into();
+        publish.cloning.k.or(Some(k_required).filter(|&k| k > 0)).unwrap_or(Cloning::K).max(k_required).into();
     let named = |role: Role| {
         let named = drafts.iter().filter(|draft| draft.role == Some(role)).map(|draft| draft.name.clone());
         named.collect::<Vec<String>>()
@@ -117,7 +118,7 @@ pub(crate) fn imply(rules: &mut Vec<Rule>, drafts: &[Draft], publish: &mut Publi
     let (know, sensitive) = (named(Role::Quasi), named(Role::Sensitive));
     let ([protect], false) = (sensitive.as_slice(), know.is_empty()) else { return };
     let epsilon = match publish.cloning.max_epsilon {
-        None if clones_asked => return,
+        None if clones_required => return,
         limit => limit.unwrap_or(Ratio::integer(1)),
     };
     let (protect, place) = (Some(protect.clone()), publish.place.clone());

@@ -32,9 +32,10 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Community> {
 
 /// Releases that no rule looks at would be passed over in silence; a rule that looks at them needs some.
 pub(crate) fn hold_against_rules(reader: &mut Reader<'_>, community: &Community, rules: &[Rule], node: Option<&Node>) {
-    let asks = |model: &Model| matches!(model, Model::CrossReleaseLDiversity { .. });
-    let asked = rules.iter().flat_map(|rule| rule.require.iter().zip(&rule.require_places)).find(|(m, _)| asks(m));
-    match (asked, node) {
+    let compares = |model: &Model| matches!(model, Model::CrossReleaseLDiversity { .. });
+    let comparing =
+        rules.iter().flat_map(|rule| rule.require.iter().zip(&rule.require_places)).find(|(m, _)| compares(m));
+    match (comparing, node) {
         (None, Some(node)) if !community.releases.is_empty() => {
             let hint = "add `{ model = \"cross-release-l-diversity\", l = 2 }` to the `require` of a rule";
             reader.warn(&node.at, "no rule looks at these releases: the release is judged on its own", hint);

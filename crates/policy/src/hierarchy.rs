@@ -1,5 +1,5 @@
 //! `hierarchy` of an attribute: a file's path, or a table with exactly one way of building levels. What only the data
-//! can tell (is every value covered?) is checked when the hierarchy meets it; what the policy alone tells, here.
+//! shows (is every value covered?) is checked when the hierarchy meets it; what the policy alone shows, here.
 
 use std::cmp::Ordering::Less;
 use std::path::Path;
@@ -231,7 +231,7 @@ fn one_axis(reader: &mut Reader<'_>, points: &mut [Vec<(Bound, Field<'_>)>]) -> 
             let float = number as f64;
             if float as i128 != i128::from(number) {
                 let hint = "write all cut points of the attribute as whole numbers";
-                reader.refuse(&cut.node.at, format!("{number} is too large to stand beside fractions"), hint);
+                reader.refuse(&cut.node.at, format!("{number} is too large to be mixed with fractions"), hint);
                 return None;
             }
             *bound = Bound::Float(float);

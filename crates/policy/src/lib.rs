@@ -1,7 +1,7 @@
-//! What is asked: the policy file, from TOML to plain values that need no further checking.
+//! What is required: the policy file, from TOML to plain values that need no further checking.
 //!
-//! Reading collects everything that is wrong in one run, and every complaint says where (line, column, key path), what
-//! was found and expected, and what to do. What only the data can tell (is there such a column? does the hierarchy
+//! Reading collects everything that is wrong in one run, and every error states where (line, column, key path), what
+//! was found and expected, and what to do. What only the data shows (is there such a column? does the hierarchy
 //! cover it?) is checked by those who read it; the places kept here let them point into the policy too.
 //!
 //! ```
@@ -85,7 +85,7 @@ impl Policy {
         self.attributes.iter().find(|attribute| attribute.name == name)
     }
 
-    /// The quasi attributes, in the order of the policy.
+    /// The quasi-identifiers, in the order of the policy.
     pub fn quasi(&self) -> impl Iterator<Item = &Attribute> {
         self.attributes.iter().filter(|attribute| attribute.role == Role::Quasi)
     }
@@ -142,7 +142,7 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy
     })
 }
 
-/// Attributes whose role promises something that no rule asks for.
+/// Attributes whose role promises something that no rule requires.
 fn warn_of_gaps(reader: &mut Reader<'_>, drafts: &[Draft], rules: &[Rule]) {
     let protected: HashSet<&str> = rules.iter().flat_map(Rule::protected).map(String::as_str).collect();
     let known: HashSet<&str> = rules.iter().flat_map(|rule| &rule.know).map(String::as_str).collect();
@@ -153,7 +153,7 @@ fn warn_of_gaps(reader: &mut Reader<'_>, drafts: &[Draft], rules: &[Rule]) {
             reader.warn(&draft.at, "sensitive, but no rule protects it: it is released as it is", hint);
         }
         if draft.role == Some(Role::Quasi) && !known.contains(name) && !protected.contains(name) {
-            let hint = "add it to the `know` of a rule, or leave `know` out for every quasi attribute";
+            let hint = "add it to the `know` of a rule, or omit `know` for every quasi-identifier";
             reader.warn(&draft.at, "quasi, but no rule takes it as known: nothing protects people against it", hint);
         }
     }

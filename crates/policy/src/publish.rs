@@ -13,10 +13,10 @@ use hedgerow_config::{Field, Fields, Reader};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Publish {
     pub method: Method,
-    /// The share of rows that may be left out, from 0 to 1.
+    /// The share of rows that may be suppressed, from 0 to 1.
     pub suppression: Ratio,
     pub loss: Loss,
-    /// Mondrian: people with equal values are never divided.
+    /// Mondrian: rows with equal values are never divided.
     pub strict: bool,
     pub summarise: Summary,
     /// For [`Method::Clone`] and [`Method::Anatomy`].
@@ -120,13 +120,13 @@ impl Anonymizer {
     }
 }
 
-/// How the cells of a class are told where each class has its own.
+/// How the cells of a class are released where each class has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Summary {
     /// By the cuts around it.
     #[default]
     Region,
-    /// By the extremes of the people inside.
+    /// By the extremes of the rows inside.
     Tight,
 }
 
@@ -238,7 +238,7 @@ fn read_decompose(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Pu
         let anonymizer = Anonymizer::ALL.into_iter().find(|anonymizer| Some(anonymizer.name()) == name);
         publish.anonymizer = anonymizer.unwrap_or_default();
         if publish.anonymizer == Anonymizer::Mondrian && publish.algorithm == Algorithm::MultiSensitive {
-            let hint = "leave `anonymizer` out, or choose another `algorithm`";
+            let hint = "omit `anonymizer`, or choose another `algorithm`";
             reader.refuse_key(&field.node.at, "one table with several sensitive attributes has buckets", hint);
         }
     }
@@ -249,7 +249,7 @@ fn read_decompose(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Pu
     }
 }
 
-/// What only methods that divide people into classes understand, and what they do not.
+/// What only local recoding understands, and what they do not.
 fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
     let method = publish.method;
     let is_local = matches!(method, Method::Mondrian | Method::BestCut);
@@ -262,12 +262,16 @@ fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publis
     if let Some(field) = fields.get("summarise") {
         let tight = reader.choice(field, SUMMARIES.iter(), "summary") == Some("tight");
         if !is_local {
-            refuse_for(reader, field, method, "it is for methods that divide people into classes, such as `mondrian`");
+            refuse_for(reader, field, method, "it is for local recoding: `mondrian` and `best-cut`");
         } else if tight {
             publish.summarise = Summary::Tight;
             let problem =
                 "the lowest and the highest value of every class are released, and they are values of individuals";
-            reader.warn(&field.node.at, problem, "leave it out, or write \"region\", to tell classes by their cuts");
+            reader.warn(
+                &field.node.at,
+                problem,
+                "omit it, or write \"region\", to release the region between the cuts",
+            );
         }
     }
     let releases_every_row = is_local || method == Method::Anatomy;
@@ -275,7 +279,7 @@ fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publis
         if let Some(field) = fields.get(key) {
             let problem =
                 format!("has no meaning for the method {}: every row is released, nothing is searched", method.name());
-            reader.warn(&field.node.at, problem, "leave it out");
+            reader.warn(&field.node.at, problem, "omit it");
         }
     }
 }
@@ -284,7 +288,7 @@ pub(crate) fn refuse_for(reader: &mut Reader<'_>, field: Field<'_>, method: Meth
     reader.refuse_key(
         &field.node.at,
         format!("has no meaning for the method {}", method.name()),
-        format!("leave it out; {hint}"),
+        format!("omit it; {hint}"),
     );
 }
 

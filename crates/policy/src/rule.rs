@@ -14,7 +14,7 @@ use hedgerow_config::{listed, quoted};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// What the attacker knows, never empty; every quasi attribute when the policy does not say.
+    /// What the attacker knows, never empty; every quasi-identifier when the policy does not list them.
     pub know: Vec<String>,
     pub protect: Option<String>,
     /// Further attributes on the right, for a decomposition alone: what is protected is the combination.
@@ -164,7 +164,7 @@ fn check_role(reader: &mut Reader<'_>, field: Field<'_>, draft: &Draft, decompos
 fn read_know(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[Draft]>) -> Option<Vec<String>> {
     let elements = reader.list(field)?;
     if elements.is_empty() {
-        let hint = "leave `know` out for every quasi attribute, or list what the attacker knows";
+        let hint = "omit `know` for every quasi-identifier, or list what the attacker knows";
         reader.refuse(&field.node.at, "the list is empty: an attacker who knows nothing is no attacker", hint);
         return None;
     }
@@ -187,7 +187,7 @@ fn read_know(reader: &mut Reader<'_>, field: Field<'_>, drafts: Option<&[Draft]>
     Some(know)
 }
 
-/// What the models and `know` ask of the protected attribute.
+/// What the models and `know` require of the protected attribute.
 fn check_protect(reader: &mut Reader<'_>, fields: &Fields<'_>, require: &[(Model, String)], drafts: Option<&[Draft]>) {
     let Some(field) = fields.get("protect") else {
         if let Some((model, _)) = require.iter().find(|(model, _)| model.needs_protect()) {

@@ -12,7 +12,7 @@ pub const SECTIONS: &[Word] = &[
     Word::key("dependency", "[[dependency]]", "which attributes determine which, as attackers know too")
         .also(&["dependencies", "fd"]),
     Word::key("publish", "[publish]", "how to publish").also(&["output", "release"]),
-    Word::key("community", "[community]", "what is already published elsewhere"),
+    Word::key("community", "[community]", "what others have published already about the same people"),
 ];
 
 /// The tables of a sidecar, which describes a table that is published already.
@@ -30,7 +30,9 @@ pub const ATTRIBUTE: &[Word] = &[
 
 pub const ROLES: &[Word] = &[
     Word::value("identifier", "names a person; never released").also(&["id", "key", "direct-identifier"]),
-    Word::value("quasi", "an attacker may know it; generalized").also(&["quasi-identifier", "qi", "qid"]),
+    Word::value("quasi", "a quasi-identifier: an attacker may know it; generalized")
+        .accepts(&["quasi-identifier", "qi"])
+        .also(&["qid", "quasi-identifying"]),
     Word::value("sensitive", "what an attacker must not learn").also(&["confidential", "private", "secret"]),
     Word::value("plain", "released as it is").also(&["insensitive", "non-sensitive", "public", "other"]),
 ];
@@ -60,7 +62,7 @@ pub const DATE_UNITS: &[Word] = &[
 ];
 
 pub const RULE: &[Word] = &[
-    Word::key("know", "know = [\"age\", \"zip\"]", "what the attacker knows, every quasi attribute if absent")
+    Word::key("know", "know = [\"age\", \"zip\"]", "what the attacker knows; every quasi-identifier when absent")
         .also(&["knows", "known", "quasi"]),
     Word::key(
         "protect",
@@ -92,22 +94,28 @@ const L_WHOLE: Word = Word::key("l", "l = 3", "how many values at least, a whole
 const L: Word = Word::key("l", "l = 3", "how many values at least, a number of at least 1").required();
 const C: Word =
     Word::key("c", "c = 2.0", "how often the most frequent value may outweigh the rest, above 0").required();
-const T: Word = Word::key("t", "t = 0.3", "how far a class may be from the whole, from 0 to 1").required();
+const T: Word =
+    Word::key("t", "t = 0.3", "how far a class's distribution may be from the table's, from 0 to 1").required();
 const ALPHA: Word =
     Word::key("alpha", "alpha = 0.5", "the largest share of a value in a class, above 0 and at most 1").required();
-const EPSILON_CLONE: Word =
-    Word::key("epsilon", "epsilon = 0.05", "how far a value's share may be from the whole's, from 0 to 1").required();
+const EPSILON_CLONE: Word = Word::key(
+    "epsilon",
+    "epsilon = 0.05",
+    "how far a value's share in a class may be from its share in the table, from 0 to 1",
+)
+.required();
 const DISTANCE: Word = Word::key("distance", "distance = \"ordered\"", "how far two values are apart");
 const VALUES: Word = Word::key("values", "values = [\"HIV\"]", "the protected values it limits, all when absent");
 const EPSILON: Word =
     Word::key("epsilon", "epsilon = 10", "how near counts as close, at least 0; a share of the value when relative")
         .required();
-const M: Word = Word::key("m", "m = 2", "a crowd of close values is at most 1/m of a class, at least 1").required();
+const M: Word =
+    Word::key("m", "m = 2", "the rows with a value close to any one are at most 1/m of a class; at least 1").required();
 const RELATIVE: Word = Word::key("relative", "relative = true", "whether epsilon is a share of the value, from 0 to 1");
 const DELTA: Word =
     Word::key("delta", "delta = 7.5", "half the length of an interval of close values, at least 0; days for dates")
         .required();
-const READING: Word = Word::key("reading", "reading = \"window\"", "which values count as one crowd");
+const READING: Word = Word::key("reading", "reading = \"window\"", "which values count as close together");
 
 /// All models. Those not yet available have their parameters left unread.
 pub const MODELS: &[ModelWords] = &[
@@ -129,7 +137,7 @@ pub const MODELS: &[ModelWords] = &[
         keys: &[MODEL, C, L_WHOLE],
     },
     ModelWords {
-        model: Word::value("t-closeness", "every class is distributed almost like the whole"),
+        model: Word::value("t-closeness", "the distribution in every class is close to the table's"),
         keys: &[MODEL, T, DISTANCE],
     },
     ModelWords {
@@ -147,7 +155,7 @@ pub const MODELS: &[ModelWords] = &[
     ModelWords {
         model: Word::value(
             "epsilon-clone",
-            "every class has every protected value, each with almost its share of the whole",
+            "every class has every protected value, each with nearly its share in the table",
         ),
         keys: &[MODEL, EPSILON_CLONE],
     },
@@ -170,7 +178,7 @@ pub const READINGS: &[Word] = &[
 
 pub const PUBLISH: &[Word] = &[
     Word::key("method", "method = \"full-domain\"", "how to publish").also(&["algorithm-name"]),
-    Word::key("suppression", "suppression = 0.02", "the share of rows that may be left out: 2 % is 0.02").also(&[
+    Word::key("suppression", "suppression = 0.02", "the share of rows that may be suppressed: 2 % is 0.02").also(&[
         "suppress",
         "suppression-limit",
         "outliers",
@@ -179,9 +187,10 @@ pub const PUBLISH: &[Word] = &[
     Word::key("max-nodes", "max-nodes = 100000", "stop the search after this many nodes").also(&["nodes"]),
     Word::key("max-seconds", "max-seconds = 60", "stop the search after this many seconds")
         .also(&["timeout", "seconds", "max-time"]),
-    Word::key("strict", "strict = true", "for mondrian: people with equal values stay together").also(&["relaxed"]),
-    Word::key("summarise", "summarise = \"region\"", "for mondrian and best-cut: how a class's cells are told")
-        .also(&["summarize", "summary"]),
+    Word::key("strict", "strict = true", "for mondrian: rows with equal values stay in one class").also(&["relaxed"]),
+    Word::key("summarise", "summarise = \"region\"", "for mondrian and best-cut: how the cells of a class are released")
+        .accepts(&["summarize"])
+        .also(&["summary"]),
     Word::key("k", "k = 5", "for clone: the fewest tuples in a sub-class"),
     Word::key("lambda", "lambda = 3", "for clone: how many values of a sub-class an indicative range covers"),
     Word::key(
@@ -193,7 +202,7 @@ pub const PUBLISH: &[Word] = &[
     Word::key(
         "max-distorted",
         "max-distorted = 0.01",
-        "for clone: the share of tuples that may be left out or made up so that all classes are alike; fewer means larger classes",
+        "for clone: the share of tuples that may be suppressed or counterfeit so that all classes are alike; fewer means larger classes",
     )
     .also(&["distorted", "max-distortion"]),
     Word::key("assignment", "assignment = \"order\"", "for clone and anatomy: which rows share a class or a bucket"),
@@ -204,15 +213,18 @@ pub const PUBLISH: &[Word] = &[
     ),
     Word::key("rare", "rare = \"keep\"", "for clone: what becomes of values so rare that classes become few and large"),
     Word::key("algorithm", "algorithm = \"best\"", "for decompose: how the tables are chosen"),
-    Word::key("anonymizer", "anonymizer = \"anatomy\"", "for decompose: how a table hides its protected attribute"),
+    Word::key("anonymizer", "anonymizer = \"anatomy\"", "for decompose: how a table hides its protected attribute")
+        .accepts(&["anonymiser"]),
 ];
 
 pub const METHODS: &[Word] = &[
-    Word::value("full-domain", "every value of an attribute is generalized to the same level").also(&["incognito"]),
-    Word::value("mondrian", "classes by cuts at the median, each told by its own region"),
-    Word::value("best-cut", "classes by the cuts that win the most, for less loss than mondrian").also(&["bestcut"]),
-    Word::value("anatomy", "quasi attributes and protected values in separate tables").also(&["bucketization"]),
-    Word::value("clone", "classes alike in their protected values, told by statistics").also(&["cloning"]),
+    Word::value("full-domain", "global recoding: every value of an attribute is generalized to the same level")
+        .also(&["incognito"]),
+    Word::value("mondrian", "local recoding: classes by cuts at the median, each released as its own region"),
+    Word::value("best-cut", "local recoding: classes by the cuts that lower the loss the most").also(&["bestcut"]),
+    Word::value("anatomy", "quasi-identifiers and protected values in separate tables, joined by bucket")
+        .also(&["bucketization"]),
+    Word::value("clone", "classes alike in their protected values, released as statistics").also(&["cloning"]),
     Word::value("decompose", "several tables, each for its own rule"),
 ];
 
@@ -235,7 +247,7 @@ pub const ANONYMIZERS: &[Word] = &[
 
 pub const ANATOMY_ASSIGNMENTS: &[Word] = &[
     Word::value("order", "people who are alike share a bucket, which keeps the most"),
-    Word::value("random", "any people share a bucket: as in the paper, and nothing can be learned from who does"),
+    Word::value("random", "any rows share a bucket: as in the paper, and nothing can be learned from which do"),
 ];
 
 pub const CLONE_ASSIGNMENTS: &[Word] = &[
@@ -245,12 +257,15 @@ pub const CLONE_ASSIGNMENTS: &[Word] = &[
 
 pub const RARE: &[Word] = &[
     Word::value("keep", "they stay, and classes are few"),
-    Word::value("suppress", "their tuples are left out, up to `suppression`, or 1 % of the rows when it is not given"),
+    Word::value(
+        "suppress",
+        "their tuples are suppressed, up to `suppression`, or 1 % of the rows when it is not given",
+    ),
 ];
 
 pub const SUMMARIES: &[Word] = &[
     Word::value("region", "the region between the cuts around a class").also(&["regions", "cuts"]),
-    Word::value("tight", "from the lowest to the highest value in a class: ends are values of individuals")
+    Word::value("tight", "from the lowest to the highest value in a class: the ends are values of individuals")
         .also(&["extremes", "min-max"]),
 ];
 
@@ -300,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn names_shared_with_other_rooms_are_spelled_the_same() {
+    fn names_shared_with_other_crates_are_spelled_the_same() {
         let names = |words: &[Word]| words.iter().map(|word| word.name).collect::<Vec<_>>();
         assert_eq!(names(TYPES), Kind::ALL.map(Kind::name));
         assert_eq!(names(DISTANCES), Distance::ALL.map(Distance::name));

@@ -6,8 +6,8 @@ use hedgerow_table::{Kind, Values};
 
 use super::content::spread;
 use super::groups::Tree;
-use super::hierarchies::{Way, texts_of};
-use super::profile::Facts;
+use super::profile::{Facts, texts_of};
+use super::way::Way;
 
 const LENGTH_MAX: usize = 20;
 const SEPARATORS: [char; 5] = ['.', '-', '/', '_', ':'];

@@ -36,7 +36,7 @@ pub(super) fn identifying_shape(domain: &Domain) -> Option<&'static str> {
     }
 }
 
-/// Distribution numbers that count rows or persons: all different, and either without large gaps or all equally long.
+/// Whole numbers that count rows or persons: all different, and either without large gaps or all equally long.
 pub(super) fn is_serial(facts: &Facts<'_>) -> bool {
     let Values::Integer(values) = facts.domain().values() else { return false };
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return false };
@@ -97,7 +97,7 @@ fn is_social_security(text: &str) -> bool {
 fn is_phone(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let allowed = text.bytes().all(|byte| byte.is_ascii_digit() || b" +-()/.".contains(&byte));
-    // Dates have eight digits too, so a plus sign or nine digits are asked for.
+    // Dates have eight digits too, so a plus sign or nine digits are required.
     allowed && ((text.starts_with('+') && digits >= 8) || (9..=15).contains(&digits)) && text.len() > digits
 }
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::groups::Tree;
-use super::hierarchies::{Way, texts_of};
-use super::profile::Facts;
+use super::profile::{Facts, texts_of};
 use super::spelling::words;
+use super::way::Way;
 
 /// Continent, region, and its countries: two-letter code and names, first the common one.
 const REGIONS: &[(&str, &str, &str)] = &[

@@ -5,8 +5,8 @@ use hedgerow_table::hierarchy::DateUnit;
 use hedgerow_table::{Kind, Values};
 
 use super::groups::Tree;
-use super::hierarchies::Way;
 use super::profile::Facts;
+use super::way::Way;
 
 /// Units that join something and leave something apart.
 pub(super) fn units(facts: &Facts<'_>) -> Option<Vec<DateUnit>> {

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::hierarchies::{Way, texts_of};
-use super::profile::Facts;
+use super::profile::{Facts, texts_of};
+use super::way::Way;
 
 /// A file longer than this is not written: it would not be read either.
 const BYTES_MAX: usize = 16 << 20;
@@ -23,7 +23,7 @@ impl Tree {
     }
 
     /// A level with the given label for each leaf, coarser than those before. A level that joins nothing or everything
-    /// is left out; a leaf alone keeps its own text; a label that is another group's, or a leaf's, is told apart.
+    /// is omitted; a leaf alone keeps its own text; a label that is another group's, or a leaf's, is made different.
     pub(super) fn add(&mut self, labels: Vec<String>) {
         let groups = grouped(&labels);
         let below = self.levels.last().map_or(self.leaves.len(), |labels| grouped(labels).len());
@@ -52,7 +52,7 @@ impl Tree {
         self.levels.push(level);
     }
 
-    /// What every text of the tree so far covers. Levels nest, so the first leaf and the number of leaves tell a group.
+    /// What every text of the tree so far covers. Levels nest, so the first leaf and the number of leaves identify a group.
     fn covers(&self) -> HashMap<&str, (usize, usize)> {
         let mut covers: HashMap<&str, (usize, usize)> = HashMap::new();
         for labels in &self.levels {

@@ -1,27 +1,11 @@
 //! A hierarchy for a column, chosen by what its values are. Whatever is proposed has been tried on the values.
 
-use hedgerow_table::hierarchy::{Bound, DateUnit};
-use hedgerow_table::{Domain, Hierarchy, HierarchySpec, Kind, Values};
+use hedgerow_table::{Domain, Hierarchy, HierarchySpec, Kind};
 
-use super::profile::Facts;
+use super::profile::{Facts, texts_of};
 use super::vocabulary::Concept;
+use super::way::Way;
 use super::{codes, countries, dates, groups, numbers};
-
-/// How a column would be generalized.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Way {
-    /// The value, then `*`.
-    None,
-    Widths(Vec<f64>),
-    Breaks(Vec<Vec<Bound>>),
-    Mask(usize),
-    Dates(Vec<DateUnit>),
-    /// The text of a file in ARX's layout, with this many levels below the top.
-    File {
-        text: String,
-        levels: usize,
-    },
-}
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
@@ -38,22 +22,10 @@ impl Plan {
     fn new(way: Way, kind: Kind, about: &'static str) -> Plan {
         Plan { way, kind, about, by_frequency: false }
     }
-
-    /// Levels between the values and the top.
-    pub(super) fn levels(&self) -> usize {
-        match &self.way {
-            Way::None => 0,
-            Way::Widths(widths) => widths.len(),
-            Way::Breaks(levels) => levels.len(),
-            Way::Mask(characters) => characters.saturating_sub(1),
-            Way::Dates(units) => units.len(),
-            Way::File { levels, .. } => *levels,
-        }
-    }
 }
 
 /// At most this many values need no level between them and the top.
-pub(super) const FEW: u64 = 8;
+const FEW: u64 = 8;
 
 /// Codes this long have a level for every character; longer ones only where the characters divide them well.
 const MASK_MAX: usize = 6;
@@ -152,17 +124,10 @@ fn accepted(plan: &Plan, domain: &Domain) -> bool {
 }
 
 /// The values as the texts they are written as.
-pub(super) fn as_category(domain: &Domain) -> Domain {
+fn as_category(domain: &Domain) -> Domain {
     let texts: Vec<String> = texts_of(domain);
     match Domain::from_texts(&texts, domain.missing_code().is_some(), Some(Kind::Category)) {
         Ok((domain, _)) => domain,
         Err(_) => domain.clone(),
-    }
-}
-
-pub(super) fn texts_of(domain: &Domain) -> Vec<String> {
-    match domain.values() {
-        Values::Category(values) => values.iter().map(|value| value.to_string()).collect(),
-        _ => (0..domain.present() as u32).map(|code| domain.text(code)).collect(),
     }
 }

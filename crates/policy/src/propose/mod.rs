@@ -1,7 +1,11 @@
 //! `init`: from a table to a policy that publishes as it stands.
 //!
-//! Roles come from names and values, hierarchies from the values, and the rules ask for nothing that the table cannot
-//! give. The policy is a draft for a person who knows the data: every guess carries its reason as a comment.
+//! Roles come from names and values, hierarchies from the values, and the rules require nothing that the table cannot
+//! give. The policy is a draft for a person who knows the data: every inference carries its reason as a comment.
+//!
+//! Layers, each using only those before it: `spelling`, `profile`, `way`; `content`, `vocabulary`, `nulls`; the makers of
+//! hierarchies (`groups`, then `codes`, `countries`, `dates`, and `numbers`); `hierarchies`, `roles`, `rules`; `proposed`;
+//! `write`; this file.
 
 mod codes;
 mod content;
@@ -12,12 +16,14 @@ mod hierarchies;
 mod nulls;
 mod numbers;
 mod profile;
+mod proposed;
 mod roles;
 mod rules;
 mod spelling;
 #[cfg(test)]
 mod tests;
 mod vocabulary;
+mod way;
 mod write;
 
 use std::collections::HashSet;
@@ -25,32 +31,13 @@ use std::path::PathBuf;
 
 use hedgerow_table::Table;
 
-use crate::{Format, Role};
-use hierarchies::Plan;
+use crate::Role;
 pub use nulls::suspected_nulls;
 pub use profile::ColumnProfile;
 use profile::Facts;
-use roles::Guess;
-
-/// How the table was read, so that the policy reads it the same way, and what is wished for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProposeOptions {
-    /// To be written when the file's suffix does not tell.
-    pub format: Option<Format>,
-    /// To be written when it must not be detected.
-    pub delimiter: Option<u8>,
-    pub quote: Option<u8>,
-    /// All texts that counted as missing.
-    pub nulls: Vec<String>,
-    /// The class size to ask for; less is proposed for tiny tables.
-    pub k: u64,
-}
-
-impl Default for ProposeOptions {
-    fn default() -> Self {
-        ProposeOptions { format: None, delimiter: None, quote: None, nulls: vec![String::new()], k: 5 }
-    }
-}
+pub use proposed::ProposeOptions;
+use proposed::Proposed;
+use way::Way;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
@@ -62,34 +49,24 @@ pub struct Proposal {
     pub profiles: Vec<ColumnProfile>,
 }
 
-/// A column with all that was decided about it.
-struct Proposed<'t> {
-    facts: Facts<'t>,
-    guess: Guess,
-    /// For quasi attributes.
-    plan: Option<Plan>,
-    /// The path of its hierarchy's file.
-    file: Option<String>,
-}
-
 /// Proposes a policy for a table whose columns have all been read. `source` is the data's path as the policy should
 /// name it.
 pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposal {
     let facts: Vec<Facts<'_>> = table.columns.iter().map(Facts::of).collect();
-    let guesses = roles::guess_all(&facts);
+    let roles = roles::propose_roles(&facts);
     let mut taken: HashSet<String> = HashSet::new();
     let mut files = Vec::new();
     let mut columns = Vec::with_capacity(facts.len());
-    for (number, (facts, guess)) in facts.into_iter().zip(guesses).enumerate() {
-        let quasi = guess.role == Some(Role::Quasi);
-        let plan = quasi.then(|| hierarchies::plan(&facts, guess.concept));
+    for (number, (facts, role)) in facts.into_iter().zip(roles).enumerate() {
+        let quasi = role.role == Some(Role::Quasi);
+        let plan = quasi.then(|| hierarchies::plan(&facts, role.concept));
         let mut file = None;
-        if let Some(hierarchies::Way::File { text, .. }) = plan.as_ref().map(|plan| &plan.way) {
+        if let Some(Way::File { text, .. }) = plan.as_ref().map(|plan| &plan.way) {
             let path = format!("hierarchies/{}.csv", file_stem(&facts.column.name, number, &mut taken));
             files.push((PathBuf::from(&path), text.clone()));
             file = Some(path);
         }
-        columns.push(Proposed { facts, guess, plan, file });
+        columns.push(Proposed { facts, role, plan, file });
     }
     let policy = write::policy(&columns, table.rows as u64, source, options);
     let profiles = columns.iter().map(Proposed::profile).collect();
@@ -99,7 +76,7 @@ pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposa
 impl Proposed<'_> {
     fn profile(&self) -> ColumnProfile {
         let hierarchy = self.plan.as_ref().map_or_else(String::new, |plan| write::way_in_words(&plan.way));
-        self.facts.profile(self.guess.role, &self.guess.reason, &hierarchy)
+        self.facts.profile(self.role.role, &self.role.reason, &hierarchy)
     }
 }
 

@@ -42,7 +42,7 @@ const PERHAPS: &[&str] = &[
 /// How many different texts a column may have for a text in it to be looked for; beyond, it is no category.
 const TEXTS_MAX: usize = 1_000_000;
 
-/// Texts to count as missing, besides the empty one, before a policy is proposed for the table. In order.
+/// Texts to count as missing, apart from the empty one, before a policy is proposed for the table. In order.
 pub fn suspected_nulls(table: &Table) -> Vec<String> {
     let mut suspected: BTreeSet<&str> = BTreeSet::new();
     let mut cleared: BTreeSet<&str> = BTreeSet::new();
@@ -81,7 +81,7 @@ fn is_possible(text: &str) -> bool {
 enum Others {
     /// Numbers or dates, so that the odd one out is no category.
     ManyNumbers,
-    /// Too few to tell.
+    /// Too few to decide.
     FewNumbers,
     Texts,
 }

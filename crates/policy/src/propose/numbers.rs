@@ -19,7 +19,7 @@ const SKEWED: f64 = 0.4;
 /// Fewer values than this stay as they are until the top.
 const FEW: u64 = 7;
 
-/// Distribution numbers of years that people reach, not codes of age groups.
+/// Numbers of years that people reach, not codes of age groups.
 pub(super) fn are_ages(facts: &Facts<'_>) -> bool {
     let domain = facts.domain();
     let last = domain.present().saturating_sub(1) as u32;

@@ -1,7 +1,7 @@
-//! What a column looks like from the outside: how many values, how many missing, how telling. No value of the data
+//! What a column looks like from the outside: how many values, how many missing, how evenly spread. No value of the data
 //! itself is kept, so that a profile may be printed.
 
-use hedgerow_table::{Column, Domain, Kind};
+use hedgerow_table::{Column, Domain, Kind, Values};
 
 use crate::Role;
 
@@ -24,7 +24,7 @@ pub struct ColumnProfile {
     /// In characters, over the values present.
     pub length_min: usize,
     pub length_max: usize,
-    /// The proposed role; `None` for a column that the proposal leaves out.
+    /// The proposed role; `None` for a column that the proposal omits.
     pub role: Option<Role>,
     /// Why, in one sentence.
     pub reason: String,
@@ -106,7 +106,7 @@ impl<'t> Facts<'t> {
         share(self.most.max(self.missing), self.rows)
     }
 
-    /// Values a model can tell apart: the missing one is one of them.
+    /// Values that a model distinguishes: the missing one is one of them.
     pub(super) fn cardinality(&self) -> u64 {
         self.counts.iter().filter(|count| **count > 0).count() as u64
     }
@@ -141,4 +141,12 @@ impl<'t> Facts<'t> {
 
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The values present, as texts, in the order of the domain.
+pub(super) fn texts_of(domain: &Domain) -> Vec<String> {
+    match domain.values() {
+        Values::Category(values) => values.iter().map(|value| value.to_string()).collect(),
+        _ => (0..domain.present() as u32).map(|code| domain.text(code)).collect(),
+    }
 }

@@ -3,8 +3,7 @@
 
 use hedgerow_table::Kind;
 
-use super::hierarchies::texts_of;
-use super::profile::{Facts, share};
+use super::profile::{Facts, share, texts_of};
 
 /// What must hold for a protected attribute.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +14,7 @@ pub(super) enum Protection {
     RareAtMostHalf { values: Vec<String> },
 }
 
-/// The class size asked for: as wished, but small tables would otherwise become one class.
+/// The class size to require: as wished, but small tables would otherwise become one class.
 pub(super) fn class_size(rows: u64, wished: u64) -> u64 {
     if rows < 2 { 1 } else { (rows / 4).max(2).min(wished.max(1)) }
 }
@@ -32,7 +31,7 @@ pub(super) fn protection(facts: &Facts<'_>) -> Option<Protection> {
     if facts.most_share() > ONE_VALUE && cardinality <= VALUES_MAX && facts.kind() != Kind::Float {
         let most = facts.most.max(facts.missing);
         let texts = texts_of(facts.domain());
-        // The missing value has no text to name it by, and tells nothing.
+        // The missing value has no text to name it by, and discloses nothing.
         let rare = texts.into_iter().zip(facts.present_counts()).filter(|(_, count)| **count > 0 && **count != most);
         let values: Vec<String> = rare.map(|(text, _)| text).collect();
         if !values.is_empty() {

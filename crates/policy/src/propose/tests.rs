@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
 use super::*;
-use crate::Policy;
+use crate::{Format, Policy};
 
 /// Checks a proposal from end to end and returns the policy.
 fn check(table: &Table, options: &ProposeOptions, context: &str) -> (Policy, Proposal) {
@@ -22,9 +22,9 @@ fn check(table: &Table, options: &ProposeOptions, context: &str) -> (Policy, Pro
     }
     let policy = Policy::parse(&proposal.policy, &folder.path().join("policy.toml"))
         .unwrap_or_else(|errors| panic!("{context}: {errors}\n{}", proposal.policy));
-    let asks_nothing = table.rows < 2;
+    let requires_nothing = table.rows < 2;
     assert!(
-        policy.warnings.len() <= usize::from(asks_nothing),
+        policy.warnings.len() <= usize::from(requires_nothing),
         "{context}: {:?}\n{}",
         policy.warnings,
         proposal.policy
@@ -256,9 +256,9 @@ fn many_doubtful_columns_do_not_all_become_known() {
     let (policy, proposal) = check(&table_of(columns.collect()), &ProposeOptions::default(), "doubtful");
     assert_eq!(policy.quasi().count(), 10);
     assert!(policy.attributes.iter().all(|attribute| attribute.role != Role::Plain), "nobody has judged them");
-    let left_out = proposal.profiles.iter().filter(|profile| profile.role.is_none()).count();
-    assert_eq!(policy.attributes.len() + left_out, 60);
-    assert!(left_out >= 16, "{left_out}");
+    let omitted = proposal.profiles.iter().filter(|profile| profile.role.is_none()).count();
+    assert_eq!(policy.attributes.len() + omitted, 60);
+    assert!(omitted >= 16, "{omitted}");
 }
 
 #[test]

@@ -140,7 +140,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
         quasi(Concept::Nominal, "where a person lives"),
         "municipality region county state province district city town village canton kanton gemeinde bezirk kreis \
          bundesland ort wohnort stadt departement ville ciudad municipio provincia comune regione cidade estado \
-         prefecture neighborhood neighborhood borough ward parish locality location residence area place st \
+         prefecture neighborhood neighbourhood borough ward parish locality location residence area place st \
          division msa cbsa geo geography urban rural density site hospital clinic facility institution branch",
     ),
     (
@@ -178,7 +178,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
             role: None,
             concept: Concept::Open,
             weak: false,
-            because: "survey weights betray the stratum: compute new ones",
+            because: "survey weights disclose the stratum: compute new ones",
         },
         "wgt wgtp pwgtp fnlwgt wt finalweight surveyweight sampleweight samplingweight personweight gewichtung \
          hochrechnung hochrechnungsfaktor ponderation",
@@ -193,7 +193,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
          health gesundheit disability handicap dphy deye dear drem 疾病 болезнь",
     ),
     (
-        sensitive("treatment tells of health"),
+        sensitive("treatment discloses health"),
         "medication medications medicine drug drugs prescription treatment therapy procedure procedures surgery \
          operation dose dosage insulin metformin medikament therapie behandlung traitement medicament tratamiento \
          medicamento farmaco vaccination vaccine vaccinated readmitted readmission",
@@ -290,7 +290,7 @@ fn look_up(word: &str) -> Option<Meaning> {
 mod tests {
     use super::*;
 
-    /// What names say; `-` for nothing, `?` for a word that is weak, `0` for left out.
+    /// What names say; `-` for nothing, `?` for a word that is weak, `0` for omitted.
     const NAMES: &[(&str, &str)] = &[
         (
             "i",

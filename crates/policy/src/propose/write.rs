@@ -1,13 +1,13 @@
-//! The proposal as text: short, aligned, with the reason for every guess beside it.
+//! The proposal as text: short, aligned, with the reason for every inference.
 
 use std::fmt::Write as _;
 
 use hedgerow_table::Kind;
 use hedgerow_table::hierarchy::Bound;
 
-use super::hierarchies::Way;
+use super::proposed::{ProposeOptions, Proposed};
 use super::rules::{Protection, class_size, protection};
-use super::{ProposeOptions, Proposed};
+use super::way::Way;
 use crate::Role;
 
 /// Attributes beyond these limits stay out of the policy, and thereby out of the release: a policy is read by people,
@@ -26,8 +26,8 @@ const JUDGMENTS_AT_EASE: f64 = 5e6;
 const HEAD: &str = "\
 # A draft for someone who knows the data: check every role first, then the hierarchies.
 #   identifier   never released
-#   quasi        others may know it: generalized
-#   sensitive    others must not learn it: protected by a rule
+#   quasi        quasi-identifier: others may know it; generalized
+#   sensitive    others must not learn it; protected by a rule
 #   plain        released as it is
 # A column that is not listed is not released.
 
@@ -70,7 +70,7 @@ fn attributes_section<'c, 't>(text: &mut String, columns: &'c [Proposed<'t>]) ->
     let lengths = keys.iter().map(|key| key.chars().count());
     let width = lengths.filter(|length| *length <= ALIGNED_MAX).max().unwrap_or(0);
     // Without a quasi attribute the policy is none, so one is written however full the policy is.
-    let needed = columns.iter().position(|column| column.guess.role == Some(Role::Quasi));
+    let needed = columns.iter().position(|column| column.role.role == Some(Role::Quasi));
     let (mut lines, mut written, mut bytes) = (Vec::new(), Vec::new(), text.len());
     for (index, (column, key)) in columns.iter().zip(&keys).enumerate() {
         let full =
@@ -81,7 +81,7 @@ fn attributes_section<'c, 't>(text: &mut String, columns: &'c [Proposed<'t>]) ->
         let (line, comment) = (attribute_line(column, key, width), attribute_comment(column));
         bytes += line.len() + comment.len();
         lines.push((line, comment));
-        if column.guess.role.is_some() {
+        if column.role.role.is_some() {
             written.push(column);
         }
     }
@@ -96,8 +96,8 @@ fn attributes_section<'c, 't>(text: &mut String, columns: &'c [Proposed<'t>]) ->
 
 fn attribute_line(column: &Proposed<'_>, key: &str, width: usize) -> String {
     let role = effective_role(column);
-    let left_out = if role.is_none() { "# " } else { "" };
-    let mut line = format!("{left_out}{key:width$} = {{ role = \"{}\"", role.unwrap_or(Role::Sensitive).name());
+    let commented = if role.is_none() { "# " } else { "" };
+    let mut line = format!("{commented}{key:width$} = {{ role = \"{}\"", role.unwrap_or(Role::Sensitive).name());
     let kind = match (role, &column.plan) {
         (Some(Role::Identifier) | None, _) => None,
         (_, Some(plan)) if column.facts.distinct > 0 => Some(plan.kind),
@@ -118,18 +118,18 @@ fn attribute_line(column: &Proposed<'_>, key: &str, width: usize) -> String {
 
 fn attribute_comment(column: &Proposed<'_>) -> String {
     let role = effective_role(column);
-    let reason = match (role, column.guess.role) {
+    let reason = match (role, column.role.role) {
         (Some(Role::Plain), Some(Role::Sensitive)) => "the same in every row: whoever is in the data has it",
-        _ => &column.guess.reason,
+        _ => &column.role.reason,
     };
-    let left_out = if role.is_none() { "left out: " } else { "" };
+    let omitted = if role.is_none() { "omitted: " } else { "" };
     match column.plan.as_ref().map(|plan| plan.about).filter(|about| !about.is_empty()) {
-        Some(about) => format!("{left_out}{reason}; {about}"),
-        None => format!("{left_out}{reason}"),
+        Some(about) => format!("{omitted}{reason}; {about}"),
+        None => format!("{omitted}{reason}"),
     }
 }
 
-/// Comments in one column where lines leave room, and above a line where they do not.
+/// Comments in one column where lines are short enough, and above a line where they do not.
 fn write_aligned(text: &mut String, lines: &[(String, String)]) {
     let length = |line: &str| line.lines().last().unwrap_or_default().chars().count();
     let column = lines.iter().map(|(line, _)| length(line)).filter(|length| *length <= COMMENT_COLUMN_MAX).max();
@@ -151,7 +151,7 @@ fn write_aligned(text: &mut String, lines: &[(String, String)]) {
 
 /// A sensitive attribute in which all rows agree cannot be protected.
 fn effective_role(column: &Proposed<'_>) -> Option<Role> {
-    match column.guess.role {
+    match column.role.role {
         Some(Role::Sensitive) if protection(&column.facts).is_none() => Some(Role::Plain),
         role => role,
     }
@@ -219,7 +219,7 @@ fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: u64, k: u64
     let meaning = match rows {
         0 => "the table has no rows: nothing can be published yet".to_owned(),
         1 => "one row cannot hide among others: do not publish it".to_owned(),
-        _ => format!("nobody can be told from at least {} others by what others know", k - 1),
+        _ => format!("everyone shares the quasi-identifiers with at least {} others", k - 1),
     };
     let _ = writeln!(text, "\n[[rule]]  # {meaning}\nrequire = {{ model = \"k-anonymity\", k = {k} }}");
     for column in columns.iter().filter(|column| effective_role(column) == Some(Role::Sensitive)) {
@@ -236,7 +236,7 @@ fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: u64, k: u64
                     "{{ model = \"alpha-k-anonymity\", alpha = 0.5, k = {k}, values = [{}] }}",
                     values.join(", ")
                 );
-                ("nobody has a rare value with a chance above one half".to_owned(), model)
+                ("no one has a rare value with a confidence above one half".to_owned(), model)
             }
         };
         let _ = writeln!(text, "\n[[rule]]  # {meaning}\nprotect = {name}\nrequire = {model}");
@@ -245,12 +245,14 @@ fn rules_section(text: &mut String, columns: &[&Proposed<'_>], rows: u64, k: u64
 
 fn publish_section(text: &mut String, columns: &[&Proposed<'_>]) {
     text.push_str("\n[publish]\nmethod = \"full-domain\"\n");
-    text.push_str("suppression = 0.02  # up to 2 % of the rows may be left out rather than all others made coarser\n");
     text.push_str(
-        "loss = \"ncp\"        # what the search minimizes: the mean share of its range that a cell spreads over\n",
+        "suppression = 0.02  # up to 2 % of the rows may be suppressed rather than all others made coarser\n",
+    );
+    text.push_str(
+        "loss = \"ncp\"        # what the search minimizes: the mean share of its range that a cell covers\n",
     );
     let plans = columns.iter().filter_map(|column| column.plan.as_ref());
-    let nodes: f64 = plans.map(|plan| plan.levels() as f64 + 2.0).product();
+    let nodes: f64 = plans.map(|plan| plan.way.levels() as f64 + 2.0).product();
     let rules = 1 + columns.iter().filter(|column| effective_role(column) == Some(Role::Sensitive)).count();
     if nodes * rules as f64 > JUDGMENTS_AT_EASE {
         let _ = writeln!(
@@ -272,13 +274,13 @@ fn groups_section(text: &mut String, columns: &[&Proposed<'_>]) {
 
 fn alternatives(text: &mut String, columns: &[&Proposed<'_>], k: u64) {
     let sensitive = columns.iter().find(|column| effective_role(column) == Some(Role::Sensitive));
-    text.push_str("\n# Alternatives, to be used in place of the above or besides it:\n");
+    text.push_str("\n# Alternatives, in place of the above or in addition:\n");
     if let Some(column) = sensitive {
         let name = quoted(&column.facts.column.name);
         let _ = writeln!(text, "# [[rule]]\n# protect = {name}");
         let alpha = format!("alpha-k-anonymity\", alpha = 0.5, k = {k}");
         for (model, meaning) in [
-            ("t-closeness\", t = 0.3", "every class is distributed almost like the whole table"),
+            ("t-closeness\", t = 0.3", "the distribution in every class is close to the table's"),
             ("entropy-l-diversity\", l = 2", "as uncertain as among l equally likely values"),
             ("frequency-l-diversity\", l = 2", "no value exceeds 1/l of a class"),
             ("recursive-l-diversity\", c = 3, l = 2", "the commonest value stays below c times the others"),

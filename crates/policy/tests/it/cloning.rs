@@ -15,7 +15,7 @@ fn accepted(text: &str) -> Policy {
     parse(text).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// What the rules ask for, in their order.
+/// What the rules require, in their order.
 fn models(policy: &Policy) -> Vec<&Model> {
     policy.rules.iter().flat_map(|rule| &rule.require).collect()
 }
@@ -51,7 +51,7 @@ fn keys_are_read_and_a_rule_of_ones_own_is_not_doubled() {
             .replace("{ model = \"t-closeness\", t = 0.3 }", "{ model = \"epsilon-clone\", epsilon = 0.2 }"),
     );
     let cloning = &policy.publish.cloning;
-    assert_eq!(cloning.k, Some(5), "a rule asks for five");
+    assert_eq!(cloning.k, Some(5), "a rule requires five");
     assert_eq!((cloning.lambda, cloning.rare), (Some(3), RareValues::Suppress));
     assert_eq!(policy.publish.assignment, Assignment::Scan);
     assert_eq!(
@@ -83,7 +83,7 @@ fn keys_out_of_range_and_out_of_place() {
         crate::good::refused(&cloned(line), place, problem, hint);
     };
     refused("k = 0", "16:5: publish.k", "a whole number from 1", "k = 5");
-    refused("k = 2\nlambda = 3", "17:10: publish.lambda", "cannot be asked to cover 3 values", "at most k");
+    refused("k = 2\nlambda = 3", "17:10: publish.lambda", "cannot cover 3 values", "at most k");
     refused("lambda = 0.5", "16:10: publish.lambda", "a whole number", "lambda = 3");
     refused("max-epsilon = 1.5", "16:15: publish.max-epsilon", "from 0 to 1", "max-epsilon = 0.01");
     refused("assignment = \"greedy\"", "16:14: publish.assignment", "unknown assignment", "`order` and `scan`");
@@ -94,7 +94,7 @@ fn keys_out_of_range_and_out_of_place() {
         line_refused(15, key, &format!("15:1: publish.{name}"), "no meaning for the method full-domain", "\"clone\"");
     }
     let policy = accepted(&cloned("rho = 0.2\nloss = \"ncp\""));
-    let told: Vec<&str> = policy.warnings.iter().map(|warning| warning.problem.as_str()).collect();
-    assert!(told.iter().any(|problem| problem.contains("nothing is scanned")), "{told:?}");
-    assert!(told.iter().any(|problem| problem.contains("no lattice is searched")), "{told:?}");
+    let problems: Vec<&str> = policy.warnings.iter().map(|warning| warning.problem.as_str()).collect();
+    assert!(problems.iter().any(|problem| problem.contains("nothing is scanned")), "{problems:?}");
+    assert!(problems.iter().any(|problem| problem.contains("no lattice is searched")), "{problems:?}");
 }

@@ -42,7 +42,7 @@ fn no_role_need_be_quasi() {
 #[test]
 fn rules_without_sides_or_with_the_same_attribute_on_both() {
     let rule = |lines: &str| policy(&format!("[[rule]]\n{lines}\n{REQUIRE}"));
-    refused(&rule("know = []\nprotect = \"zip\""), "8:8: rule[1].know", "the list is empty", "leave `know` out");
+    refused(&rule("know = []\nprotect = \"zip\""), "8:8: rule[1].know", "the list is empty", "omit `know`");
     refused(&rule("know = [\"age\"]\nprotect = []"), "9:11: rule[1].protect", "the list is empty", "protect = ");
     let both = "known and protected in the same rule";
     refused(&rule("know = [\"age\"]\nprotect = [\"zip\", \"age\"]"), "8:9: rule[1].know[1]", both, "remove it");
@@ -87,8 +87,8 @@ fn how_tables_are_chosen_and_hidden_is_for_decompositions() {
     assert_eq!(read.publish.anonymizer, Anonymizer::Mondrian);
     refused(&with("anonymizer = \"mondrain\""), "13:14: publish.anonymizer", "unknown anonymizer", "`mondrian`");
     let both = with("algorithm = \"multi-sensitive\"\nanonymizer = \"mondrian\"");
-    refused(&both, "14:1: publish.anonymizer", "has buckets", "leave `anonymizer` out");
+    refused(&both, "14:1: publish.anonymizer", "has buckets", "omit `anonymizer`");
     let elsewhere = with("anonymizer = \"anatomy\"").replace("\"decompose\"", "\"full-domain\"");
     let elsewhere = elsewhere.replace("zip = { role = \"quasi\" }", "zip = { role = \"sensitive\" }");
-    refused(&elsewhere, "13:1: publish.anonymizer", "has no meaning for the method full-domain", "leave it out");
+    refused(&elsewhere, "13:1: publish.anonymizer", "has no meaning for the method full-domain", "omit it");
 }

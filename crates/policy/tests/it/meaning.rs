@@ -437,7 +437,7 @@ fn how_the_source_is_read() {
 #[test]
 fn limits() {
     let attributes: String = (0..5000).map(|n| format!("a{n} = {{ role = \"plain\" }}\n")).collect();
-    line_refused(8, &attributes, "3:2: attributes", "at most 4096", "leave out");
+    line_refused(8, &attributes, "3:2: attributes", "at most 4096", "omit");
     let rules = "[[rule]]\nrequire = { model = \"k-anonymity\", k = 5 }\n".repeat(300);
     line_refused(17, &rules, "9:3: rule", "at most 256", "join rules");
     let widths: Vec<String> = (0..60).map(|n| (1u64 << n).to_string()).chain((0..60).map(|_| "1".into())).collect();

@@ -1,0 +1,36 @@
+//! What the writer of a policy is given: the columns with all that was decided about them, and how the table was read.
+
+use super::hierarchies::Plan;
+use super::profile::Facts;
+use super::roles::ProposedRole;
+use crate::Format;
+
+/// How the table was read, so that the policy reads it the same way, and what is wished for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProposeOptions {
+    /// To be written when the file's suffix does not say.
+    pub format: Option<Format>,
+    /// To be written when it must not be detected.
+    pub delimiter: Option<u8>,
+    pub quote: Option<u8>,
+    /// All texts that counted as missing.
+    pub nulls: Vec<String>,
+    /// The class size to require; less is proposed for tiny tables.
+    pub k: u64,
+}
+
+impl Default for ProposeOptions {
+    fn default() -> Self {
+        ProposeOptions { format: None, delimiter: None, quote: None, nulls: vec![String::new()], k: 5 }
+    }
+}
+
+/// A column with all that was decided about it.
+pub(super) struct Proposed<'t> {
+    pub(super) facts: Facts<'t>,
+    pub(super) role: ProposedRole,
+    /// For quasi attributes.
+    pub(super) plan: Option<Plan>,
+    /// The path of its hierarchy's file.
+    pub(super) file: Option<String>,
+}

@@ -28,7 +28,8 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> R
     let Some(found) = &outcome.best else {
         return Err(Box::new(why_not(bound, &judge, &outcome)).into());
     };
-    let losses = Loss::ALL.iter().zip(&found.losses).map(|(loss, value)| (loss.name().to_owned(), json!(value))).collect();
+    let losses =
+        Loss::ALL.iter().zip(&found.losses).map(|(loss, value)| (loss.name().to_owned(), json!(value))).collect();
     let rows = Rows { source, out: source - found.suppressed, suppressed: found.suppressed };
     let recoded = bound.quasi.iter().zip(&found.levels).map(|(quasi, &level)| recoded(quasi, level)).collect();
     let (table, codebook) = generalized::table(bound, recoded, found.kept_rows.clone())?;

@@ -1,6 +1,8 @@
 //! Refusals of meaning: ranges, rules that protect nothing, hierarchies that contradict themselves, what this version
 //! cannot do yet. One change to a good policy each, with the exact place of the complaint and what its hint must offer.
 
+use hedgerow_policy::{Policy, Role, Summary};
+
 use crate::good::{GOOD, changed, line_refused, parse};
 
 #[track_caller]
@@ -15,10 +17,8 @@ fn hierarchy_refused(hierarchy: &str, place: &str, problem: &str, hint: &str) {
 }
 
 #[track_caller]
-fn accepted(text: &str) {
-    if let Err(errors) = parse(text) {
-        panic!("{errors}");
-    }
+fn accepted(text: &str) -> Policy {
+    parse(text).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn rules_about_attributes() {
         "has the role `quasi`",
         "give `age` the role `sensitive`",
     );
-    line_refused(12, &know("[]"), "13:8: rule[2].know", "the list is empty", "every quasi attribute");
+    line_refused(12, &know("[]"), "13:8: rule[2].know", "the list is empty", "every quasi-identifier");
     line_refused(12, &know("[\"agee\"]"), "13:9: rule[2].know[1]", "unknown attribute `agee`", "did you mean `age`?");
     line_refused(12, &know("[\"age\", \"name\"]"), "13:16: rule[2].know[2]", "is an identifier", "role `quasi`");
     line_refused(12, &know("[\"age\", \"zip\", \"age\"]"), "13:23: rule[2].know[3]", "`age` is listed twice", "once");
@@ -504,4 +504,20 @@ fn independent_errors_are_reported_together_in_the_order_of_the_file() {
     let errors = parse(&text).unwrap_err();
     let lines: Vec<usize> = errors.iter().map(|error| error.position.unwrap().line).collect();
     assert_eq!(lines, [6, 10, 12, 15, 16], "{errors}");
+}
+
+#[test]
+fn other_spellings_mean_the_same() {
+    for role in ["quasi", "quasi-identifier", "qi"] {
+        let policy = accepted(&changed(6, &format!("zip = {{ role = {role:?} }}")));
+        assert_eq!(policy.attribute("zip").unwrap().role, Role::Quasi, "{role}");
+    }
+    line_refused(6, "zip = { role = \"qid\" }", "6:16: attributes.zip.role", "unknown role", "did you mean `quasi`?");
+    for key in ["summarise", "summarize"] {
+        let policy =
+            accepted(&changed(15, &format!("method = \"mondrian\"\n{key} = \"tight\"")).replace("loss = \"ncp\"", ""));
+        assert_eq!(policy.publish.summarise, Summary::Tight, "{key}");
+    }
+    let both = "method = \"mondrian\"\nsummarise = \"tight\"\nsummarize = \"tight\"";
+    line_refused(15, both, "17:1: publish.summarize", "means the same as `summarise`", "keep one");
 }

@@ -39,7 +39,7 @@ error: policy.toml:8:42: rule[1].require[1].t: must be a number from 0 to 1, fou
    |
  8 |  require = [{ model = "t-closeness", t = 1.5 }]
    |                                          ^^^
-hint: how far a class may be from the whole, from 0 to 1; for example `t = 0.3`
+hint: how far a class's distribution may be from the table's, from 0 to 1; for example `t = 0.3`
 "#,
     );
 }

@@ -35,7 +35,7 @@ fn main() {
             published.search_time.as_secs_f64(),
             published.write_time.as_secs_f64(),
             report.classes,
-            report.sub_classes,
+            report.sub_classes.count,
             report.suppressed + report.counterfeits,
         );
         if let Some(before) = before {

@@ -44,7 +44,7 @@ pub(crate) struct Draft<'a> {
 pub(crate) struct Stated {
     pub(crate) cloning: Map<String, Value>,
     pub(crate) dependencies: Vec<KnownDependency>,
-    pub(crate) attack: Option<String>,
+    pub(crate) intersection_attack: Option<String>,
 }
 
 /// One table of a release.
@@ -230,7 +230,7 @@ pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows, los
             hierarchies: Map::new(),
             cloning: Map::new(),
             dependencies: Vec::new(),
-            attack: None,
+            intersection_attack: None,
         },
     }
 }

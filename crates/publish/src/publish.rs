@@ -121,7 +121,7 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
     let mut manifest = draft::manifest(&bound, written.resources.clone(), rows, &losses);
     manifest.hedgerow.cloning = stated.cloning;
     manifest.hedgerow.dependencies = stated.dependencies;
-    manifest.hedgerow.attack = stated.attack;
+    manifest.hedgerow.intersection_attack = stated.intersection_attack;
     let named = |released: &Release| rules.unwrap_or_else(|| generalized::named_rules(&bound, released));
     let describe = |manifest: &mut Manifest, released: &Release| {
         manifest.hedgerow.hierarchies = generalized::hierarchies(&bound, released);

@@ -75,10 +75,10 @@ pub struct Promise {
     /// Of a decomposed release: what attackers are taken to know besides its tables.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dependencies: Vec<KnownDependency>,
-    /// Of a decomposed release: what the attack on its tables, laid side by side, came to before they were written: `withstood`, or
-    /// `partly` and what was not tried. Said by the publisher: `check` judges normal form instead.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub attack: Option<String>,
+    /// Of a decomposed release: the outcome of the intersection attack on its combined tables before they were written: `passed`,
+    /// or `partial: ` and what was not tried. Stated by the publisher: `check` judges normal form instead.
+    #[serde(rename = "intersection-attack", skip_serializing_if = "Option::is_none", default)]
+    pub intersection_attack: Option<String>,
 }
 
 /// Whoever knows the attributes `from` of somebody knows `to`.

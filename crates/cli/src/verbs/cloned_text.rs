@@ -13,8 +13,8 @@ pub(super) fn cloned_text(report: &CloneReport, sizes: (u64, u64), source: u64, 
         "classes  {} {}, each with all values of `{protect}`, described by {} sub-classes {}\n",
         report.classes,
         of(sizes),
-        report.sub_classes,
-        of((report.smallest, report.largest)),
+        report.sub_classes.count,
+        of((report.sub_classes.min, report.sub_classes.max)),
     );
     text.push_str(&distorted(report, source));
     text.push_str(&format!(
@@ -32,10 +32,10 @@ pub(super) fn cloned_text(report: &CloneReport, sizes: (u64, u64), source: u64, 
         short(rounded_up(promise.theta)),
         short(rounded_up(promise.beta)),
     ));
-    let at = [1.1, 1.5, 2.0].map(|beta| format!("{} at beta {beta}", short(rounded_up(promise.theta_at(beta)))));
-    text.push_str(&format!("         if it is distributed differently, by more: {}\n", at.join(", ")));
-    let words = promise.broken_by(protect);
-    text.push_str(&format!("fails    under {}\n", wrapped(&words)));
+    let at = promise.theta_at.iter().map(|at| format!("{} at beta {}", short(rounded_up(at.theta)), at.beta));
+    let at = at.collect::<Vec<_>>().join(", ");
+    text.push_str(&format!("         if it is distributed differently, by more: {at}\n"));
+    text.push_str(&format!("fails    under {}\n", wrapped(&promise.broken_by)));
     text
 }
 
@@ -77,14 +77,14 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 fn rounded_up(value: f64) -> f64 {
-    // What is a hair above a whole number is so by rounding.
+    // What is a hair above an integer is so by rounding.
     (value * 1e4 - 1e-6).ceil().max(0.0) / 1e4
 }
 
 /// The custodian sees rare values by name: the decision is theirs.
 fn rare(rare: &[RareValue], report: &CloneReport) -> String {
     const SHOWN_MAX: usize = 8;
-    let suppressed = rare.iter().any(|rare| rare.left_out);
+    let suppressed = rare.iter().any(|rare| rare.suppressed);
     let rows: u64 = rare.iter().map(|rare| rare.rows).sum();
     let mut text = if suppressed {
         format!("rare     {} suppressed with {rows} rows, which allows more classes:\n", values(rare.len()))

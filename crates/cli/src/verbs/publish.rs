@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Publish, talk: &Talk) -> Result<ExitCode, Failure>
         say(&format!("warning: {why}: the release satisfies every rule, but another may lose less"));
     }
     if talk.json {
-        print_json(&to_json(&published, protected(&policy), arguments.explain))?;
+        print_json(&to_json(&published, arguments.explain))?;
     } else if !talk.quiet {
         print(&to_text(&published, &policy, arguments.explain, talk.verbose))?;
     }
@@ -64,7 +64,7 @@ fn protected(policy: &Policy) -> &str {
     sensitive.map_or("", |attribute| attribute.name.as_str())
 }
 
-fn to_json(published: &Published, protect: &str, explain: bool) -> Value {
+fn to_json(published: &Published, explain: bool) -> Value {
     let mut object = json!({
         "release": published.release.display().to_string(),
         "rows": published.rows,
@@ -78,7 +78,7 @@ fn to_json(published: &Published, protect: &str, explain: bool) -> Value {
         },
     });
     if let Some(report) = &published.cloned {
-        object["cloning"] = report.to_json(protect);
+        object["cloning"] = json!(report);
     }
     let Some(searched) = &published.searched else { return object };
     let levels = searched.levels.iter().map(|(name, level, _)| (name.clone(), json!(level)));

@@ -7,9 +7,9 @@ use hedgerow_policy::Policy;
 use hedgerow_privacy::rules::{Dependency, Standing};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_publish::decompose::choice::{Chosen, Unchosen};
-use hedgerow_publish::decompose::picture::Picture;
 use hedgerow_publish::decompose::problem::Unsatisfiable;
 use hedgerow_publish::decompose::{self, Problem, Rules};
+use hedgerow_report::rules_graph::{GraphTable, RulesGraph};
 use hedgerow_table::InputError;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments, talk: &Talk) -> Result<ExitCode, Failur
     let chosen = match chosen {
         Some(Err(Unchosen::Failed(error))) => return Err((*error).into()),
         Some(Err(Unchosen::Unsatisfiable(Unsatisfiable(rule)))) => {
-            let rule = rules.told(rules.reduced.kept[rule]);
+            let rule = rules.describe(rules.reduced.kept[rule]);
             impossible.push(format!("{rule}: declared dependencies alone lead from one side to the other"));
             None
         }
@@ -76,7 +76,13 @@ impl Report<'_> {
         // As in the text: an unsatisfiable rule is not drawn, and does not renumber the others.
         let drawn = self.rules.reduced.kept.iter().filter(|&&rule| self.rules.representative(rule).is_some());
         let numbers: Vec<usize> = drawn.map(|rule| rule + 1).collect();
-        Picture { names: &names, rules: &self.problem.rules, numbers: &numbers, standings, tables }.to_svg()
+        let drawn = |table: &decompose::Subtable| GraphTable {
+            attributes: table.attributes,
+            sensitive: table.sensitive,
+            generalized: table.regions.is_some(),
+        };
+        let tables: Vec<GraphTable> = tables.iter().map(drawn).collect();
+        RulesGraph { names: &names, rules: &self.problem.rules, numbers: &numbers, standings, tables: &tables }.to_svg()
     }
 
     fn to_text(&self) -> String {
@@ -86,7 +92,7 @@ impl Report<'_> {
             let required =
                 rules.rules[index].require.iter().map(|model| format!("{} {}", model.name(), pairs(&model.required())));
             let required = required.collect::<Vec<_>>().join(", ");
-            let _ = writeln!(text, "  {:>3}  {}   ({required}){}", index + 1, rules.told(index), self.origin(index));
+            let _ = writeln!(text, "  {:>3}  {}   ({required}){}", index + 1, rules.describe(index), self.origin(index));
         }
         if !rules.reduced.implied.is_empty() {
             text.push_str("implied: satisfied whenever another rule is\n");

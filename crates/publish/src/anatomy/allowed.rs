@@ -13,23 +13,23 @@ use crate::bind::Bound;
 use crate::error::{Ineligible, PublishError};
 use crate::full_domain::pairs;
 
-/// Every guarantee that the policy asks for, over the codes of the sensitive attribute.
+/// Every guarantee that the policy requires, over the codes of the sensitive attribute.
 #[derive(Debug)]
 pub struct Allowed {
     guarantees: Vec<Box<dyn Guarantee>>,
     /// All rows are released, so the source's distribution is the release's as well.
-    whole: Distribution,
+    table: Distribution,
     /// No allowed bucket has fewer rows.
     pub least: usize,
 }
 
 impl Allowed {
-    pub fn new(guarantees: Vec<Box<dyn Guarantee>>, whole: Distribution) -> Allowed {
+    pub fn new(guarantees: Vec<Box<dyn Guarantee>>, table: Distribution) -> Allowed {
         let least = guarantees.iter().map(|guarantee| guarantee.core().rows.max(guarantee.core().distinct)).max();
-        Allowed { guarantees, whole, least: least.unwrap_or(1).max(1) as usize }
+        Allowed { guarantees, table, least: least.unwrap_or(1).max(1) as usize }
     }
 
-    /// Which values count as one crowd, where a guarantee limits the rows in any window of close values.
+    /// Which values fall into one window, where a guarantee limits the rows in any window of close values.
     pub fn windows(&self) -> Option<&Reach> {
         self.guarantees.iter().find_map(|guarantee| guarantee.windows())
     }
@@ -37,7 +37,7 @@ impl Allowed {
     /// Whether a bucket with these values, ascending by code, keeps every guarantee.
     pub fn holds(&self, values: &[(u32, u32)]) -> bool {
         let class = class(values);
-        self.guarantees.iter().all(|guarantee| guarantee.holds(class, &self.whole))
+        self.guarantees.iter().all(|guarantee| guarantee.holds(class, &self.table))
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
             if let Some(why) = guarantee.and_then(|guarantee| refused_in_buckets(guarantee.as_ref())) {
                 let problem = format!("anatomy cannot keep {}: it {why}", model.name());
                 let hint =
-                    "ask for `frequency-l-diversity` instead, or use method = \"full-domain\", which generalizes";
+                    "require `frequency-l-diversity` instead, or use method = \"full-domain\", which generalizes";
                 return Err(InputError::new(place.clone(), problem, hint));
             }
         }
@@ -86,7 +86,7 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
 }
 
 /// The interval that stands in the way of (δ,l)-diversity by window.
-fn crowd(reach: &Reach, values: &[(u32, u32)], model: &Model, domain: &Domain, rows: u64) -> Option<String> {
+fn densest_window(reach: &Reach, values: &[(u32, u32)], model: &Model, domain: &Domain, rows: u64) -> Option<String> {
     let (Model::DeltaLDiversity { delta, l, .. }, Some(window)) = (model, reach.fullest_window(values)) else {
         return None;
     };
@@ -108,7 +108,7 @@ pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed,
     let values: Vec<(u32, u32)> =
         codes.zip(&counts).filter(|(_, count)| **count > 0).map(|(code, &count)| (code, count as u32)).collect();
     let tree = bound.tree(&sensitive.name);
-    let whole = Distribution::new(counts.clone(), tree.as_ref());
+    let table = Distribution::new(counts.clone(), tree.as_ref());
     let rows = bound.table.rows as u64;
     let most = counts.iter().copied().max().unwrap_or(0);
     let (mut guarantees, mut reasons) = (Vec::new(), Vec::new());
@@ -116,32 +116,33 @@ pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed,
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
             let guarantee = models::guarantee(model, Some(&sensitive.domain), tree.as_ref())
                 .map_err(|unfit| unfit.refusal(&sensitive.name, model.name(), place.clone()))?;
-            let table = (rows > 0).then(|| class(&values));
-            let achieved = achieved_over(guarantee.as_ref(), None, &whole, table.into_iter());
+            let one_bucket = (rows > 0).then(|| class(&values));
+            let achieved = achieved_over(guarantee.as_ref(), None, &table, one_bucket.into_iter());
             if rows == 0 || !achieved.holds {
-                let told = claim(model, &rule.know, rule.protect.as_ref(), &achieved);
-                let (asked, reached) = (pairs(&told.required), pairs(&told.achieved));
+                let claimed = claim(model, &rule.know, rule.protect.as_ref(), &achieved);
+                let (required, achieved) = (pairs(&claimed.required), pairs(&claimed.achieved));
                 reasons.push(format!(
-                    "{place}: {} asks for {asked} of `{}`; the whole table as one bucket reaches {reached}",
+                    "{place}: {} requires {required} of `{}`; the table as one bucket achieves {achieved}",
                     model.name(),
                     sensitive.name,
                 ));
                 reasons.extend(
-                    guarantee.windows().and_then(|reach| crowd(reach, &values, model, &sensitive.domain, rows)),
+                    guarantee
+                        .windows()
+                        .and_then(|reach| densest_window(reach, &values, model, &sensitive.domain, rows)),
                 );
             }
             guarantees.push(guarantee);
         }
     }
     if reasons.is_empty() {
-        return Ok(Allowed::new(guarantees, whole));
+        return Ok(Allowed::new(guarantees, table));
     }
     reasons.push(format!(
         "`{}` has {} values in {rows} rows, and the most frequent one is in {most} of them",
         sensitive.name,
         values.len()
     ));
-    let hint =
-        "ask for no more than the whole table reaches, or give frequent values of the sensitive attribute finer names";
+    let hint = "require no more than the table achieves as one bucket, or give frequent sensitive values finer names";
     Err(PublishError::Ineligible(Box::new(Ineligible { made_of: "buckets", reasons, hint: hint.to_owned() })))
 }

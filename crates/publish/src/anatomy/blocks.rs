@@ -1,15 +1,15 @@
-//! Close rows into the same buckets: the line is cut into blocks as short as the guarantees allow, and every block is dealt
-//! by itself.
+//! Puts close rows into the same buckets: the line is cut into blocks as short as the guarantees allow, and every block
+//! is dealt separately.
 //!
 //! A block is halved as long as both halves, each as one bucket, keep every guarantee; where the middle does not do, other places
 //! are tried, outwards from it. Cuts fall on multiples of the smallest bucket, so that blocks deal out evenly. Every
-//! guarantee that buckets can keep survives merging, so a block that holds as a whole can be dealt, if only into one bucket.
+//! guarantee that buckets can keep survives merging, so a block that holds as one bucket can be dealt, if only into one bucket.
 //!
-//! **What this tells.** Inside a block the deal tells nothing (see `deal.rs`); exchanges do (see `exchange.rs`). Where a block was cut, its halves' counts are
+//! **What this discloses.** Inside a block the deal discloses nothing (see `deal.rs`); exchanges do (see `exchange.rs`). Where a block was cut, its halves' counts are
 //! sums of published ones. Where it was not, someone who knows the method learns that no place tried would do, a
 //! trace that every method leaves which lets the data decide how far it goes (Wong et al.: *Minimality attack*, 2007).
 //!
-//! Cost: one pass over the rows for every halving, O(n log(n/l)); long halves are cut in parallel, and short stretches cut and dealt.
+//! Cost: one pass over the rows for every halving, O(n log(n/l)); long halves are cut in parallel, and short intervals cut and dealt.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// Where a block may be cut, in sixteenths, the middle first.
 const CUTS: [usize; 15] = [8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
-/// Stretches of fewer rows are cut and dealt by one core.
+/// Intervals of fewer rows are cut and dealt by one core.
 const PIECE_ROWS: usize = 1 << 13;
 
 /// Which bucket every row is in, and how many there are.
@@ -76,23 +76,23 @@ pub fn in_blocks(
     Some(buckets)
 }
 
-/// Adds stretches that one core goes on with, in order.
+/// Adds intervals that one core goes on with, in order.
 fn cut_into_pieces(
     codes: &[u32],
     cardinality: usize,
     allowed: &Allowed,
-    stretch: Range<usize>,
+    interval: Range<usize>,
     pieces: &mut Vec<Range<usize>>,
 ) {
-    let long = stretch.len() >= PIECE_ROWS;
-    let Some(at) = long.then(|| Cutting::new(codes, cardinality, allowed).place(&stretch)).flatten() else {
-        pieces.push(stretch);
+    let long = interval.len() >= PIECE_ROWS;
+    let Some(at) = long.then(|| Cutting::new(codes, cardinality, allowed).place(&interval)).flatten() else {
+        pieces.push(interval);
         return;
     };
     let mut right = Vec::new();
     rayon::join(
-        || cut_into_pieces(codes, cardinality, allowed, stretch.start..at, pieces),
-        || cut_into_pieces(codes, cardinality, allowed, at..stretch.end, &mut right),
+        || cut_into_pieces(codes, cardinality, allowed, interval.start..at, pieces),
+        || cut_into_pieces(codes, cardinality, allowed, at..interval.end, &mut right),
     );
     pieces.append(&mut right);
 }
@@ -147,7 +147,7 @@ fn all_allowed(sorted: &[u32], of_place: &[u32], count: usize, allowed: &Allowed
     })
 }
 
-/// Looks for the places where stretches of the line can be cut. What it counts in is kept from one stretch to the next.
+/// Looks for the places where intervals of the line can be cut. What it counts in is kept from one interval to the next.
 struct Cutting<'a> {
     /// The sensitive codes along the line.
     codes: &'a [u32],
@@ -163,19 +163,19 @@ impl<'a> Cutting<'a> {
         Cutting { codes, allowed, counts: vec![0; cardinality], sorted: Vec::new(), values: Vec::new() }
     }
 
-    /// Adds the blocks of a stretch of the line, in order.
-    fn cut(&mut self, stretch: Range<usize>, blocks: &mut Vec<Range<usize>>) {
-        match self.place(&stretch) {
-            None => blocks.push(stretch),
+    /// Adds the blocks of a interval of the line, in order.
+    fn cut(&mut self, interval: Range<usize>, blocks: &mut Vec<Range<usize>>) {
+        match self.place(&interval) {
+            None => blocks.push(interval),
             Some(at) => {
-                self.cut(stretch.start..at, blocks);
-                self.cut(at..stretch.end, blocks);
+                self.cut(interval.start..at, blocks);
+                self.cut(at..interval.end, blocks);
             }
         }
     }
 
-    fn place(&mut self, stretch: &Range<usize>) -> Option<usize> {
-        let buckets = stretch.len() / self.allowed.least;
+    fn place(&mut self, interval: &Range<usize>) -> Option<usize> {
+        let buckets = interval.len() / self.allowed.least;
         let mut tried = 0;
         CUTS.iter().find_map(|sixteenths| {
             let before = buckets * sixteenths / 16;
@@ -184,15 +184,15 @@ impl<'a> Cutting<'a> {
                 return None;
             }
             tried = before;
-            let at = stretch.start + before * self.allowed.least;
-            (self.holds(stretch.start..at) && self.holds(at..stretch.end)).then_some(at)
+            let at = interval.start + before * self.allowed.least;
+            (self.holds(interval.start..at) && self.holds(at..interval.end)).then_some(at)
         })
     }
 
-    /// Whether a stretch is allowed as one bucket.
-    fn holds(&mut self, stretch: Range<usize>) -> bool {
-        let codes = &self.codes[stretch];
-        // A short stretch has few of many values: sorting it costs less than looking at every count.
+    /// Whether a interval is allowed as one bucket.
+    fn holds(&mut self, interval: Range<usize>) -> bool {
+        let codes = &self.codes[interval];
+        // A short interval has few of many values: sorting it costs less than looking at every count.
         if codes.len() < self.counts.len() / 4 {
             self.sorted.clear();
             self.sorted.extend_from_slice(codes);

@@ -3,20 +3,20 @@
 //! Sort n rows by value, let g be the number of buckets, and put the row at place j into bucket j mod g.
 //!
 //! **What holds.** Every bucket gets ⌊n/g⌋ or ⌈n/g⌉ rows. A value with c rows takes c places in a row, so every bucket gets ⌊c/g⌋ or
-//! ⌈c/g⌉ of them. With g = ⌊n/l⌋ for a whole l ≤ n, n/g ≥ l, so every bucket has at least l rows. If no value has more than n/l rows,
-//! none has more than g, a count being whole, so each bucket has at most one row of every value: its rows are all different, and
+//! ⌈c/g⌉ of them. With g = ⌊n/l⌋ for an integer l ≤ n, n/g ≥ l, so every bucket has at least l rows. If no value has more than n/l rows,
+//! none has more than g, a count being an integer, so each bucket has at most one row of every value: its rows are all different, and
 //! frequency, distinct and entropy l-diversity hold in it. n/l is also necessary for frequency l-diversity, since the
-//! buckets' shares add up to the table's; so the deal succeeds exactly when any bucketization does. For l that is not whole,
+//! buckets' shares add up to the table's; so the deal succeeds exactly when any bucketization does. For l that is not an integer,
 //! buckets of more than ⌈l⌉ rows may be needed: [`most_buckets`] tries ever larger ones until the table is one bucket.
 //!
 //! **Residue.** Anatomy (Xiao, Tao 2006, figure 4) draws from the l largest groups of values until fewer than l are left, and
 //! puts each row that remains into a bucket that lacks its value. The deal leaves nothing over: what would remain, n − g·l rows,
 //! is dealt on to different buckets, which lack the value because they hold at most one row of it.
 //!
-//! **What the deal tells.** Rows of one value come in random order. Given which rows share a bucket and the buckets' counts,
+//! **What the deal discloses.** Rows of one value come in random order. Given which rows share a bucket and the buckets' counts,
 //! every way to give the counted values to the rows has then the same probability: value v fills the same places of the deal in
-//! each, and of its orders Π (rows of v in bucket b)! lead to these buckets. So who knows how the deal works learns no more
-//! than who only sees the tables.
+//! each, and of its orders Π (rows of v in bucket b)! lead to these buckets. So an adversary who knows how the deal works learns no more
+//! than one who only sees the tables.
 //!
 //! The order of values matters to no guarantee above, but to others: among sorted numbers, neighbors in a bucket are g places
 //! apart, which is what keeps close numbers out of one bucket, and every bucket is a systematic sample of the table.
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(most_buckets(&[], &frequency(1.0)), None);
     }
 
-    /// Every table of up to nine rows over four values, every whole l: all buckets have l rows or more, all different.
+    /// Every table of up to nine rows over four values, every integer l: all buckets have l rows or more, all different.
     #[test]
     fn every_small_table_is_dealt_as_the_proof_says() {
         let mut tables = 0;

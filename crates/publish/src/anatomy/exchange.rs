@@ -10,7 +10,7 @@
 //! leads to the end, and each row takes the bucket whose first row stands closest to it in the line. Once all buckets are open,
 //! the rows that remain are matched in the order of the line, which brings them closest together in sum.
 //!
-//! **What it tells.** The plain deal does not look at quasi values and favors none of the worlds behind its outcome. This one does
+//! **What it discloses.** The plain deal does not look at quasi values and favors none of the worlds behind its outcome. This one does
 //! look: someone who knows the method can weigh worlds by whether it would have led here. The counts of every bucket, which are
 //! all that the guarantee speaks of, stay within it.
 //!

@@ -2,7 +2,7 @@
 //! the turning of axes as in Skilling: *Programming the Hilbert curve*, 2004).
 //!
 //! Each attribute is an axis. Its values stand in their order, categories first by what their hierarchy puts together, and
-//! take room by how many rows carry them, so that every part of an axis weighs the same. Rows in one place of the
+//! take space in proportion to their rows, so that every part of an axis weighs the same. Rows in one place of the
 //! space stand in random order: the source's order must leave no trace in who shares a bucket.
 
 use hedgerow_table::{parallel, with_codes};
@@ -15,7 +15,7 @@ use crate::bind::Quasi;
 const AXES_MAX: usize = 32;
 /// Finer than this an axis distinguishes rows that no bucket could.
 const BITS_MAX: u32 = 16;
-/// Of a row's place, the bits that tell where on the curve it lies; the others are random. A table has 2³² rows at most.
+/// Of a row's place, the bits that say where on the curve it lies; the others are random. A table has 2³² rows at most.
 const CURVE_BITS: u32 = 40;
 /// Rows whose places are computed together.
 const CHUNK_ROWS: usize = 1 << 14;
@@ -116,7 +116,7 @@ fn axis(quasi: &Quasi<'_>, bits: u32) -> Vec<u16> {
     axis
 }
 
-/// Points that are followed along the curve side by side, one instruction for all of them.
+/// Points that are followed along the curve together, one instruction for all of them.
 const LANES: usize = 8;
 
 /// Hilbert's curve through a space whose axes have `bits` bits each, and all together at most 64.
@@ -199,7 +199,7 @@ mod tests {
             for cell in 0..cells {
                 let point: Vec<u16> =
                     (0..axes).map(|axis| (cell >> (axis * bits)) as u16 & ((1 << bits) - 1)).collect();
-                // Each time in another lane, beside points that must not disturb it.
+                // Each time in another lane, among points that must not disturb it.
                 let mut points: Vec<[u16; LANES]> = point.iter().map(|&place| [place ^ 1; LANES]).collect();
                 points.iter_mut().zip(&point).for_each(|(lanes, &place)| lanes[cell % LANES] = place);
                 let distance = Curve::new(axes, bits as u32).distances(&mut points)[cell % LANES] as usize;

@@ -1,14 +1,15 @@
-//! Assignment: which tuples make up a class, close ones together, in O(n log n).
+//! Assignment: which tuples form a class, close ones together, in O(n log n).
 //!
 //! The paper fills one class after the other with the closest of ρ tuples it looks at, which is quadratic. Here classes whose tuples
-//! agree in labels are found first, by counting (`packing`): as many as the scarcest value allows, where the scan has no
-//! view of what the next classes will need. What shares a box, and what is left in the end, is filled by halving: take the
+//! agree in labels are found first, by counting (`packing`): as many as the scarcest value allows, where the scan does not
+//! consider what the next classes will need. What shares a box, and what is left in the end, is filled by halving: take the
 //! axis along which the tuples of a node lie widest apart; of every sensitive value, the tuples that lie lowest on it go to the lower half of
 //! the classes, the others to the upper half. Each half holds as many of every value as its classes need, so every cut
 //! is feasible, and no other way of giving each half its share of a value moves tuples less along that axis: this is the
 //! monotone coupling, the optimum of transport on a line. After log₂ b cuts a class is a small box, as in a k-d tree.
 //!
-//! What a value has too little is made up as `dues` says; tuples too many are left out at the end, farthest from the middle first.
+//! Tuples that a value lacks are counterfeits, as `quotas` says; surplus tuples are suppressed at the end, farthest from the middle
+//! first.
 
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ use hedgerow_table::parallel;
 use super::division::Division;
 use super::lowest::lowest_first;
 use super::packing::{Packed, pack};
-use super::quotas::Dues;
+use super::quotas::Quotas;
 use super::space::Space;
 use crate::bind::Bound;
 
@@ -29,13 +30,13 @@ const TUPLES_APART: usize = 1 << 11;
 pub(super) struct Assigned {
     /// Rows of the source, value by value in the order of the division.
     pub(super) rows: Vec<u32>,
-    /// Tuples to make up, by value.
+    /// Counterfeits, by value.
     pub(super) counterfeits: Vec<u64>,
     /// How many classes of the division it unites.
     pub(super) units: u64,
 }
 
-/// A class with its sub-classes: the rows of each, and how many counterfeits are told beside them.
+/// A class with its sub-classes: the rows of each, and how many counterfeits it counts besides.
 pub(super) type Cut = (Assigned, Vec<(Vec<u32>, usize)>);
 
 /// Fills classes that unite `units` classes of the division each. `rows` are the source's, by value in the division's order.
@@ -46,17 +47,17 @@ pub(super) fn assign(
     rows: Vec<Vec<u32>>,
     space: &Space,
 ) -> Vec<Assigned> {
-    let dues = Dues::new(division, units);
-    let packed = pack(bound, &dues, rows);
+    let quotas = Quotas::new(division, units);
+    let packed = pack(bound, &quotas, rows);
     let halved = parallel::map_items(packed, |_, Packed { classes, mut parts }| {
-        halve(&dues, classes, parts.iter_mut().map(Vec::as_mut_slice).collect(), space, &mut Vec::new())
+        halve(&quotas, classes, parts.iter_mut().map(Vec::as_mut_slice).collect(), space, &mut Vec::new())
     });
     halved.into_iter().flatten().collect()
 }
 
-/// `keys` is room to work in.
+/// `keys` is a buffer that calls share.
 fn halve(
-    dues: &Dues<'_>,
+    quotas: &Quotas<'_>,
     classes: Range<usize>,
     mut parts: Vec<&mut [u32]>,
     space: &Space,
@@ -64,7 +65,7 @@ fn halve(
 ) -> Vec<Assigned> {
     match classes.len() {
         0 => return Vec::new(),
-        1 => return vec![finish(dues.division, dues.units(&classes), &parts, space)],
+        1 => return vec![finish(quotas.division, quotas.units(&classes), &parts, space)],
         _ => (),
     }
     let middle = classes.start + classes.len() / 2;
@@ -72,10 +73,10 @@ fn halve(
     let axis = space.widest(parts.iter().map(|part| &**part));
     let mut left = Vec::with_capacity(parts.len());
     let mut right = Vec::with_capacity(parts.len());
-    for (share, part) in dues.division.shares.iter().zip(parts.drain(..)) {
-        // What is too much is dealt out as well: it is left out where it lies farthest.
-        let surplus = part.len() as u64 - dues.real(share, &classes);
-        let size = (dues.real(share, &lower) + surplus * dues.units(&lower) / dues.units(&classes)) as usize;
+    for (share, part) in quotas.division.shares.iter().zip(parts.drain(..)) {
+        // The surplus is dealt out as well: it is suppressed where it lies farthest.
+        let surplus = part.len() as u64 - quotas.real(share, &classes);
+        let size = (quotas.real(share, &lower) + surplus * quotas.units(&lower) / quotas.units(&classes)) as usize;
         if let Some(axis) = axis {
             lowest_first(part, size, keys, |row| space.position(row, axis));
         }
@@ -85,9 +86,9 @@ fn halve(
     }
     let tuples: usize = left.iter().map(|part| part.len()).sum();
     let (mut all, rest) = if tuples < TUPLES_APART {
-        (halve(dues, lower, left, space, keys), halve(dues, upper, right, space, keys))
+        (halve(quotas, lower, left, space, keys), halve(quotas, upper, right, space, keys))
     } else {
-        rayon::join(|| halve(dues, lower, left, space, keys), || halve(dues, upper, right, space, &mut Vec::new()))
+        rayon::join(|| halve(quotas, lower, left, space, keys), || halve(quotas, upper, right, space, &mut Vec::new()))
     };
     all.extend(rest);
     all
@@ -129,24 +130,24 @@ fn finish(division: &Division, units: u64, parts: &[&mut [u32]], space: &Space) 
 /// `people` real ones. Only quasi values are cut, the sensitive values stay with the class.
 pub(super) fn cut_all(assigned: Vec<Assigned>, tuples: usize, people: usize, space: &Space) -> Vec<Cut> {
     let cut_one = |mut class: Assigned| -> Cut {
-        let made_up: u64 = class.counterfeits.iter().sum();
-        let sizes = sub_class_sizes(class.rows.len(), made_up as usize, tuples, people);
+        let counterfeits: u64 = class.counterfeits.iter().sum();
+        let sizes = sub_class_sizes(class.rows.len(), counterfeits as usize, tuples, people);
         let real: Vec<usize> = sizes.iter().map(|&(real, _)| real).collect();
         let parts = cut(&mut class.rows, &real, space, &mut Vec::new());
-        let parts = parts.into_iter().zip(&sizes).map(|(rows, &(_, made_up))| (rows, made_up)).collect();
+        let parts = parts.into_iter().zip(&sizes).map(|(rows, &(_, counterfeits))| (rows, counterfeits)).collect();
         (class, parts)
     };
     parallel::map_items(assigned, |_, class| cut_one(class))
 }
 
-/// The sizes of the sub-classes of a class, each as (real, made up): real tuples are dealt out evenly, and the others so that
+/// The sizes of the sub-classes of a class, each as (real, counterfeit): real tuples are dealt out evenly, and the others so that
 /// the smallest grow first.
-fn sub_class_sizes(real: usize, made_up: usize, tuples: usize, people: usize) -> Vec<(usize, usize)> {
-    let count = ((real + made_up) / tuples.max(1)).min(real / people.max(1)).max(1);
+fn sub_class_sizes(real: usize, counterfeits: usize, tuples: usize, people: usize) -> Vec<(usize, usize)> {
+    let count = ((real + counterfeits) / tuples.max(1)).min(real / people.max(1)).max(1);
     let fair = |index: usize| real * (index + 1) / count - real * index / count;
     let mut sizes: Vec<(usize, usize)> = (0..count).map(|index| (fair(index), 0)).collect();
-    for _ in 0..made_up {
-        if let Some(smallest) = sizes.iter_mut().min_by_key(|(real, made_up)| real + made_up) {
+    for _ in 0..counterfeits {
+        if let Some(smallest) = sizes.iter_mut().min_by_key(|(real, counterfeits)| real + counterfeits) {
             smallest.1 += 1;
         }
     }
@@ -180,16 +181,18 @@ mod tests {
     fn sub_classes_are_as_many_as_keep_both_sizes() {
         assert_eq!(sub_class_sizes(6, 0, 3, 1), [(3, 0), (3, 0)]);
         assert_eq!(sub_class_sizes(5, 1, 3, 1), [(2, 1), (3, 0)], "hospital 3: the counterfeit fills up a sub-class");
-        assert_eq!(sub_class_sizes(5, 1, 3, 3), [(5, 1)], "three people each are asked for, and there are five");
+        assert_eq!(sub_class_sizes(5, 1, 3, 3), [(5, 1)], "three people each are required, and there are five");
         assert_eq!(sub_class_sizes(2, 0, 3, 1), [(2, 0)], "too few for one: the caller sees to it");
         for real in 1..40 {
-            for made_up in 0..10 {
+            for counterfeits in 0..10 {
                 for (tuples, people) in [(1, 1), (3, 1), (4, 2), (5, 5), (2, 7)] {
-                    let sizes = sub_class_sizes(real, made_up, tuples, people);
+                    let sizes = sub_class_sizes(real, counterfeits, tuples, people);
                     let count = |side: fn(&(usize, usize)) -> usize| sizes.iter().map(side).sum::<usize>();
-                    assert_eq!((count(|size| size.0), count(|size| size.1)), (real, made_up));
-                    if real + made_up >= tuples && real >= people {
-                        assert!(sizes.iter().all(|&(real, made_up)| real + made_up >= tuples && real >= people));
+                    assert_eq!((count(|size| size.0), count(|size| size.1)), (real, counterfeits));
+                    if real + counterfeits >= tuples && real >= people {
+                        assert!(
+                            sizes.iter().all(|&(real, counterfeits)| real + counterfeits >= tuples && real >= people)
+                        );
                     }
                 }
             }

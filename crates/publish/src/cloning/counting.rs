@@ -1,8 +1,8 @@
-//! Counting what the labels of an attribute can fill: the pass over the tuples of a box that `packing` makes again and again.
+//! Counts what the labels of an attribute can fill: the pass over the tuples of a box that `packing` makes repeatedly.
 
 use super::division::Share;
 use super::packing::{Filling, Level};
-use super::quotas::Dues;
+use super::quotas::Quotas;
 
 /// A level while what it can fill is counted.
 pub(super) struct Counting<'a> {
@@ -19,7 +19,7 @@ pub(super) fn fills<C: Copy + Into<u32>>(
     counting: &mut [Counting<'_>],
     by_value: &[(&Share, &[u32])],
     codes: &[C],
-    dues: &Dues<'_>,
+    quotas: &Quotas<'_>,
     units: u64,
 ) {
     let code_of = |tuple: u32| -> u32 { codes[tuple as usize].into() };
@@ -44,7 +44,7 @@ pub(super) fn fills<C: Copy + Into<u32>>(
             }
             counted.left.retain_mut(|(label, classes)| {
                 let tuples = u64::from(counted.seen[*label as usize]);
-                *classes = (*classes).min(dues.units_from(share, tuples) / units);
+                *classes = (*classes).min(quotas.units_from(share, tuples) / units);
                 *classes > 0
             });
             if by_code || counted.seen.len() <= tuples.len() {

@@ -1,12 +1,13 @@
 //! How far apart the tuples of a class lie, so that ways to assign them can be compared.
 
 use hedgerow_table::parallel;
+use serde::Serialize;
 
 use super::assignment::Assigned;
 use crate::bind::{Bound, Quasi};
 
 /// Over all tuples and quasi attributes: if the classes were generalized, what that would cost.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Distortion {
     /// Levels of the hierarchies, added up: the paper's measure (Li, Wong, Fu, Pei: *Anonymization by local recoding in data with
     /// attribute hierarchical taxonomies*, 2008).
@@ -49,6 +50,6 @@ fn of_cell(quasi: &Quasi<'_>, rows: &[u32]) -> (usize, f64) {
         let under = levels[level].map.iter().filter(|&&label| label == levels[level].map[first]).count();
         return (level, under as f64 / domain.cardinality() as f64);
     };
-    let whole = number(domain.present() - 1).unwrap_or(high) - number(0).unwrap_or(low);
-    (level, if whole > 0.0 { (high - low) / whole } else { 0.0 })
+    let width = number(domain.present() - 1).unwrap_or(high) - number(0).unwrap_or(low);
+    (level, if width > 0.0 { (high - low) / width } else { 0.0 })
 }

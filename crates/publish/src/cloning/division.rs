@@ -1,13 +1,13 @@
 //! Division: how many classes there are, and how many tuples of every sensitive value each one takes.
 //!
 //! Algorithm 1 of Baig et al. 2011: the rarest value gives the number b of classes, value j with nⱼ tuples gives every class
-//! γⱼ = round(nⱼ/b) of them; what is too much is left out, what is missing is made up. A tuple that is made up carries no quasi
-//! values. Where nⱼ/b lies exactly between two integers, every second such value rounds up, beginning with the first: a tuple made
-//! up costs less than one left out.
+//! γⱼ = round(nⱼ/b) of them; tuples beyond that are suppressed, missing ones are counterfeits. A counterfeit carries no quasi
+//! values. Where nⱼ/b lies exactly between two integers, every second such value rounds up, beginning with the first: a
+//! counterfeit costs less than a suppressed tuple.
 //!
 //! All classes are composed alike, so they all have the same ε: the largest |nⱼ/n − γⱼ/Σγ|. The paper bounds it by half
 //! the share of the rarest value; here it is computed. One class of all tuples has ε = 0, so any ε can be had for few enough
-//! classes, unless whole values are left out: these count with the share that they had.
+//! classes, unless values are suppressed altogether: these count with the share that they had.
 
 use hedgerow_table::Ratio;
 
@@ -35,10 +35,10 @@ impl Share {
 pub struct Division {
     /// b of the paper.
     pub classes: u64,
-    /// By code; values that are left out altogether are not among them.
+    /// By code; values that are suppressed altogether are not among them.
     pub shares: Vec<Share>,
-    /// The values that are left out, with their rows.
-    pub gone: Vec<(u32, u64)>,
+    /// The values that are suppressed altogether, with their rows.
+    pub suppressed_values: Vec<(u32, u64)>,
 }
 
 /// A sensitive value so rare that it holds the number of classes down.
@@ -53,11 +53,11 @@ pub struct Rare {
 impl Division {
     /// The division of values with their rows, all above 0, into at least one class; `None` when a value would be in no
     /// class, or there is none.
-    pub fn into_classes(counts: &[(u32, u64)], gone: &[(u32, u64)], classes: u64) -> Option<Division> {
+    pub fn into_classes(counts: &[(u32, u64)], suppressed_values: &[(u32, u64)], classes: u64) -> Option<Division> {
         let mut up = false;
         let mut shares = Vec::with_capacity(counts.len());
         for &(code, rows) in counts {
-            let (whole, rest) = (rows / classes, rows % classes);
+            let (quotient, rest) = (rows / classes, rows % classes);
             let rounds_up = match (rest * 2).cmp(&classes) {
                 std::cmp::Ordering::Less => false,
                 std::cmp::Ordering::Greater => true,
@@ -66,22 +66,27 @@ impl Division {
                     up
                 }
             };
-            let per_class = whole + u64::from(rounds_up);
+            let per_class = quotient + u64::from(rounds_up);
             if per_class == 0 {
                 return None;
             }
             shares.push(Share { code, rows, per_class });
         }
-        (!shares.is_empty()).then(|| Division { classes, shares, gone: gone.to_vec() })
+        (!shares.is_empty()).then(|| Division { classes, shares, suppressed_values: suppressed_values.to_vec() })
     }
 
-    /// The division into the most classes that `keeps` what must hold, from the paper's number downwards: beyond it, the tuples
-    /// of the rarest value would be made up.
-    pub fn largest(counts: &[(u32, u64)], gone: &[(u32, u64)], keeps: impl Fn(&Division) -> bool) -> Option<Division> {
+    /// The division into the most classes that `keeps` what must hold, from the paper's number downwards: beyond it, tuples
+    /// of the rarest value would be counterfeit.
+    pub fn largest(
+        counts: &[(u32, u64)],
+        suppressed_values: &[(u32, u64)],
+        keeps: impl Fn(&Division) -> bool,
+    ) -> Option<Division> {
         let rarest = counts.iter().map(|&(_, rows)| rows).min()?;
         // ε does not fall steadily with the number of classes, so each is tried. Every value has at least `rarest` tuples, so
         // that all tries together cost no more than looking at every tuple once.
-        let divisions = (1..=rarest).rev().filter_map(|classes| Division::into_classes(counts, gone, classes));
+        let divisions =
+            (1..=rarest).rev().filter_map(|classes| Division::into_classes(counts, suppressed_values, classes));
         divisions.into_iter().find(|division| keeps(division))
     }
 
@@ -92,11 +97,11 @@ impl Division {
 
     /// Rows of the source.
     pub fn rows(&self) -> u64 {
-        let gone: u64 = self.gone.iter().map(|&(_, rows)| rows).sum();
-        gone + self.shares.iter().map(|share| share.rows).sum::<u64>()
+        let suppressed: u64 = self.suppressed_values.iter().map(|&(_, rows)| rows).sum();
+        suppressed + self.shares.iter().map(|share| share.rows).sum::<u64>()
     }
 
-    /// Tuples left out because classes take equal numbers; those of values left out altogether come on top.
+    /// Tuples suppressed because classes take equal numbers; those of values suppressed altogether come on top.
     pub fn suppressed(&self) -> u64 {
         self.shares.iter().map(|share| share.suppressed(self.classes)).sum()
     }
@@ -105,7 +110,7 @@ impl Division {
         self.shares.iter().map(|share| share.counterfeit(self.classes)).sum()
     }
 
-    /// Tuples left out or made up so that classes take equal numbers.
+    /// Tuples suppressed or counterfeit so that classes take equal numbers.
     pub fn distorted(&self) -> u64 {
         self.suppressed() + self.counterfeits()
     }
@@ -114,8 +119,8 @@ impl Division {
     fn epsilon_parts(&self) -> (u128, u128) {
         let (rows, size) = (u128::from(self.rows()), u128::from(self.class_size()));
         let off = |share: &Share| (u128::from(share.rows) * size).abs_diff(u128::from(share.per_class) * rows);
-        let gone = self.gone.iter().map(|&(_, rows)| u128::from(rows) * size);
-        (self.shares.iter().map(off).chain(gone).max().unwrap_or(0), rows * size)
+        let suppressed = self.suppressed_values.iter().map(|&(_, rows)| u128::from(rows) * size);
+        (self.shares.iter().map(off).chain(suppressed).max().unwrap_or(0), rows * size)
     }
 
     /// The true ε of every class, against the source.
@@ -135,12 +140,12 @@ impl Division {
     pub fn distributions(&self) -> Vec<(f64, f64)> {
         let (rows, size) = (self.rows() as f64, self.class_size() as f64);
         let kept = self.shares.iter().map(|share| (share.per_class as f64 / size, share.rows as f64 / rows));
-        kept.chain(self.gone.iter().map(|&(_, gone)| (0.0, gone as f64 / rows))).collect()
+        kept.chain(self.suppressed_values.iter().map(|&(_, lost)| (0.0, lost as f64 / rows))).collect()
     }
 }
 
 /// The rarest values, ascending, that together have at most `allowed` rows and without which there could be at least twice as
-/// many classes: what `rare = "suppress"` leaves out, and `"keep"` tells the price of.
+/// many classes: what `rare = "suppress"` suppresses, and `"keep"` reports the cost of.
 pub fn rare_values(counts: &[(u32, u64)], allowed: u64) -> Vec<Rare> {
     let mut ascending = counts.to_vec();
     ascending.sort_unstable_by_key(|&(code, rows)| (rows, code));
@@ -177,9 +182,9 @@ mod tests {
     fn hospital_3_as_in_the_paper() {
         let division = Division::largest(&[(0, 7), (1, 3), (2, 5), (3, 4)], &[], |_| true).unwrap();
         assert_eq!((division.classes, per_class(&division)), (3, vec![2, 1, 2, 1]));
-        let made_up: Vec<u64> = division.shares.iter().map(|share| share.counterfeit(3)).collect();
-        let gone: Vec<u64> = division.shares.iter().map(|share| share.suppressed(3)).collect();
-        assert_eq!((made_up, gone), (vec![0, 0, 1, 0], vec![1, 0, 0, 1]));
+        let counterfeits: Vec<u64> = division.shares.iter().map(|share| share.counterfeit(3)).collect();
+        let suppressed: Vec<u64> = division.shares.iter().map(|share| share.suppressed(3)).collect();
+        assert_eq!((counterfeits, suppressed), (vec![0, 0, 1, 0], vec![1, 0, 0, 1]));
         assert!((division.epsilon() - 8.0 / 114.0).abs() < 1e-15);
     }
 
@@ -196,28 +201,35 @@ mod tests {
             let mut rng = StdRng::seed_from_u64(seed);
             let values = rng.random_range(1..6u32);
             let counts: Vec<(u32, u64)> = (0..values).map(|code| (code, rng.random_range(1..40))).collect();
-            let gone: Vec<(u32, u64)> =
+            let suppressed_values: Vec<(u32, u64)> =
                 (0..rng.random_range(0..2)).map(|code| (90 + code, rng.random_range(1..4))).collect();
             let limit = [0.0, 0.01, 0.05, 0.2][rng.random_range(0..4usize)];
-            let rows: u64 = counts.iter().chain(&gone).map(|&(_, rows)| rows).sum();
+            let rows: u64 = counts.iter().chain(&suppressed_values).map(|&(_, rows)| rows).sum();
             let epsilon = |division: &Division| {
                 let size: u64 = per_class(division).iter().sum();
                 let off =
                     |share: &Share| (share.rows as f64 / rows as f64 - share.per_class as f64 / size as f64).abs();
-                let lost = gone.iter().map(|&(_, lost)| lost as f64 / rows as f64);
+                let lost = suppressed_values.iter().map(|&(_, lost)| lost as f64 / rows as f64);
                 division.shares.iter().map(off).chain(lost).fold(0.0, f64::max)
             };
             let rarest = counts.iter().map(|&(_, rows)| rows).min().unwrap();
             let most = (1..=rarest)
-                .filter(|&classes| epsilon(&Division::into_classes(&counts, &gone, classes).unwrap()) <= limit + 1e-12)
+                .filter(|&classes| {
+                    epsilon(&Division::into_classes(&counts, &suppressed_values, classes).unwrap()) <= limit + 1e-12
+                })
                 .max();
-            let found =
-                Division::largest(&counts, &gone, |division| division.keeps(Ratio::from_decimal(limit).unwrap()));
-            assert_eq!(found.as_ref().map(|found| found.classes), most, "seed {seed}: {counts:?} {gone:?} at {limit}");
-            assert!(most.is_some() || !gone.is_empty(), "seed {seed}: one class is the table itself");
+            let found = Division::largest(&counts, &suppressed_values, |division| {
+                division.keeps(Ratio::from_decimal(limit).unwrap())
+            });
+            assert_eq!(
+                found.as_ref().map(|found| found.classes),
+                most,
+                "seed {seed}: {counts:?} {suppressed_values:?} at {limit}"
+            );
+            assert!(most.is_some() || !suppressed_values.is_empty(), "seed {seed}: one class is the table itself");
             let Some(found) = found else { continue };
             assert!((found.epsilon() - epsilon(&found)).abs() < 1e-12, "seed {seed}");
-            let lost: u64 = gone.iter().map(|&(_, lost)| lost).sum();
+            let lost: u64 = suppressed_values.iter().map(|&(_, lost)| lost).sum();
             let placed = found.class_size() * found.classes;
             assert_eq!(placed + found.suppressed() + lost, rows + found.counterfeits(), "seed {seed}");
             for share in &found.shares {

@@ -17,7 +17,7 @@ use crate::full_domain::pairs;
 pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
     let sensitive: Vec<_> = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive).collect();
     let [sensitive] = sensitive.as_slice() else {
-        let problem = format!("cloning wants exactly one sensitive attribute, and there are {}", sensitive.len());
+        let problem = format!("cloning needs exactly one sensitive attribute, and there are {}", sensitive.len());
         let hint = "give one attribute the role `sensitive`, and the others another role";
         return Err(InputError::new(policy.publish.place.clone(), problem, hint));
     };
@@ -28,15 +28,15 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
         }
         if let Some(name) = rule.know.iter().find(|name| **name == sensitive.name) {
             let problem = format!("an adversary who knows `{name}` is not what cloning protects against");
-            return Err(InputError::new(rule.place.clone(), problem, "leave `know` out"));
+            return Err(InputError::new(rule.place.clone(), problem, "omit `know`"));
         }
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
-            // Without the data: a model that wants numbers says so once the column is bound.
+            // Without the data: a model that needs numbers says so once the column is bound.
             let why =
                 models::guarantee(model, None, None).ok().and_then(|guarantee| refused_in_clones(guarantee.as_ref()));
             if let Some(why) = why {
                 let problem = format!("cloning cannot promise {}: it {why}", model.name());
-                let hint = "ask for epsilon-clone, and for k-anonymity of the sub-classes";
+                let hint = "require epsilon-clone, and k-anonymity of the sub-classes";
                 return Err(InputError::new(place.clone(), problem, hint));
             }
         }
@@ -49,27 +49,27 @@ pub(super) fn division(
     bound: &Bound<'_>,
     sensitive: &Column,
     kept: &[(u32, u64)],
-    gone: &[(u32, u64)],
+    suppressed: &[(u32, u64)],
 ) -> Result<Division, PublishError> {
     if kept.is_empty() {
         return Err(
             Ineligible::clones(vec!["the table has no rows".to_owned()], "publish a table with people in it").into()
         );
     }
-    let mut rules: Vec<Asked> = Vec::new();
+    let mut rules: Vec<Required> = Vec::new();
     for rule in &bound.policy.rules {
         let tree = rule.protect.as_ref().and_then(|name| bound.tree(name));
-        let asked = rule.require.iter().zip(&rule.require_places);
-        for (model, place) in asked.filter(|(model, _)| !matches!(model, Model::KAnonymity { .. })) {
+        let required = rule.require.iter().zip(&rule.require_places);
+        for (model, place) in required.filter(|(model, _)| !matches!(model, Model::KAnonymity { .. })) {
             let guarantee = models::guarantee(model, Some(&sensitive.domain), tree.as_ref())
                 .map_err(|unfit| unfit.refusal(&sensitive.name, model.name(), place.clone()))?;
             let mut counts = sensitive.counts();
             // What the method promises by itself is about the values that are published; `max-epsilon` counts the others.
             if *place == bound.policy.publish.place {
-                gone.iter().for_each(|&(code, _)| counts[code as usize] = 0);
+                suppressed.iter().for_each(|&(code, _)| counts[code as usize] = 0);
             }
             let codes = counts.len();
-            rules.push(Asked {
+            rules.push(Required {
                 guarantee,
                 source: Distribution::new(counts, tree.as_ref()),
                 tree: tree.clone(),
@@ -83,27 +83,27 @@ pub(super) fn division(
         limit.is_none_or(|limit| division.keeps(limit))
             // One class of all tuples distorts none.
             && distorted_most.is_none_or(|most| division.distorted() <= most)
-            && rules.iter().all(|asked| asked.broken_by(division).is_none())
+            && rules.iter().all(|rule| rule.broken_by(division).is_none())
     };
-    if let Some(division) = Division::largest(kept, gone, keeps) {
+    if let Some(division) = Division::largest(kept, suppressed, keeps) {
         return Ok(division);
     }
-    let whole = Division::into_classes(kept, gone, 1)
+    let one_class = Division::into_classes(kept, suppressed, 1)
         .ok_or_else(|| PublishError::Internal("internal error: values without rows were divided".to_owned()))?;
-    let mut reasons: Vec<String> = rules.iter().filter_map(|asked| asked.broken_by(&whole)).collect();
-    if let Some(limit) = limit.filter(|&limit| !whole.keeps(limit)) {
-        let epsilon = whole.epsilon();
-        reasons.push(format!("`max-epsilon` is {}, and leaving out rare values takes {epsilon:.6}", limit.as_f64()));
+    let mut reasons: Vec<String> = rules.iter().filter_map(|rule| rule.broken_by(&one_class)).collect();
+    if let Some(limit) = limit.filter(|&limit| !one_class.keeps(limit)) {
+        let epsilon = one_class.epsilon();
+        reasons.push(format!("`max-epsilon` is {}, and suppressing rare values takes {epsilon:.6}", limit.as_f64()));
     }
-    let hint = match gone {
-        [] => "ask for what the whole table keeps; more classes never keep more than one of all tuples",
+    let hint = match suppressed {
+        [] => "require what the table keeps as one class; more classes never keep more",
         _ => "keep the rare values (`rare = \"keep\"`): without them no class has every value of the source",
     };
     Err(Ineligible::clones(reasons, hint).into())
 }
 
 /// One guarantee, with what it compares classes with.
-struct Asked {
+struct Required {
     guarantee: Box<dyn Guarantee>,
     source: Distribution,
     tree: Option<Tree>,
@@ -111,7 +111,7 @@ struct Asked {
     codes: usize,
 }
 
-impl Asked {
+impl Required {
     /// What a class of this division breaks, in words.
     fn broken_by(&self, division: &Division) -> Option<String> {
         let values: Vec<(u32, u32)> =
@@ -127,8 +127,8 @@ impl Asked {
             return None;
         }
         let model = self.guarantee.model();
-        let told = claim(model, &[], None, &achieved);
-        let (asked, reached) = (pairs(&told.required), pairs(&told.achieved));
-        Some(format!("{} asks for {asked}; all tuples in one class reach {reached}", model.name()))
+        let claimed = claim(model, &[], None, &achieved);
+        let (required, achieved) = (pairs(&claimed.required), pairs(&claimed.achieved));
+        Some(format!("{} requires {required}; all tuples in one class achieve {achieved}", model.name()))
     }
 }

@@ -1,14 +1,15 @@
-//! `method = "clone"`: publishing when others publish about the same people and nothing of it can be seen.
+//! `method = "clone"`: publishing while others publish about the same people and their releases cannot be seen.
 //!
 //! M. M. Baig, J. Li, J. Liu, H. Wang: *Cloning for privacy protection in multiple independent data publications*, CIKM 2011. Every
-//! class holds every sensitive value with nearly the table's frequency, so that laying it beside another publisher's class
-//! rules out no value that the two tables alone would not; and instead of cells, statistics of small sub-classes are told.
+//! class holds every sensitive value with nearly the table's frequency, so that combining it with another publisher's
+//! class rules out no value that the two tables' distributions would not; and instead of cells, statistics of small sub-classes are
+//! released.
 //!
 //! - `division`: how many classes, and how many tuples of every value each takes; the true ε.
 //! - `assignment`: which tuples, close ones together, in O(n log n): those that agree in labels by `packing`, the others by where they lie in
-//!   `space`; `dues` says how many of every value. `scan` is the paper's way.
-//! - `statistics`: what is told of every sub-class.
-//! - `promise`: what follows beside releases that nobody can see, and what would break it.
+//!   `space`; `quotas` says how many of every value. `scan` is the paper's way.
+//! - `statistics`: what is released of every sub-class.
+//! - `promise`: what follows in combination with releases that cannot be seen, and what would break it.
 
 mod assignment;
 mod counting;
@@ -44,8 +45,8 @@ use division::{Division, rare_values};
 use space::Space;
 
 pub(crate) use eligible::refuse;
-pub use promise::ClonePromise;
-pub use report::{CloneReport, ClonedValue, RareValue};
+pub use promise::{ClonePromise, ThetaAt};
+pub use report::{CloneReport, ClonedValue, Epsilons, RareValue, SubClasses};
 
 pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let Job { mut bound, staged, options, read_time } = job;
@@ -86,7 +87,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
     let losses = losses(&cut, source);
     let tables = write::tables(&bound, sensitive, &division, &cut, &sizes, staged.path(), &mut rng)?;
     let mut manifest = generalized::manifest(&bound, tables, rows, &losses);
-    manifest.hedgerow.cloning = report.to_manifest(&sensitive.name);
+    manifest.hedgerow.cloning = report.to_manifest(rows, &sensitive.name);
     let named = |released: &Release| generalized::named_rules(&bound, released);
     let describe = |manifest: &mut Manifest, released: &Release| {
         manifest.hedgerow.hierarchies = generalized::hierarchies(&bound, released);
@@ -112,7 +113,7 @@ pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
 pub(crate) struct Sizes {
     /// k of the paper: counterfeits count.
     pub(crate) tuples: u64,
-    /// What the rules ask for as k-anonymity: they do not.
+    /// k of the rules' k-anonymity: counterfeits do not count.
     pub(crate) people: u64,
     /// λ of the paper.
     pub(crate) lambda: u64,
@@ -136,7 +137,7 @@ fn warn_of_plain(bound: &mut Bound<'_>) {
     let plain = bound.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain);
     let warnings = plain.map(|attribute| {
         let problem = format!("`{}` is not released: statistics have no rows that could carry it", attribute.name);
-        InputError::new(attribute.place.clone(), problem, "make it `quasi` to have it told by statistics")
+        InputError::new(attribute.place.clone(), problem, "make it `quasi` to have its statistics released")
     });
     bound.warnings.extend(warnings);
 }
@@ -146,17 +147,17 @@ fn divide(bound: &Bound<'_>, sensitive: &Column) -> Result<(Division, Vec<RareVa
     let counts: Vec<(u32, u64)> = (0..).zip(sensitive.counts()).filter(|&(_, rows)| rows > 0).collect();
     let cloning = &bound.policy.publish.cloning;
     let rare = rare_values(&counts, cloning.rare_rows.floor_of(bound.table.rows as u64));
-    let leaves_out = cloning.rare == RareValues::Suppress;
-    let is_gone = |&(code, _): &(u32, u64)| leaves_out && rare.iter().any(|rare| rare.code == code);
-    let (gone, kept): (Vec<_>, Vec<_>) = counts.into_iter().partition(is_gone);
-    let told = rare.iter().map(|rare| RareValue {
+    let suppresses = cloning.rare == RareValues::Suppress;
+    let is_suppressed = |&(code, _): &(u32, u64)| suppresses && rare.iter().any(|rare| rare.code == code);
+    let (gone, kept): (Vec<_>, Vec<_>) = counts.into_iter().partition(is_suppressed);
+    let described = rare.iter().map(|rare| RareValue {
         value: sensitive.domain.text(rare.code),
         rows: rare.rows,
         classes_without: rare.classes_without,
-        left_out: leaves_out,
+        suppressed: suppresses,
     });
     let division = eligible::division(bound, sensitive, &kept, &gone)?;
-    Ok((division, told.collect()))
+    Ok((division, described.collect()))
 }
 
 /// How many classes of the division every class of the release unites: as few as give it a sub-class.
@@ -170,12 +171,12 @@ fn unite(division: &Division, sizes: &Sizes) -> Result<Vec<u64>, PublishError> {
     let all = division.classes * division.class_size();
     let real = division.shares.iter().map(|share| share.rows.min(share.per_class * division.classes)).sum::<u64>();
     if all < sizes.tuples || real < sizes.people {
-        let asked = sizes.tuples.max(sizes.people);
-        let reason = format!("sub-classes of at least {asked} tuples are asked for, and {real} can be released in all");
-        return Err(Ineligible::clones(vec![reason], "ask for a smaller k").into());
+        let required = sizes.tuples.max(sizes.people);
+        let reason = format!("sub-classes need at least {required} tuples, and {real} can be released in all");
+        return Err(Ineligible::clones(vec![reason], "require a smaller k").into());
     }
     let mut each = sizes.tuples.div_ceil(division.class_size());
-    // A class lacks less than one tuple of a value more than its part of what is missing (`dues`).
+    // A class lacks less than one tuple of a value more than its part of what is missing (`quotas`).
     let people = |each: u64| {
         let fewest = |share: &division::Share| match share.counterfeit(division.classes) {
             0 => share.per_class * each,
@@ -205,7 +206,8 @@ fn rows_by_value(sensitive: &Column, division: &Division) -> Vec<Vec<u32>> {
 
 /// Discernibility of the sub-classes; measures of cells have no meaning where there are none.
 fn losses(cut: &[Cut], source: u64) -> Map<String, Value> {
-    let sizes = cut.iter().flat_map(|(_, parts)| parts.iter().map(|(rows, made_up)| (rows.len() + made_up) as f64));
+    let sizes =
+        cut.iter().flat_map(|(_, parts)| parts.iter().map(|(rows, counterfeits)| (rows.len() + counterfeits) as f64));
     let released: u64 = cut.iter().map(|(class, _)| class.rows.len() as u64).sum();
     let squares: f64 = sizes.map(|size| size * size).sum();
     let discernibility = squares + source as f64 * (source - released) as f64;

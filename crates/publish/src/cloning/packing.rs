@@ -19,7 +19,7 @@ use hedgerow_table::{Codes, parallel, with_codes};
 use super::counting::{Counting, fills};
 use super::division::Share;
 use super::lowest::lowest_first;
-use super::quotas::Dues;
+use super::quotas::Quotas;
 use crate::bind::Bound;
 
 /// Classes filled from one box, with their tuples by value.
@@ -33,13 +33,13 @@ pub(super) struct Packed {
 const TUPLES_APART: usize = 1 << 12;
 
 /// Fills classes from boxes, as many as can be; the last is what is left, with the classes that are left.
-pub(super) fn pack(bound: &Bound<'_>, dues: &Dues<'_>, rows: Vec<Vec<u32>>) -> Vec<Packed> {
-    let mut packing = Packing::new(bound, dues, rows);
+pub(super) fn pack(bound: &Bound<'_>, quotas: &Quotas<'_>, rows: Vec<Vec<u32>>) -> Vec<Packed> {
+    let mut packing = Packing::new(bound, quotas, rows);
     let mut everything: Vec<u32> = (0..packing.rows.len() as u32).collect();
     let levels: Vec<usize> = (0..packing.levels.len()).collect();
     let tops: Vec<usize> = bound.quasi.iter().map(|quasi| quasi.hierarchy.levels().len() - 1).collect();
     let fillings = packing.count(&everything, &levels, &tops);
-    packing.drop_hopeless(&fillings);
+    packing.drop_unfillable(&fillings);
     packing.refine(&mut everything, fillings, &tops);
     packing.rest()
 }
@@ -55,7 +55,7 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// One more than there are labels: what has none is counted too, in a place of its own, because asking each tuple costs more.
+    /// One more than there are labels: what has none is counted too, in a place of its own, because testing each tuple costs more.
     pub(super) fn nowhere(&self) -> u32 {
         self.names as u32
     }
@@ -73,7 +73,7 @@ pub(super) struct Filling {
 }
 
 struct Packing<'a> {
-    dues: &'a Dues<'a>,
+    quotas: &'a Quotas<'a>,
     levels: Vec<Level>,
     /// Tuples are numbered value by value: their rows, their codes by attribute, and where each value ends.
     rows: Vec<u32>,
@@ -90,7 +90,7 @@ struct Packing<'a> {
 }
 
 impl<'a> Packing<'a> {
-    fn new(bound: &'a Bound<'_>, dues: &'a Dues<'a>, rows: Vec<Vec<u32>>) -> Packing<'a> {
+    fn new(bound: &'a Bound<'_>, quotas: &'a Quotas<'a>, rows: Vec<Vec<u32>>) -> Packing<'a> {
         let levels = (0..).zip(&bound.quasi).flat_map(|(attribute, quasi)| {
             let levels = quasi.hierarchy.levels();
             (0..).zip(&levels[..levels.len() - 1]).map(move |(level, labels)| Level {
@@ -116,13 +116,13 @@ impl<'a> Packing<'a> {
             ends,
             next: 0,
             packed: Vec::new(),
-            units: (0..dues.classes()).map(|class| dues.units(&(class..class + 1))).max().unwrap_or(1),
-            dues,
+            units: (0..quotas.classes()).map(|class| quotas.units(&(class..class + 1))).max().unwrap_or(1),
+            quotas,
         }
     }
 
     /// Marks labels that cannot fill a class of all tuples, and counts for every tuple those that can.
-    fn drop_hopeless(&mut self, fillings: &[Filling]) {
+    fn drop_unfillable(&mut self, fillings: &[Filling]) {
         for filling in fillings {
             let level = &mut self.levels[filling.level];
             let mut fills = vec![false; level.names];
@@ -136,7 +136,7 @@ impl<'a> Packing<'a> {
             let useful =
                 |code: usize| levels.iter().filter(|level| level.labels[code] != level.nowhere()).count() as u16;
             let of_codes: Vec<u16> = (0..values).map(useful).collect();
-            // An attribute that is hidden or told as it is has no levels to agree in.
+            // An attribute that is hidden or released as it is has no levels to agree in.
             if values > 0 {
                 with_codes!(codes, codes => for (sum, &code) in self.useful.iter_mut().zip(codes) {
                     *sum += of_codes[code as usize];
@@ -145,8 +145,8 @@ impl<'a> Packing<'a> {
         }
     }
 
-    /// Fills classes from parts of a box that agree in more than the box does. What these do not take is put in front, and how many
-    /// that are is told. `at` is the level on which each attribute of the box is.
+    /// Fills classes from parts of a box that agree in more than the box does. What these do not take is put in front; its count is
+    /// returned. `at` is the level on which each attribute of the box is.
     fn refine(&mut self, tuples: &mut [u32], mut fillings: Vec<Filling>, at: &[usize]) -> usize {
         let mut left = tuples.len();
         loop {
@@ -193,7 +193,7 @@ impl<'a> Packing<'a> {
     }
 
     /// Puts what is not taken in front, and says how many that are. Without a branch: which are taken follows no pattern that could be
-    /// guessed.
+    /// predicted.
     fn drop_taken(&self, tuples: &mut [u32]) -> usize {
         let mut kept = 0;
         for place in 0..tuples.len() {
@@ -207,7 +207,7 @@ impl<'a> Packing<'a> {
     /// What each level can fill in a box.
     fn count(&self, tuples: &[u32], levels: &[usize], at: &[usize]) -> Vec<Filling> {
         let mut rest = tuples;
-        let by_value = self.ends.iter().zip(&self.dues.division.shares).map(|(&end, share)| {
+        let by_value = self.ends.iter().zip(&self.quotas.division.shares).map(|(&end, share)| {
             let (part, others) = rest.split_at(rest.partition_point(|&tuple| tuple < end));
             rest = others;
             (share, part)
@@ -216,17 +216,17 @@ impl<'a> Packing<'a> {
         by_value.sort_unstable_by_key(|(share, part)| (part.len(), share.code));
         // Levels of an attribute stand together.
         let attributes = levels.chunk_by(|&one, &next| self.levels[one].attribute == self.levels[next].attribute);
-        let count = |asked: &[usize]| -> Vec<Filling> {
+        let count = |places: &[usize]| -> Vec<Filling> {
             let mut counting: Vec<Counting<'_>> =
-                asked.iter().map(|&place| Counting::new(place, &self.levels[place])).collect();
+                places.iter().map(|&place| Counting::new(place, &self.levels[place])).collect();
             let codes = &self.codes[counting[0].attribute()];
-            with_codes!(codes, codes => fills(&mut counting, &by_value, codes, self.dues, self.units));
+            with_codes!(codes, codes => fills(&mut counting, &by_value, codes, self.quotas, self.units));
             counting.into_iter().map(|counted| counted.filling(at)).collect()
         };
         if tuples.len() < TUPLES_APART {
             return attributes.flat_map(count).collect();
         }
-        parallel::map_items(attributes, |_, asked| count(asked)).into_iter().flatten().collect()
+        parallel::map_items(attributes, |_, places| count(places)).into_iter().flatten().collect()
     }
 
     /// The tuples of a box with each of these labels, one label after the other, and where those of each end.
@@ -249,17 +249,17 @@ impl<'a> Packing<'a> {
             rest = others;
         }
         let counts: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
-        let classes = self.dues.reach(self.next, &counts);
+        let classes = self.quotas.longest(self.next, &counts);
         if classes.is_empty() {
             return;
         }
         let useful = |tuple: u32| u32::from(self.useful[tuple as usize]);
         let choose = |keys: &mut Vec<u64>, (share, part): (&Share, &mut [u32])| -> Vec<u32> {
-            let size = self.dues.real(share, &classes) as usize;
+            let size = self.quotas.real(share, &classes) as usize;
             lowest_first(part, size, keys, useful);
             part[..size].to_vec()
         };
-        let of_values = self.dues.division.shares.iter().zip(parts);
+        let of_values = self.quotas.division.shares.iter().zip(parts);
         let chosen: Vec<Vec<u32>> = if counts.iter().sum::<u64>() < TUPLES_APART as u64 {
             let mut keys = Vec::new();
             of_values.map(|of_value| choose(&mut keys, of_value)).collect()
@@ -281,13 +281,13 @@ impl<'a> Packing<'a> {
             tuples.filter(|&tuple| !self.taken[tuple]).map(|tuple| self.rows[tuple]).collect()
         };
         let parts = self.ends.iter().map(left).collect();
-        self.packed.push(Packed { classes: self.next..self.dues.classes(), parts });
+        self.packed.push(Packed { classes: self.next..self.quotas.classes(), parts });
         self.packed
     }
 }
 
 /// Tuples by the place of their code, and where each place ends. Those of the place behind the last are sorted out with the others and
-/// cut off at the end, rather than asked for one by one.
+/// cut off at the end, rather than tested one by one.
 fn split_by<C: Copy + Into<u32>>(tuples: &[u32], codes: &[C], places: &[u32], parts: usize) -> (Vec<u32>, Vec<usize>) {
     let place_of = |tuple: u32| places[Into::<u32>::into(codes[tuple as usize]) as usize] as usize;
     let mut ends = vec![0; parts + 1];
@@ -308,11 +308,11 @@ fn split_by<C: Copy + Into<u32>>(tuples: &[u32], codes: &[C], places: &[u32], pa
 }
 
 /// The parts up to each of these ends.
-fn cut<'s>(mut whole: &'s mut [u32], ends: &[usize]) -> Vec<&'s mut [u32]> {
+fn cut<'s>(mut all: &'s mut [u32], ends: &[usize]) -> Vec<&'s mut [u32]> {
     let mut start = 0;
     let part = |&end: &usize| {
-        let (part, rest) = std::mem::take(&mut whole).split_at_mut(end - std::mem::replace(&mut start, end));
-        whole = rest;
+        let (part, rest) = std::mem::take(&mut all).split_at_mut(end - std::mem::replace(&mut start, end));
+        all = rest;
         part
     };
     ends.iter().map(part).collect()

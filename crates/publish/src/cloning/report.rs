@@ -1,44 +1,61 @@
-//! What was done to a table, for the custodian who published it; and the part of it that the manifest tells everybody.
+//! What was done to a table, for the custodian who published it; and the part of it that the manifest publishes.
 
 use std::time::Duration;
 
+use hedgerow_release::manifest::Rows;
 use hedgerow_table::Column;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::Sizes;
 use super::assignment::Cut;
 use super::distortion::Distortion;
 use super::division::Division;
-use super::promise::ClonePromise;
+use super::promise::{ClonePromise, rounded_up};
 
 /// For the custodian alone: it says how many tuples of every value the source has.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct CloneReport {
     /// Classes of the release, and b of the paper: those of the division, before small ones were united.
     pub classes: u64,
     pub divided: u64,
-    pub sub_classes: u64,
-    /// Tuples of the smallest and the largest sub-class, counterfeits among them.
-    pub smallest: u64,
-    pub largest: u64,
-    /// The true ε of the class that is farthest from the source, and of the one that is nearest.
+    pub sub_classes: SubClasses,
+    /// The true ε of the class that is farthest from the source.
     pub epsilon: f64,
-    pub epsilon_least: f64,
-    /// Tuples left out because classes take equal numbers; those of rare values come on top.
+    pub epsilon_of_classes: Epsilons,
+    /// Tuples suppressed because classes take equal numbers; those of rare values come on top.
     pub suppressed: u64,
     pub counterfeits: u64,
     pub values: Vec<ClonedValue>,
     pub rare: Vec<RareValue>,
     pub promise: ClonePromise,
     pub distortion: Distortion,
-    /// How long it took to say which tuples make up a class.
-    pub assign_time: Duration,
     pub k: u64,
     pub lambda: u64,
+    /// How long the assignment of tuples to classes took.
+    #[serde(skip)]
+    pub assign_time: Duration,
+}
+
+/// How many sub-classes there are, and the tuples of the smallest and the largest, counterfeits among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SubClasses {
+    pub count: u64,
+    pub min: u64,
+    pub max: u64,
+}
+
+/// ε of the class that is nearest to the source, and of the one that is farthest.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Epsilons {
+    pub min: f64,
+    pub max: f64,
 }
 
 /// What became of one sensitive value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct ClonedValue {
     pub value: String,
     pub rows: u64,
@@ -49,13 +66,28 @@ pub struct ClonedValue {
 }
 
 /// A value so rare that it holds the number of classes down.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct RareValue {
     pub value: String,
     pub rows: u64,
     /// Classes there could be without it and the rarer ones.
     pub classes_without: u64,
-    pub left_out: bool,
+    pub suppressed: bool,
+}
+
+/// What the manifest publishes. Every number follows from the released tables and the counts of rows.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct PublicPromise {
+    #[serde(flatten)]
+    promise: ClonePromise,
+    epsilon: f64,
+    k: u64,
+    lambda: u64,
+    counterfeits: u64,
+    sub_classes: u64,
+    meaning: &'static str,
 }
 
 impl CloneReport {
@@ -74,22 +106,26 @@ impl CloneReport {
             suppressed: share.suppressed(division.classes),
             counterfeits: share.counterfeit(division.classes),
         });
-        let parts =
-            || cut.iter().flat_map(|(_, parts)| parts.iter().map(|(rows, made_up)| (rows.len() + made_up) as u64));
-        let (least, most) = epsilons(sensitive, division, cut);
+        let parts = || {
+            cut.iter()
+                .flat_map(|(_, parts)| parts.iter().map(|(rows, counterfeits)| (rows.len() + counterfeits) as u64))
+        };
+        let epsilons = epsilons(sensitive, division, cut);
         CloneReport {
             classes: cut.len() as u64,
             divided: division.classes,
-            sub_classes: parts().count() as u64,
-            smallest: parts().min().unwrap_or(0),
-            largest: parts().max().unwrap_or(0),
-            epsilon: most,
-            epsilon_least: least,
+            sub_classes: SubClasses {
+                count: parts().count() as u64,
+                min: parts().min().unwrap_or(0),
+                max: parts().max().unwrap_or(0),
+            },
+            epsilon: epsilons.max,
+            epsilon_of_classes: epsilons,
             suppressed: division.suppressed(),
             counterfeits: division.counterfeits(),
             values: values.collect(),
             rare,
-            promise: ClonePromise::of(&division.distributions()),
+            promise: ClonePromise::of(&division.distributions(), &sensitive.name),
             distortion,
             assign_time,
             k: sizes.tuples,
@@ -97,68 +133,54 @@ impl CloneReport {
         }
     }
 
-    /// What everybody may know: nothing here counts rows of the source.
-    pub(super) fn to_manifest(&self, protect: &str) -> Map<String, Value> {
-        let Value::Object(mut told) = self.promise.to_json(protect) else { return Map::new() };
-        told.insert("epsilon".to_owned(), json!((self.epsilon * 1e6).ceil() / 1e6));
-        told.insert("k".to_owned(), json!(self.k));
-        told.insert("lambda".to_owned(), json!(self.lambda));
-        told.insert("counterfeits".to_owned(), json!(self.counterfeits));
-        told.insert("sub-classes".to_owned(), json!(self.sub_classes));
-        told.insert("meaning".to_owned(), json!(MEANING));
-        told
-    }
-
-    /// For `publish --json`.
-    pub fn to_json(&self, protect: &str) -> Value {
-        let values = self.values.iter().map(|value| {
-            json!({ "value": value.value, "rows": value.rows, "per-class": value.per_class,
-                "suppressed": value.suppressed, "counterfeits": value.counterfeits })
-        });
-        let rare = self.rare.iter().map(|rare| {
-            json!({ "value": rare.value, "rows": rare.rows, "classes-without": rare.classes_without,
-                "left-out": rare.left_out })
-        });
-        json!({
-            "classes": self.classes,
-            "divided": self.divided,
-            "sub-classes": { "count": self.sub_classes, "min": self.smallest, "max": self.largest },
-            "epsilon": self.epsilon,
-            "epsilon-of-classes": { "min": self.epsilon_least, "max": self.epsilon },
-            "suppressed": self.suppressed,
-            "counterfeits": self.counterfeits,
-            "values": values.collect::<Vec<_>>(),
-            "rare": rare.collect::<Vec<_>>(),
-            "promise": self.promise.to_json(protect),
-            "distortion": { "steps": self.distortion.steps, "ncp": self.distortion.ncp },
-            "k": self.k,
-            "lambda": self.lambda,
-        })
+    /// What everybody may know. The true ε and β would let a reader solve for counts of the source, so the manifest states bounds
+    /// instead, which every reader can compute.
+    ///
+    /// Of n source rows s were suppressed, and f counterfeits were added. A class holds value j with share pⱼ, the table's
+    /// share of it among all c = n − s + f released tuples. At least pⱼ·c − fⱼ source rows have the value, where the fⱼ sum to f,
+    /// so the overlap Σ min(pⱼ, nⱼ/n) is at least min(1, c/n) − f/n = 1 − max(s, f)/n. β is at most one over that; and no
+    /// share differs by more than the overlap misses of 1, so ε ≤ max(s, f)/n.
+    pub(super) fn to_manifest(&self, rows: Rows, protect: &str) -> Map<String, Value> {
+        let epsilon = rows.suppressed.max(self.counterfeits) as f64 / rows.source.max(1) as f64;
+        let public = PublicPromise {
+            promise: ClonePromise::at_most(1.0 - epsilon, self.promise.most_frequent, protect),
+            epsilon: rounded_up(epsilon),
+            k: self.k,
+            lambda: self.lambda,
+            counterfeits: self.counterfeits,
+            sub_classes: self.sub_classes.count,
+            meaning: MEANING,
+        };
+        match serde_json::to_value(public) {
+            Ok(Value::Object(object)) => object,
+            _ => Map::new(),
+        }
     }
 }
 
-const MEANING: &str = "every tuple of a sub-class goes with all sensitive values of its class; statistics.csv tells for every \
+const MEANING: &str = "every tuple of a sub-class goes with all sensitive values of its class; statistics.csv lists for every \
      sub-class its tuples, counterfeits among them, how many have each value of a category, and of numbers and dates the mean \
-     and a range around it with how many lie within; counterfeits have no quasi values; epsilon is how far a value's share in a \
-     class is from its share in the source, at most; an adversary who finds somebody in another release as well, of which one \
-     over the overlap with this one's distribution is beta, gains at most theta in confidence";
+     and a range around it with how many lie within; counterfeits have no quasi values; epsilon bounds how far a value's share in \
+     a class is from its share in the source; an adversary who finds somebody in another release as well, of which one over \
+     the overlap with this one's distribution is beta, gains at most theta in confidence; epsilon, beta and theta are upper \
+     bounds that follow from the counts of rows and counterfeits";
 
 /// The least and the largest ε of the classes, from what they hold.
-fn epsilons(sensitive: &Column, division: &Division, cut: &[Cut]) -> (f64, f64) {
+fn epsilons(sensitive: &Column, division: &Division, cut: &[Cut]) -> Epsilons {
     let source = sensitive.counts();
     let rows: u64 = source.iter().sum();
     let mut counts = vec![0u64; source.len()];
-    let (mut least, mut most) = (f64::INFINITY, 0.0f64);
+    let mut epsilons = Epsilons { min: f64::INFINITY, max: 0.0 };
     for (class, _) in cut {
         counts.fill(0);
         class.rows.iter().for_each(|&row| counts[sensitive.codes.get(row as usize) as usize] += 1);
-        for (share, made_up) in division.shares.iter().zip(&class.counterfeits) {
-            counts[share.code as usize] += made_up;
+        for (share, counterfeits) in division.shares.iter().zip(&class.counterfeits) {
+            counts[share.code as usize] += counterfeits;
         }
         let tuples: u64 = counts.iter().sum();
         let off = |(&here, &there): (&u64, &u64)| (here as f64 / tuples as f64 - there as f64 / rows as f64).abs();
         let epsilon = counts.iter().zip(&source).map(off).fold(0.0, f64::max);
-        (least, most) = (least.min(epsilon), most.max(epsilon));
+        epsilons = Epsilons { min: epsilons.min.min(epsilon), max: epsilons.max.max(epsilon) };
     }
-    (least, most)
+    epsilons
 }

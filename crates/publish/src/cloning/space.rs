@@ -7,7 +7,7 @@ use crate::bind::{Bound, Quasi};
 /// Positions along an axis.
 const LENGTH: f64 = 65_000.0;
 
-/// So many tuples tell along which axis they lie widest apart.
+/// So many tuples decide along which axis they lie widest apart.
 const SAMPLE: usize = 1 << 8;
 
 /// Row after row, one position per quasi attribute.

@@ -1,7 +1,7 @@
-//! Micro-statistics: what is told of a sub-class instead of its tuples.
+//! Micro-statistics: what is released of a sub-class instead of its tuples.
 //!
 //! Of a category how many tuples have each value; of a number or a date the mean, and an indicative range that covers λ of the
-//! values. The range reaches as far to one side of the mean as to the other, so that it does not tell on which side the
+//! values. The range is symmetric about the mean, so that it does not disclose on which side the
 //! values lie that it covers, and its ends are rounded outwards.
 
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ pub(super) fn write(path: &Path, bound: &Bound<'_>, parts: &[Part<'_>], lambda: 
         let texts: Vec<String> = parallel::map_items(some.chunks(PARTS_AT_ONCE), |_, parts| {
             let mut text = String::new();
             for part in parts {
-                tell(bound, part, lambda, &mut text);
+                describe(bound, part, lambda, &mut text);
             }
             text
         });
@@ -47,7 +47,7 @@ pub(super) fn write(path: &Path, bound: &Bound<'_>, parts: &[Part<'_>], lambda: 
     out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)
 }
 
-fn tell(bound: &Bound<'_>, part: &Part<'_>, lambda: usize, text: &mut String) {
+fn describe(bound: &Bound<'_>, part: &Part<'_>, lambda: usize, text: &mut String) {
     let mut line = |attribute: &str, statistic: Statistic, value: &str, count: usize| {
         let (attribute, value, statistic) = (quoted(attribute), quoted(value), statistic.name());
         // Writing into a string cannot fail.
@@ -95,15 +95,15 @@ fn number(column: &Column, codes: &[u32], lambda: usize) -> Option<Number> {
     let mean = base + values.iter().map(|value| value - base).sum::<f64>() / values.len() as f64;
     let mut distances: Vec<f64> = values.iter().map(|value| (value - mean).abs()).collect();
     distances.sort_unstable_by(f64::total_cmp);
-    let reach = distances[lambda.clamp(1, values.len()) - 1];
-    let (low, high) = (mean - reach, mean + reach);
-    let whole = |value: f64| match column.domain.kind() {
+    let radius = distances[lambda.clamp(1, values.len()) - 1];
+    let (low, high) = (mean - radius, mean + radius);
+    let exact = |value: f64| match column.domain.kind() {
         Kind::Date => Edge::Date(Date(value as i32)).to_string(),
         _ => format!("{}", value as i64),
     };
     let (mean, low, high) = match column.domain.kind() {
-        Kind::Date => (whole(mean.round()), whole(low.floor()), whole(high.ceil())),
-        Kind::Integer => (format!("{}", (mean * 100.0).round() / 100.0), whole(low.floor()), whole(high.ceil())),
+        Kind::Date => (exact(mean.round()), exact(low.floor()), exact(high.ceil())),
+        Kind::Integer => (format!("{}", (mean * 100.0).round() / 100.0), exact(low.floor()), exact(high.ceil())),
         _ => real(mean, low, high),
     };
     let (from, to) = (Edge::parse(&low)?, Edge::parse(&high)?);
@@ -124,7 +124,7 @@ fn real(mean: f64, low: f64, high: f64) -> (String, String, String) {
     }
     let places = 1 - size.log10().floor() as i32;
     let step = 10f64.powi(-places);
-    // With a point, so that nobody takes them for whole numbers.
+    // With a point, so that nobody takes them for integers.
     let shown = |value: f64| format!("{value:.*}", places.clamp(1, 300) as usize);
     (shown((mean / step).round() * step), shown((low / step).floor() * step), shown((high / step).ceil() * step))
 }
@@ -144,24 +144,28 @@ mod tests {
         number(column, &codes, lambda)
     }
 
-    fn told(mean: &str, low: &str, high: &str, covered: usize) -> Option<Number> {
+    fn expected(mean: &str, low: &str, high: &str, covered: usize) -> Option<Number> {
         Some(Number { mean: mean.to_owned(), low: low.to_owned(), high: high.to_owned(), covered })
     }
 
     #[test]
     fn means_and_ranges_by_hand() {
-        assert_eq!(of(&["10", "15", "20"], 1), told("15", "15", "15", 1));
+        assert_eq!(of(&["10", "15", "20"], 1), expected("15", "15", "15", 1));
         assert_eq!(
             of(&["10", "15", "20"], 2),
-            told("15", "10", "20", 3),
+            expected("15", "10", "20", 3),
             "two are covered from 5 on to both sides, and so is the third"
         );
-        assert_eq!(of(&["18", "20", "25"], 1), told("21", "20", "22", 1));
-        assert_eq!(of(&["1", "2"], 1), told("1.5", "1", "2", 2));
-        assert_eq!(of(&["2024-02-28", "2024-03-01"], 1), told("2024-02-29", "2024-02-28", "2024-03-01", 2));
-        assert_eq!(of(&["0.5", "1.5"], 9), told("1.0", "0.5", "1.5", 2), "there are no nine");
-        assert_eq!(of(&["0.123456", "1.5043", "2.25"], 1), told("1.29", "1.08", "1.51", 1), "ends are nobody's value");
-        assert_eq!(of(&["2.5", "2.5"], 1), told("2.5000000", "2.5000000", "2.5000000", 2));
+        assert_eq!(of(&["18", "20", "25"], 1), expected("21", "20", "22", 1));
+        assert_eq!(of(&["1", "2"], 1), expected("1.5", "1", "2", 2));
+        assert_eq!(of(&["2024-02-28", "2024-03-01"], 1), expected("2024-02-29", "2024-02-28", "2024-03-01", 2));
+        assert_eq!(of(&["0.5", "1.5"], 9), expected("1.0", "0.5", "1.5", 2), "there are no nine");
+        assert_eq!(
+            of(&["0.123456", "1.5043", "2.25"], 1),
+            expected("1.29", "1.08", "1.51", 1),
+            "ends are nobody's value"
+        );
+        assert_eq!(of(&["2.5", "2.5"], 1), expected("2.5000000", "2.5000000", "2.5000000", 2));
         assert_eq!(of(&["1234567.5", "1234567.5"], 1).unwrap().covered, 2);
         assert_eq!(of(&["", ""], 1), None);
     }

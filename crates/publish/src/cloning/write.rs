@@ -44,8 +44,8 @@ pub(super) fn tables(
     }
     parts.sort_unstable_by_key(|part| part.number);
     let fields = STATISTICS.map(|name| Field::new(name, kind_of(name), None)).to_vec();
-    let told = Resource::csv("statistics", fields);
-    statistics::write(&directory.join(&told.path), bound, &parts, sizes.lambda as usize)?;
+    let statistics_table = Resource::csv("statistics", fields);
+    statistics::write(&directory.join(&statistics_table.path), bound, &parts, sizes.lambda as usize)?;
     let role = Some(Role::Sensitive.name());
     let values = Resource::csv(
         "sensitive",
@@ -57,7 +57,7 @@ pub(super) fn tables(
     );
     write_values(&directory.join(&values.path), sensitive, division, cut, &class_numbers)?;
     write_codebook(&directory.join("codebook.csv"), bound, cut)?;
-    Ok(vec![told, values])
+    Ok(vec![statistics_table, values])
 }
 
 fn write_values(
@@ -83,7 +83,7 @@ fn write_values(
     out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)
 }
 
-/// What the categories of released tuples mean; a value that only left-out tuples have would betray them.
+/// What the categories of released tuples mean; a value that only suppressed tuples have would disclose them.
 fn write_codebook(path: &Path, bound: &Bound<'_>, cut: &[Cut]) -> Result<(), TableError> {
     let mut codebook = Codebook::new();
     for quasi in bound.quasi.iter().filter(|quasi| quasi.column.domain.kind() == Kind::Category) {
@@ -93,7 +93,9 @@ fn write_codebook(path: &Path, bound: &Bound<'_>, cut: &[Cut]) -> Result<(), Tab
             released[quasi.column.codes.get(row as usize) as usize] = true;
         }
         let values = &quasi.hierarchy.levels()[0];
-        for (code, _) in (0..).zip(&released).filter(|&(code, &told)| told && Some(code) != domain.missing_code()) {
+        for (code, _) in
+            (0..).zip(&released).filter(|&(code, &is_released)| is_released && Some(code) != domain.missing_code())
+        {
             codebook.add(&quasi.attribute.name, &values.labels[values.map[code as usize] as usize])?;
         }
     }

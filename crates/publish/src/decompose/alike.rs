@@ -1,4 +1,4 @@
-//! Rows that a bucketized table does not tell apart, as far as they lose by it.
+//! Rows that a bucketized table does not distinguish, as far as they lose by it.
 //!
 //! Where rows are dealt to buckets round and round ([`Round`]), the buckets of a value are neighbors. So rows that look alike are put
 //! in the order of their buckets: those whose buckets hold a row's value stand together then, and around that row. Which they are is
@@ -6,8 +6,8 @@
 //! divided for that.
 //!
 //! Rows whose buckets say the same of all their values lose nothing by looking alike, and so does every part of them: they are
-//! left out. Of the others it is known what they lose at least, whatever comes to tell them apart: no bucket tells a row's value
-//! with a larger share than the bucket that has most of it. Large classes lose most and are measured first, so that what cannot be
+//! omitted. Of the others it is known what they lose at least, whatever comes to distinguish them: no bucket gives a row's value
+//! a larger share than the bucket that has most of it does. Large classes lose most and are measured first, so that what cannot be
 //! the best is seen early ([`Alike::least`]).
 
 use hedgerow_table::{Codes, parallel};
@@ -17,7 +17,7 @@ use super::bucket_order::BucketOrder;
 use super::groups::{Held, Round};
 use super::partition::{Member, Partition};
 
-/// A row, and what a bucketized table tells of it.
+/// A row, and what a bucketized table releases of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Line {
     pub row: u32,
@@ -34,37 +34,37 @@ impl Member for Line {
 #[derive(Debug)]
 pub struct Alike {
     /// Large classes first.
-    pub stretches: Vec<Stretch>,
+    pub chunks: Vec<Chunk>,
 }
 
 /// Classes that are measured at a time, each in the order of buckets where they are dealt.
 #[derive(Debug)]
-pub struct Stretch {
+pub struct Chunk {
     pub lines: Partition<Line>,
-    /// The same without what is told of them.
+    /// The same without buckets and values.
     pub rows: Partition,
     /// For every line the lines of its class whose buckets hold its value, counted within the class: from the first number to the
     /// second, if need be round the end, and all where these are the same. [`MANY`] in a class that is better divided.
-    pub reach: Vec<(u32, u32)>,
+    pub windows: Vec<(u32, u32)>,
     /// What they lose, added up.
     least: f64,
 }
 
-/// Where so many lines are reached that it is cheaper to divide a class, or some more than once.
+/// Where windows hold so many lines that it is cheaper to divide a class, or some lines more than once.
 pub const MANY: (u32, u32) = (u32::MAX, u32::MAX);
 
-/// So many lines are looked at in the time in which one is divided from others.
+/// So many lines are examined in the time in which one is divided from others.
 const LOOKS: usize = 16;
 
-/// Into so many stretches large partitions are cut, but into none of fewer rows than this; tests are about small ones.
-const STRETCHES: usize = 16;
+/// Into so many chunks large partitions are cut, but into none of fewer rows than this; tests are about small ones.
+const CHUNKS: usize = 16;
 const ROWS_MIN: usize = if cfg!(test) { 8 } else { 4096 };
 
 impl Alike {
     /// Of lines that look alike.
     pub fn new(alike: &[Partition<Line>], groups: &Groups) -> Alike {
         let rows: usize = alike.iter().map(|part| part.members().len()).sum();
-        let longest = (rows / STRETCHES).max(ROWS_MIN);
+        let longest = (rows / CHUNKS).max(ROWS_MIN);
         let mut tiers: Vec<Vec<&[Line]>> = vec![Vec::new(); usize::BITS as usize];
         let classes = alike.iter().flat_map(Partition::classes);
         classes.for_each(|class| tiers[class.len().ilog2() as usize].push(class));
@@ -78,52 +78,52 @@ impl Alike {
             left = left.saturating_sub(class.len());
             pieces.last_mut().expect("just begun").push(class);
         }
-        let mut stretches = parallel::map_items(pieces, |_, classes| Stretch::new(&classes, groups));
-        stretches.retain(|stretch| stretch.lines.class_count() > 0);
-        Alike { stretches }
+        let mut chunks = parallel::map_items(pieces, |_, classes| Chunk::new(&classes, groups));
+        chunks.retain(|chunk| chunk.lines.class_count() > 0);
+        Alike { chunks }
     }
 
     /// What one more attribute leaves alike.
     pub fn refined(&self, (column, cardinality): (&Codes, usize), groups: &Groups) -> Alike {
-        let refined = |number: usize| self.stretches[number].lines.refined(column, cardinality);
-        Alike::new(&parallel::map(self.stretches.len(), refined), groups)
+        let refined = |number: usize| self.chunks[number].lines.refined(column, cardinality);
+        Alike::new(&parallel::map(self.chunks.len(), refined), groups)
     }
 
-    /// What all lines from a stretch on lose at least.
+    /// What all lines from a chunk on lose at least.
     pub fn least(&self, number: usize) -> f64 {
-        self.stretches[number..].iter().map(|stretch| stretch.least).sum()
+        self.chunks[number..].iter().map(|chunk| chunk.least).sum()
     }
 }
 
-impl Stretch {
-    fn new(classes: &[&[Line]], groups: &Groups) -> Stretch {
+impl Chunk {
+    fn new(classes: &[&[Line]], groups: &Groups) -> Chunk {
         let (lines, rows) = (Partition::empty(), Partition::empty());
-        let mut stretch = Stretch { lines, rows, reach: Vec::new(), least: 0.0 };
-        let (mut order, mut reach) = (BucketOrder::default(), Vec::new());
+        let mut chunk = Chunk { lines, rows, windows: Vec::new(), least: 0.0 };
+        let (mut order, mut windows) = (BucketOrder::default(), Vec::new());
         for class in classes {
             let (class, least) = match &groups.held {
-                Held::Dealt(round) => match reaches(round, class, &mut order, &mut reach) {
+                Held::Dealt(round) => match find_windows(round, class, &mut order, &mut windows) {
                     Some(least) => (order.lines(), least),
                     None => continue,
                 },
                 Held::Listed(_) => {
-                    reach.clear();
-                    reach.resize(class.len(), MANY);
+                    windows.clear();
+                    windows.resize(class.len(), MANY);
                     (*class, f64::NEG_INFINITY)
                 }
             };
-            stretch.lines.push(class.iter().copied());
-            stretch.rows.push(class.iter().map(|line| line.row));
-            stretch.reach.extend_from_slice(&reach);
-            stretch.least += least;
+            chunk.lines.push(class.iter().copied());
+            chunk.rows.push(class.iter().map(|line| line.row));
+            chunk.windows.extend_from_slice(&windows);
+            chunk.least += least;
         }
-        stretch
+        chunk
     }
 }
 
 /// Puts a class in the order of buckets, and finds for every line which lines are in buckets that hold its value. Returns what they
 /// lose at least, added up, or `None` when they lose nothing, nor any part of them.
-fn reaches(round: &Round, class: &[Line], order: &mut BucketOrder, reach: &mut Vec<(u32, u32)>) -> Option<f64> {
+fn find_windows(round: &Round, class: &[Line], order: &mut BucketOrder, windows: &mut Vec<(u32, u32)>) -> Option<f64> {
     let rows = class.len();
     let longer = class.iter().filter(|line| line.group < round.longer).count();
     let same_size = longer == 0 || longer == rows;
@@ -132,7 +132,7 @@ fn reaches(round: &Round, class: &[Line], order: &mut BucketOrder, reach: &mut V
         return None;
     }
     order.put(class, round.buckets);
-    reach.clear();
+    windows.clear();
     let (mut even, mut once, mut looks, mut least) = (same_size, true, 0, 0.0);
     for line in order.lines() {
         let dealt = round.dealt(line.value);
@@ -146,10 +146,10 @@ fn reaches(round: &Round, class: &[Line], order: &mut BucketOrder, reach: &mut V
             least += (share * f64::from(smallest) / f64::from(dealt.most())).ln();
         }
         looks += if from < to { to - from } else { rows - from + to };
-        reach.push((from as u32, to as u32));
+        windows.push((from as u32, to as u32));
     }
     if !once || looks > LOOKS * rows {
-        reach.fill(MANY);
+        windows.fill(MANY);
     }
     (!even).then_some(least)
 }

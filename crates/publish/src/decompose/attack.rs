@@ -1,16 +1,16 @@
-//! The tables of a decomposition under the intersection attack, before anything of them is written: everybody is in every
+//! The intersection attack on the tables of a decomposition, before any of them is written: everybody is in every
 //! table, so only what all of them allow together can be true. By normal form it must find nothing; if it does, nothing is
 //! published.
 //!
-//! Every attribute that some table tells by bucket is attacked, by somebody who has all tables and the dependencies that attackers
-//! know. Where a table tells several by bucket, that somebody knows all of them but the one in question. A rule that protects a
+//! Every attribute that some table releases by bucket is attacked, by an adversary who has all tables and the dependencies that
+//! attackers know. Where a table releases several by bucket, the adversary knows all of them but the one in question. A rule that protects a
 //! combination is kept by one attribute of it ([`super::Rules::representative`]), which is attacked like any other: whoever cannot
-//! tell its value cannot tell the combination.
+//! infer its value cannot infer the combination.
 //!
 //! Tables that share no attribute, directly or by way of others, say nothing of each other, so each set of connected tables is
-//! attacked by itself. What only one table tells rules nothing out either, and is left away before they are joined. Of a large
+//! attacked by itself. What only one table holds rules nothing out either, and is dropped before they are joined. Of a large
 //! set, those tables are joined that hold the attribute in question, one attribute after the other; buckets of other attributes
-//! are left out. In normal form the guardian of an attribute shares nothing else with them, so that a million rows come down to their
+//! are ignored. In normal form the guardian of an attribute shares nothing else with them, so that a million rows come down to their
 //! buckets. Attributes that always stand together are compared as one.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use hedgerow_table::Column;
 use super::divergence::{classes, sensitive_values};
 use super::{Groups, Problem, Subtable};
 
-/// What there is room for.
+/// What there is memory for.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Pairing people keeps, for every row of every table, which values and buckets are left; beyond this many 64-bit words of
@@ -42,22 +42,22 @@ impl Default for Limits {
 /// What the attack came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attacked {
-    /// Every row is left with as many values as its rules ask for.
-    Withstood,
+    /// Every row is left with as many values as its rules require.
+    Passed,
     /// In words.
     Breached(String),
     /// Nothing was found, but what the words say was not tried.
-    Partly(String),
+    Partial(String),
 }
 
 pub fn attack(problem: &Problem<'_>, columns: &[&Column], tables: &[Subtable], limits: Limits) -> Attacked {
     let known = problem.known_tables();
     let all: Vec<&Subtable> = tables.iter().chain(&known).collect();
-    let mut outcome = Attacked::Withstood;
+    let mut outcome = Attacked::Passed;
     for connected in connected(&all) {
         match attack_connected(problem, columns, &connected, limits) {
-            Attacked::Withstood => {}
-            partly @ Attacked::Partly(_) => outcome = partly,
+            Attacked::Passed => {}
+            partial @ Attacked::Partial(_) => outcome = partial,
             breached @ Attacked::Breached(_) => return breached,
         }
     }
@@ -67,35 +67,35 @@ pub fn attack(problem: &Problem<'_>, columns: &[&Column], tables: &[Subtable], l
 fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subtable], limits: Limits) -> Attacked {
     let hidden = tables.iter().fold(AttributeSet::EMPTY, |all, table| all | table.sensitive);
     if hidden.is_empty() {
-        return Attacked::Withstood;
+        return Attacked::Passed;
     }
     let words: usize = problem.cardinalities.iter().map(|values| values.div_ceil(64)).sum::<usize>()
         + tables.iter().filter_map(|table| table.groups.as_ref()).map(|one| one.len().div_ceil(64)).sum::<usize>();
     if problem.rows.saturating_mul(words).saturating_mul(2 * tables.len()) <= limits.words {
         return attack_joined(problem, columns, tables, hidden, limits);
     }
-    let mut outcome = Attacked::Withstood;
+    let mut outcome = Attacked::Passed;
     for attribute in hidden.iter() {
         let holding: Vec<&Subtable> =
             tables.iter().copied().filter(|table| table.attributes.contains(attribute)).collect();
         match attack_joined(problem, columns, &holding, AttributeSet::of(attribute), limits) {
-            Attacked::Withstood => {}
-            partly @ Attacked::Partly(_) => outcome = partly,
+            Attacked::Passed => {}
+            partial @ Attacked::Partial(_) => outcome = partial,
             breached @ Attacked::Breached(_) => return breached,
         }
     }
     outcome
 }
 
-/// Some tables laid side by side, by somebody who asks about some attributes.
+/// Some tables combined, by an adversary who infers some attributes.
 fn attack_joined(
     problem: &Problem<'_>,
     columns: &[&Column],
     joined: &[&Subtable],
-    asked: AttributeSet,
+    targets: AttributeSet,
     limits: Limits,
 ) -> Attacked {
-    let views: Vec<View<'_>> = (0..joined.len()).flat_map(|index| View::of(joined, index, asked)).collect();
+    let views: Vec<View<'_>> = (0..joined.len()).flat_map(|index| View::of(joined, index, targets)).collect();
     let names = |set: AttributeSet| {
         let names: Vec<&str> = set.iter().map(|attribute| columns[attribute].name.as_str()).collect();
         names.join(", ")
@@ -104,7 +104,7 @@ fn attack_joined(
     let of_view = |view: &View<'_>| compared.iter().filter(|set| set.is_subset(view.quasi)).count();
     let cells: usize = views.iter().map(|view| problem.rows.saturating_mul(of_view(view))).sum();
     if cells > limits.cells {
-        return Attacked::Partly(format!("the tables that share {} were not joined", names(shared(joined))));
+        return Attacked::Partial(format!("the tables that share {} were not joined", names(shared(joined))));
     }
     let compared: Vec<Compared> = compared.into_iter().map(|set| Compared::new(problem, set)).collect();
     let seen: Vec<SubTable> = views.iter().map(|view| view.seen(problem, &compared)).collect();
@@ -112,11 +112,13 @@ fn attack_joined(
     for row in &found.rows {
         let view = &views[row.table];
         let needed = problem.values_left(view.hidden);
-        if view.groups.is_some() && (row.values.len() as u64) < needed && !view.is_untold(row.bucket, &seen[row.table])
+        if view.groups.is_some()
+            && (row.values.len() as u64) < needed
+            && !view.is_without_value(row.bucket, &seen[row.table])
         {
             return Attacked::Breached(format!(
-                "laid side by side, the tables leave {} of {} values of `{}` for {} rows of the table of {}, and {needed} are asked \
-                 for",
+                "combined, the tables leave {} of {} values of `{}` for {} rows of the table of {}, and {needed} are \
+                 required",
                 row.values.len(),
                 row.of,
                 columns[view.hidden].name,
@@ -125,13 +127,13 @@ fn attack_joined(
             ));
         }
     }
-    // What no other table tells is not ruled out; and where a guardian shares nothing but what it hides, there is nobody to be told
-    // from others in the same bucket.
-    let mut told = views.iter().filter(|view| view.groups.is_some() && view.told_elsewhere);
-    match found.complete || told.all(|view| view.quasi.is_empty()) {
-        true => Attacked::Withstood,
-        false => Attacked::Partly(format!(
-            "the tables that share {} are too large to be joined person by person; the combinations that they tell were compared",
+    // What no other table holds is not ruled out; and where a guardian shares nothing but what it hides, nobody can be
+    // distinguished from others in the same bucket.
+    let mut shared_guardians = views.iter().filter(|view| view.groups.is_some() && view.released_elsewhere);
+    match found.complete || shared_guardians.all(|view| view.quasi.is_empty()) {
+        true => Attacked::Passed,
+        false => Attacked::Partial(format!(
+            "the tables that share {} are too large to be joined person by person; the combinations that they hold were compared",
             names(shared(joined))
         )),
     }
@@ -145,14 +147,15 @@ fn shared(tables: &[&Subtable]) -> AttributeSet {
     shared
 }
 
-/// Attributes that the same views tell by row: whoever compares one of them compares all. What some view hides is by itself.
+/// Attributes that the same views release by row: whoever compares one of them compares all. What some view hides is by itself.
 fn compared(views: &[View<'_>]) -> Vec<AttributeSet> {
-    let told = views.iter().fold(AttributeSet::EMPTY, |all, view| all | view.quasi);
+    let released = views.iter().fold(AttributeSet::EMPTY, |all, view| all | view.quasi);
     let hidden: AttributeSet = views.iter().map(|view| view.hidden).collect();
     let mut sets: BTreeMap<(Option<usize>, Vec<bool>), AttributeSet> = BTreeMap::new();
-    for attribute in told.iter() {
-        let told_by = views.iter().map(|view| view.quasi.contains(attribute)).collect();
-        let set = sets.entry((hidden.contains(attribute).then_some(attribute), told_by)).or_insert(AttributeSet::EMPTY);
+    for attribute in released.iter() {
+        let released_by = views.iter().map(|view| view.quasi.contains(attribute)).collect();
+        let set =
+            sets.entry((hidden.contains(attribute).then_some(attribute), released_by)).or_insert(AttributeSet::EMPTY);
         *set = set.with(attribute);
     }
     sets.into_values().collect()
@@ -187,27 +190,27 @@ fn connected<'t>(tables: &[&'t Subtable]) -> Vec<Vec<&'t Subtable>> {
     sets
 }
 
-/// A table as the attack on one of its attributes takes it: what other tables tell too is told by row, the attribute by bucket.
+/// A table as the attack on one of its attributes takes it: what other tables hold too is released by row, the attribute by bucket.
 struct View<'t> {
     table: &'t Subtable,
-    /// Its buckets, where they can have to do with what is asked.
+    /// Its buckets, where they can bear on what is inferred.
     groups: Option<&'t Groups>,
     quasi: AttributeSet,
     hidden: usize,
-    /// What the attacker knows besides: the other attributes that the table tells by bucket.
-    besides: AttributeSet,
-    /// Some other table tells the attribute too.
-    told_elsewhere: bool,
+    /// What the attacker knows in addition: the other attributes that the table releases by bucket.
+    known_besides: AttributeSet,
+    /// Some other table holds the attribute too.
+    released_elsewhere: bool,
 }
 
 impl<'t> View<'t> {
-    /// One for each attribute that the table tells by bucket. One that is published as it is has a bucket for each combination of
-    /// all but one; and so has one whose buckets tell nothing that is asked about, nor anything that other tables tell.
-    fn of(tables: &[&'t Subtable], index: usize, asked: AttributeSet) -> Vec<View<'t>> {
+    /// One for each attribute that the table releases by bucket. A table that is published as it is has a bucket for each
+    /// combination of all but one; and so has one whose buckets hold nothing that is inferred, nor anything that other tables hold.
+    fn of(tables: &[&'t Subtable], index: usize, targets: AttributeSet) -> Vec<View<'t>> {
         let table = tables[index];
         let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
         let elsewhere = others.fold(AttributeSet::EMPTY, |all, (_, other)| all | other.attributes);
-        let groups = table.groups.as_deref().filter(|_| table.sensitive.meets(asked | elsewhere));
+        let groups = table.groups.as_deref().filter(|_| table.sensitive.meets(targets | elsewhere));
         let hidden = match groups {
             Some(_) => table.sensitive,
             None => (table.attributes & elsewhere).iter().last().map_or(AttributeSet::EMPTY, AttributeSet::of),
@@ -217,8 +220,8 @@ impl<'t> View<'t> {
             groups,
             quasi: (table.attributes & elsewhere).without(hidden),
             hidden,
-            besides: table.sensitive.without(hidden),
-            told_elsewhere: elsewhere.contains(hidden),
+            known_besides: table.sensitive.without(hidden),
+            released_elsewhere: elsewhere.contains(hidden),
         };
         hidden.iter().map(view).collect()
     }
@@ -258,24 +261,24 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The bucket of every row, those of rows that are not told last.
+    /// The bucket of every row; rows without a sensitive value share the last.
     fn buckets(&self, problem: &Problem<'_>, quasi: &[u32]) -> Vec<u32> {
         let Some(groups) = self.groups else { return quasi.to_vec() };
-        let untold = |row: &usize| groups.of_row[*row] == Groups::NONE;
-        let (besides, _) = classes(problem, self.besides);
+        let without_value = |row: &usize| groups.of_row[*row] == Groups::NONE;
+        let (known_besides, _) = classes(problem, self.known_besides);
         let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
         let mut of_row = vec![0; problem.rows];
-        for row in (0..problem.rows).filter(|row| !untold(row)) {
+        for row in (0..problem.rows).filter(|row| !without_value(row)) {
             let next = numbers.len() as u32;
-            of_row[row] = *numbers.entry((groups.of_row[row], besides[row])).or_insert(next);
+            of_row[row] = *numbers.entry((groups.of_row[row], known_besides[row])).or_insert(next);
         }
-        (0..problem.rows).filter(untold).for_each(|row| of_row[row] = numbers.len() as u32);
+        (0..problem.rows).filter(without_value).for_each(|row| of_row[row] = numbers.len() as u32);
         of_row
     }
 
-    /// Whether nobody can know what the rows of a bucket have: their values are not told, and no other table gives the rest.
-    fn is_untold(&self, bucket: usize, seen: &SubTable) -> bool {
-        let untold = self.groups.is_some_and(|groups| groups.of_row.contains(&Groups::NONE));
-        untold && !self.told_elsewhere && bucket + 1 == seen.buckets.len()
+    /// Whether nobody can know what the rows of a bucket have: their values are not released, and no other table gives the rest.
+    fn is_without_value(&self, bucket: usize, seen: &SubTable) -> bool {
+        let without_value = self.groups.is_some_and(|groups| groups.of_row.contains(&Groups::NONE));
+        without_value && !self.released_elsewhere && bucket + 1 == seen.buckets.len()
     }
 }

@@ -72,9 +72,9 @@ mod tests {
                 .map(|row| Line { row, group: rng.random_range(0..within), value: rng.random_range(0..9) })
                 .collect();
             order.put(&lines, buckets);
-            let told = |line: &Line| (line.group, line.row, line.value);
-            let mut expected: Vec<_> = lines.iter().map(told).collect();
-            let mut found: Vec<_> = order.lines().iter().map(told).collect();
+            let fields = |line: &Line| (line.group, line.row, line.value);
+            let mut expected: Vec<_> = lines.iter().map(fields).collect();
+            let mut found: Vec<_> = order.lines().iter().map(fields).collect();
             assert!(found.is_sorted_by_key(|line| line.0), "seed {seed}");
             expected.sort_unstable();
             found.sort_unstable();

@@ -27,15 +27,15 @@ pub struct Chosen {
 #[derive(Debug)]
 pub enum Unchosen {
     Unsatisfiable(Unsatisfiable),
-    /// One table with several sensitive attributes was asked for, and no bucket of it can be made.
+    /// One table with several sensitive attributes was requested, and no bucket of it can be made.
     NoBuckets,
     /// What was chosen could not be anonymized.
     Failed(Box<PublishError>),
 }
 
 impl From<Unsatisfiable> for Unchosen {
-    fn from(hopeless: Unsatisfiable) -> Unchosen {
-        Unchosen::Unsatisfiable(hopeless)
+    fn from(rule: Unsatisfiable) -> Unchosen {
+        Unchosen::Unsatisfiable(rule)
     }
 }
 

@@ -1,16 +1,16 @@
-//! What a decomposition lost: the Kullback–Leibler divergence, in nats, between the table and the most likely table behind
+//! What a decomposition loses: the Kullback–Leibler divergence, in nats, between the table and the most likely table behind
 //! what is published (Jin and others 2010, section 5.1).
 //!
 //! Tables that form a tree ([`super::junction`]) have the closed form Π tables / Π separators, so the divergence
 //! Σ p ln(p/q) falls apart into entropies: Σ H(table) − Σ H(separator) − H(everything). A bucketized table knows its rows x
 //! only by their buckets g, and says s of x with Σ_g p(x,g)·p(s|g); its share is the mean of −ln of that over the rows.
-//! Protected values that are not told at all count as equally likely, and so do all combinations in the region of a class where
+//! Sensitive values that are not released count as equally likely, and so do all combinations in the region of a class where
 //! a table is generalized.
 //!
-//! That share is H(x) and what the table loses beside it ([`super::losses`]); H(x) mostly is that of a separator too, and falls out.
+//! That share is H(x) and what the table loses in addition ([`super::losses`]); H(x) mostly is that of a separator too, and falls out.
 //!
 //! Cost: adding an attribute to a table changes what that table loses and a few entropies ([`super::entropies`]). Both are found from
-//! the rows that the table does not tell apart yet, and kept for the next time they are asked for.
+//! the rows that the table does not distinguish yet, and cached.
 
 use std::borrow::Cow;
 
@@ -107,12 +107,12 @@ impl<'a> Divergence<'a> {
     /// What the entropies of decompositions add up to; `None` for those that do not form a tree.
     fn known_terms(&mut self, candidates: &[Vec<Subtable>]) -> Vec<Option<f64>> {
         let terms: Vec<Option<Terms>> = candidates.iter().map(|tables| self.terms(tables)).collect();
-        self.entropies.ask(terms.iter().flatten().flatten().map(|term| term.0).collect());
+        self.entropies.find_all(terms.iter().flatten().flatten().map(|term| term.0).collect());
         let sum = |terms: &Terms| terms.iter().map(|(set, times)| times * self.entropies.of(*set)).sum();
         terms.iter().map(|terms| terms.as_ref().map(sum)).collect()
     }
 
-    /// The entropies of which the divergence is made, beside what bucketized tables lose. What such a table tells by row is mostly
+    /// The entropies that the divergence sums, without what bucketized tables lose. What such a table releases by row is mostly
     /// what it shares with others, and then need not be known.
     fn terms(&self, tables: &[Subtable]) -> Option<Terms> {
         let shared = separators(tables).filter(|_| !shares_regions(tables))?;
@@ -163,7 +163,7 @@ pub(super) fn classes(problem: &Problem<'_>, attributes: AttributeSet) -> (Vec<u
     })
 }
 
-/// Whether a generalized table shares what it generalizes. Others tell it otherwise then, and there is no closed form.
+/// Whether a generalized table shares what it generalizes. Others release it differently then, and there is no closed form.
 fn shares_regions(tables: &[Subtable]) -> bool {
     tables.iter().enumerate().filter(|(_, table)| table.regions.is_some()).any(|(index, table)| {
         let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
@@ -172,7 +172,7 @@ fn shares_regions(tables: &[Subtable]) -> bool {
 }
 
 /// What the buckets call a row's protected values: the code of one attribute, a number for a combination of several. Equal wherever
-/// the same attributes are asked for.
+/// the attributes are the same.
 pub(super) fn sensitive_values<'a>(problem: &Problem<'a>, sensitive: AttributeSet) -> (Cow<'a, Codes>, usize) {
     match sensitive.iter().collect::<Vec<_>>().as_slice() {
         [one] => (Cow::Borrowed(problem.columns[*one]), problem.cardinalities[*one]),

@@ -1,5 +1,5 @@
-//! Entropies of the rows' combinations of some attributes, kept for the next time they are asked for. Those of sets with one attribute
-//! more than some that is remembered are found by dividing the rows that this does not tell apart ([`super::partition`]).
+//! Entropies of the rows' combinations of some attributes, cached. Those of sets with one attribute
+//! more than some that is remembered are found by dividing the rows that this does not distinguish ([`super::partition`]).
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub struct Entropies<'a> {
     problem: &'a Problem<'a>,
     known: HashMap<AttributeSet, f64>,
     roots: Vec<AttributeSet>,
-    /// How roots divide the rows, where it was asked for.
+    /// How roots divide the rows, where it was needed.
     bases: Vec<(AttributeSet, Arc<Partition>)>,
 }
 
@@ -35,13 +35,13 @@ impl<'a> Entropies<'a> {
         self.bases.retain(|(base, _)| roots.contains(base) || needed.iter().any(|root| base.is_subset(*root)));
     }
 
-    /// Of a set that was asked for before.
+    /// Of a set that was found before.
     pub fn of(&self, set: AttributeSet) -> f64 {
         self.known[&set]
     }
 
     /// Finds those of some sets, on all cores.
-    pub fn ask(&mut self, mut sets: Vec<AttributeSet>) {
+    pub fn find_all(&mut self, mut sets: Vec<AttributeSet>) {
         sets.sort_unstable();
         sets.dedup();
         sets.retain(|set| !self.known.contains_key(set));
@@ -93,7 +93,7 @@ impl<'a> Entropies<'a> {
         }
         let all = self.many_values_first(set);
         let Some((&first, rest)) = all.split_first() else {
-            return Arc::new(Partition::whole((0..self.problem.rows as u32).collect()));
+            return Arc::new(Partition::undivided((0..self.problem.rows as u32).collect()));
         };
         let (column, cardinality) = self.problem.column(first);
         self.refined(Arc::new(Partition::of_column(column, cardinality)), rest)

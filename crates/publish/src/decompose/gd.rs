@@ -4,8 +4,8 @@
 //!
 //! As printed the first part need not end: `a ⇸ b` and `b ⇸ a` undo each other for ever. Here a new table takes from what its
 //! rule knows only what breaks no rule that is kept, in the worst case nothing; then every step keeps one rule more.
-//! The second part also asks that the tables stay a tree, without which the divergence has no closed form, and may tell an
-//! attribute by bucket where it may not be told by row. What cannot be added now cannot be added later: rules only
+//! The second part also requires that the tables stay a tree, without which the divergence has no closed form, and may release an
+//! attribute by bucket where it may not be released by row. What cannot be added now cannot be added later: rules only
 //! become harder to keep.
 
 use std::collections::{HashMap, HashSet};
@@ -134,7 +134,7 @@ impl Adding {
     }
 }
 
-/// Buckets for what moves tell by bucket. Those of a table and an attribute are dealt once, on all cores: each from a seed of its own.
+/// Buckets for what moves release by bucket. Those of a table and an attribute are dealt once, on all cores: each from a seed of its own.
 fn deal(
     problem: &Problem<'_>,
     moves: &[Move],
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_is_the_best_of_all_that_are_measured_whole() {
+    fn every_step_is_the_best_of_all_measured_completely() {
         let (mut steps, mut bucketized) = (0, 0);
         for seed in 0..300 {
             let rng = &mut StdRng::seed_from_u64(seed);

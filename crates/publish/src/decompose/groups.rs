@@ -9,7 +9,7 @@ use crate::anatomy::{Allowed, Buckets, at_random};
 /// Which bucket each row is in, and the protected values of each bucket.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Groups {
-    /// [`Groups::NONE`] for rows whose protected values are not told at all.
+    /// [`Groups::NONE`] for rows without a sensitive value.
     pub of_row: Vec<u32>,
     pub held: Held,
 }
@@ -116,8 +116,8 @@ impl Round {
             let dealt = self.dealt(value);
             let mut bounds = [0, dealt.from, dealt.to, self.longer, self.buckets];
             bounds.sort_unstable();
-            let stretches = (0..bounds.len() - 1).map(move |at| (bounds[at], bounds[at + 1] - bounds[at]));
-            stretches.map(move |(group, buckets)| (dealt.count(group), self.size(group), buckets))
+            let intervals = (0..bounds.len() - 1).map(move |at| (bounds[at], bounds[at + 1] - bounds[at]));
+            intervals.map(move |(group, buckets)| (dealt.count(group), self.size(group), buckets))
         })
     }
 }
@@ -195,14 +195,14 @@ mod tests {
                     .filter(|&&count| count > 0)
                     .for_each(|&count| *tally.entry((count, size)).or_default() += 1);
             }
-            let mut told = BTreeMap::new();
-            round.tally().for_each(|(count, size, buckets)| *told.entry((count, size)).or_default() += buckets);
-            told.retain(|&(count, _), buckets| count > 0 && *buckets > 0);
-            assert_eq!(told, tally, "case {case}");
+            let mut counted = BTreeMap::new();
+            round.tally().for_each(|(count, size, buckets)| *counted.entry((count, size)).or_default() += buckets);
+            counted.retain(|&(count, _), buckets| count > 0 && *buckets > 0);
+            assert_eq!(counted, tally, "case {case}");
             for (group, counts) in found.into_iter().enumerate() {
                 assert_eq!(groups.size(group as u32), counts.iter().sum::<u32>(), "case {case}");
-                let asked = (0..cardinality as u32).map(|code| round.dealt(code).count(group as u32));
-                assert_eq!(asked.collect::<Vec<_>>(), counts, "case {case}");
+                let dealt = (0..cardinality as u32).map(|code| round.dealt(code).count(group as u32));
+                assert_eq!(dealt.collect::<Vec<_>>(), counts, "case {case}");
                 let most = counts.iter().max().unwrap();
                 assert!(most * l as u32 <= groups.size(group as u32), "case {case}: {counts:?}");
             }

@@ -2,14 +2,14 @@
 //! take so that no value of any sensitive attribute makes up more than 1/l of those who agree in all the others.
 //!
 //! The paper has one binary variable for each row. Rows with the same sensitive values are the same to every constraint, so here
-//! is one whole number for each combination, at most as many as there are rows of it. What the solver finds is held against the
-//! constraints again in whole numbers, since it works with rounded ones.
+//! is one integer for each combination, at most as many as there are rows of it. What the solver finds is tested against the
+//! constraints again in integers, since it works with rounded ones.
 
 use hashbrown::HashMap;
 use hedgerow_table::Ratio;
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOptions, Variable};
 
-/// Branches of the search for the most rows, which is asked once, and for a smallest bucket, which is asked often. A limit on time
+/// Branches of the search for the most rows, which runs once, and for a smallest bucket, which runs often. A limit on time
 /// would make releases depend on the machine.
 const NODES_MAX: u64 = 1_000;
 const NODES_OF_SMALLEST_MAX: u64 = 20;
@@ -46,7 +46,7 @@ impl<'a> Program<'a> {
         Program { combinations, l, lines: lines.collect() }
     }
 
-    /// Which combinations a bucket can hold at all: beside each, in the line of every attribute, must be as many others that it
+    /// Which combinations a bucket can hold at all: with each, in the line of every attribute, must be as many others that it
     /// can hold as keep a single row below 1/l.
     pub fn core(&self) -> Vec<bool> {
         let mut stays = vec![true; self.combinations.len()];
@@ -85,8 +85,10 @@ impl<'a> Program<'a> {
     /// The smallest bucket that leaves an allowed rest, from rows that are an allowed bucket together; all of them when the
     /// solver gives up.
     pub fn smallest(&self, rows: &[u64]) -> Vec<u64> {
-        let whole = rows.to_vec();
-        let Some((mut problem, variables)) = self.program(OptimizationDirection::Minimize, rows) else { return whole };
+        let all_rows = rows.to_vec();
+        let Some((mut problem, variables)) = self.program(OptimizationDirection::Minimize, rows) else {
+            return all_rows;
+        };
         let all: Vec<(Variable, f64)> = variables.iter().map(|&variable| (variable, 1.0)).collect();
         problem.add_constraint(all, ComparisonOp::Ge, 1.0);
         for (lines, l) in self.lines.iter().zip(self.l) {
@@ -103,7 +105,7 @@ impl<'a> Program<'a> {
         let rest = |taken: &[u64]| -> Vec<u64> { rows.iter().zip(taken).map(|(all, taken)| all - taken).collect() };
         let found =
             self.solved(&(problem, variables), rows, NODES_OF_SMALLEST_MAX).filter(|taken| self.holds(&rest(taken)));
-        found.filter(|taken| taken.iter().any(|&taken| taken > 0)).unwrap_or(whole)
+        found.filter(|taken| taken.iter().any(|&taken| taken > 0)).unwrap_or(all_rows)
     }
 
     /// What every bucket must keep: for each combination, l times its rows are at most those of its line.
@@ -124,7 +126,7 @@ impl<'a> Program<'a> {
         Some((problem, variables))
     }
 
-    /// The solver's answer in whole numbers, if it keeps what was asked.
+    /// The solver's answer in integers, if it keeps the constraints.
     fn solved(
         &self,
         (problem, variables): &(Problem, Vec<Variable>),

@@ -2,12 +2,12 @@
 //! closed form: the product of the tables over the product of what neighbors share (Lauritzen: *Graphical models*, 1996;
 //! Kifer, Gehrke 2006).
 //!
-//! Tables form such a tree exactly when a spanning tree with the largest shares reaches a total of
-//! Σ|table| − |all attributes|. A bucketized table counts as two, what is told by row and what is told by bucket, which
+//! Tables form such a tree exactly when a spanning tree with the largest shares has a total of
+//! Σ|table| − |all attributes|. A bucketized table counts as two, what is released by row and what is released by bucket, which
 //! share the bucket's number and nothing else.
 //!
 //! Jin and others take for granted that tables in guardian normal form always fit together like this. They need not: three
-//! tables {a,b}, {b,c}, {c,a} keep every rule that is about other attributes. So it is asked of every decomposition.
+//! tables {a,b}, {b,c}, {c,a} keep every rule that is about other attributes. So it is tested for every decomposition.
 
 use hedgerow_privacy::rules::AttributeSet;
 

@@ -1,21 +1,21 @@
-//! How likely a bucketized table makes the protected values of its rows, given what it tells by row: of rows that it tells apart, as
+//! How likely a bucketized table makes the protected values of its rows, given what it releases by row: of rows that it distinguishes, as
 //! likely as the value is in the row's bucket; of rows that look alike, as their buckets say on average.
 //!
 //! Which bucket a row is in has nothing to do with where the row stands, so that looking it up is what costs, and the more rows the
-//! more. So what is told of rows is kept beside them ([`Line`]), for those that lose by looking alike ([`Alike`]).
+//! more. So bucket and value are kept with each row ([`Line`]), for those that lose by looking alike ([`Alike`]).
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use hedgerow_table::{Codes, parallel};
 
-use super::alike::{Alike, Line, MANY, Stretch};
+use super::alike::{Alike, Chunk, Line, MANY};
 use super::divergence::sensitive_values;
 use super::groups::{Held, Lists, Round};
 use super::partition::{Division, Partition, Shared};
 use super::{Groups, Problem, Subtable};
 
-/// What a bucketized table tells, whatever stands beside it.
+/// What a bucketized table says by its buckets alone.
 #[derive(Debug)]
 pub struct Own<'a> {
     rows: usize,
@@ -23,11 +23,11 @@ pub struct Own<'a> {
     sum: f64,
     value_of: Cow<'a, Codes>,
     values: usize,
-    /// What each value of a row counts that tells none.
-    untold: f64,
+    /// What each value counts for a row without a sensitive value.
+    without_value: f64,
 }
 
-/// How far the rows have been measured, stretch by stretch, once one more attribute tells them apart.
+/// How far the rows have been measured, chunk by chunk, once one more attribute distinguishes them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Measure {
     next: usize,
@@ -44,35 +44,35 @@ impl<'a> Own<'a> {
             0 => 0.0,
             _ => f64::from(buckets) * f64::from(count) * (f64::from(count) / f64::from(size)).ln(),
         };
-        let (told, untold) = match &groups.held {
+        let (listed, without_value) = match &groups.held {
             Held::Dealt(round) => (round.tally().map(sum_of).sum::<f64>(), 0),
             Held::Listed(lists) => {
-                let untold = groups.of_row.iter().filter(|&&group| group == Groups::NONE).count();
-                (lists.tally().map(sum_of).sum::<f64>(), untold)
+                let without_value = groups.of_row.iter().filter(|&&group| group == Groups::NONE).count();
+                (lists.tally().map(sum_of).sum::<f64>(), without_value)
             }
         };
-        let sum = told - untold as f64 * combinations.ln();
-        Own { rows: problem.rows, sum, value_of, values, untold: 1.0 / combinations }
+        let sum = listed - without_value as f64 * combinations.ln();
+        Own { rows: problem.rows, sum, value_of, values, without_value: 1.0 / combinations }
     }
 
-    /// What is told of rows.
+    /// Rows with their buckets and values.
     pub fn lines(&self, groups: &Groups, rows: &Partition) -> Partition<Line> {
         let line = |row: u32| Line { row, group: groups.of_row[row as usize], value: self.value_of.get(row as usize) };
         rows.with(line)
     }
 
-    /// The mean of −ln of what a bucketized table says of its rows' values, given what else it tells of them.
+    /// The mean of −ln of what a bucketized table says of its rows' values, given what else it releases of them.
     pub fn loss(&self, groups: &Groups, alike: &Alike) -> f64 {
         let lost = |number: usize| {
-            let Stretch { lines, reach, .. } = &alike.stretches[number];
+            let Chunk { lines, windows, .. } = &alike.chunks[number];
             let mut more = More::new(self, groups);
             let mut start = 0;
             for class in lines.classes() {
                 let end = start + class.len();
                 match &groups.held {
-                    Held::Dealt(round) if reach[start] != MANY => {
+                    Held::Dealt(round) if windows[start] != MANY => {
                         more.shared.add(class.len());
-                        more.look(round, class, &reach[start..end], |_, within| within.len());
+                        more.look(round, class, &windows[start..end], |_, within| within.len());
                     }
                     _ => more.add(class),
                 }
@@ -80,10 +80,10 @@ impl<'a> Own<'a> {
             }
             more.lost()
         };
-        self.mean(parallel::map(alike.stretches.len(), lost).into_iter().sum())
+        self.mean(parallel::map(alike.chunks.len(), lost).into_iter().sum())
     }
 
-    /// Measures one more stretch, if one is left, once one more attribute tells rows apart.
+    /// Measures one more chunk, if one is left, once one more attribute distinguishes rows.
     pub fn advance(
         &self,
         groups: &Groups,
@@ -91,15 +91,15 @@ impl<'a> Own<'a> {
         (column, cardinality): (&Codes, usize),
         measure: &mut Measure,
     ) {
-        let Some(Stretch { lines, rows, reach, .. }) = alike.stretches.get(measure.next) else { return };
+        let Some(Chunk { lines, rows, windows, .. }) = alike.chunks.get(measure.next) else { return };
         let mut more = More::new(self, groups);
         let mut division = Division::new(cardinality);
         rows.each_class(column, |places, codes| {
             let class = &lines.members()[places.clone()];
             match &groups.held {
-                Held::Dealt(round) if reach[places.start] != MANY => {
+                Held::Dealt(round) if windows[places.start] != MANY => {
                     division.each_size(codes, |size| more.shared.add(size));
-                    more.look(round, class, &reach[places], |place, within| {
+                    more.look(round, class, &windows[places], |place, within| {
                         let code = codes[place];
                         codes[within].iter().filter(|&&other| other == code).count()
                     });
@@ -113,7 +113,7 @@ impl<'a> Own<'a> {
 
     /// What [`Own::loss`] is at least by what has been measured, and whether it is just that.
     pub fn bound(&self, alike: &Alike, measure: &Measure) -> (f64, bool) {
-        (self.mean(measure.lost + alike.least(measure.next)), measure.next == alike.stretches.len())
+        (self.mean(measure.lost + alike.least(measure.next)), measure.next == alike.chunks.len())
     }
 
     fn mean(&self, lost: f64) -> f64 {
@@ -157,17 +157,17 @@ impl<'a> More<'a> {
         }
     }
 
-    /// For a class by what its lines reach, of which `alike` says how many in a range still look like one of them.
+    /// For a class by the windows of its lines, of which `alike` says how many in a range still look like one of them.
     fn look(
         &mut self,
         round: &Round,
         class: &[Line],
-        reach: &[(u32, u32)],
+        windows: &[(u32, u32)],
         alike: impl Fn(usize, Range<usize>) -> usize,
     ) {
         let longer = class.partition_point(|line| line.group < round.longer);
         let (per_longer, per_other) = (1.0 / f64::from(round.full + 1), 1.0 / f64::from(round.full));
-        for (place, &(from, to)) in reach.iter().enumerate() {
+        for (place, &(from, to)) in windows.iter().enumerate() {
             if to == from + 1 {
                 continue;
             }
@@ -196,12 +196,12 @@ impl<'a> More<'a> {
     fn add(&mut self, class: &[Line]) {
         self.shared.add(class.len());
         match self.held {
-            Held::Dealt(round) => self.ask_neighbors(round, class),
+            Held::Dealt(round) => self.add_neighbors(round, class),
             Held::Listed(lists) => self.add_up(lists, class),
         }
     }
 
-    fn ask_neighbors(&mut self, round: &Round, class: &[Line]) {
+    fn add_neighbors(&mut self, round: &Round, class: &[Line]) {
         let rows = class.len() as u64;
         let longer = class.partition_point(|line| line.group < round.longer) as u64;
         let (per_longer, per_other) = (1.0 / f64::from(round.full + 1), 1.0 / f64::from(round.full));
@@ -223,10 +223,10 @@ impl<'a> More<'a> {
     }
 
     fn add_up(&mut self, lists: &Lists, class: &[Line]) {
-        let mut untold = 0.0;
+        let mut without_value = 0.0;
         for &Line { group, .. } in class {
             if group == Groups::NONE {
-                untold += self.own.untold;
+                without_value += self.own.without_value;
                 continue;
             }
             for (value, share) in lists.shares(group) {
@@ -239,10 +239,10 @@ impl<'a> More<'a> {
         }
         for &Line { group, value, .. } in class {
             let own = match group {
-                Groups::NONE => self.own.untold,
-                _ => lists.shares(group).find(|told| told.0 == value).map_or(0.0, |told| told.1),
+                Groups::NONE => self.own.without_value,
+                _ => lists.shares(group).find(|share| share.0 == value).map_or(0.0, |share| share.1),
             };
-            self.logarithms.add((self.of_value[value as usize] + untold) / own);
+            self.logarithms.add((self.of_value[value as usize] + without_value) / own);
         }
         self.touched.drain(..).for_each(|value| self.of_value[value as usize] = 0.0);
     }
@@ -265,7 +265,7 @@ fn before(class: &[Line], place: usize, bucket: u32) -> usize {
     }
 }
 
-/// So many neighbors are asked one after the other.
+/// So many neighbors are tested one after the other.
 const NEAR: usize = 4;
 
 /// A sum of logarithms, most of which are taken together.

@@ -1,4 +1,4 @@
-//! What bucketized tables lose, kept for the next time it is asked for. A table that holds one attribute more than one that is
+//! What bucketized tables lose, cached. A table that holds one attribute more than one that is
 //! remembered is measured from there ([`super::likelihood`]), and only as far as is needed to see that another is better.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::{Groups, Problem, Subtable};
 /// A table with buckets.
 pub type Guarded<'t> = (&'t Subtable, &'t Arc<Groups>);
 
-/// A table by the address of its buckets, and what it tells by row.
+/// A table by the address of its buckets, and what it releases by row.
 pub type Key = (usize, AttributeSet);
 
 pub fn key((table, groups): Guarded<'_>) -> Key {
@@ -29,7 +29,7 @@ fn address(groups: &Arc<Groups>) -> usize {
 #[derive(Debug)]
 pub struct Losses<'a> {
     problem: &'a Problem<'a>,
-    /// What each table tells whatever it tells by row, by its buckets' address, which the buckets kept here hold.
+    /// What each table says by its buckets alone, by their address, which the buckets kept here hold.
     own: HashMap<usize, (Arc<Groups>, Own<'a>)>,
     known: HashMap<Key, f64>,
     /// What the tables that are remembered leave alike.
@@ -47,7 +47,7 @@ impl<'a> Losses<'a> {
     /// Remembers some tables: those that hold one attribute more are measured from there.
     pub fn start_from(&mut self, mut tables: Vec<Guarded<'_>>, entropies: &Entropies<'_>) {
         tables.retain(|(table, _)| table.regions.is_none());
-        self.tell(tables.clone());
+        self.prepare(tables.clone());
         let alike = parallel::map_items(tables, |_, table| (key(table), self.alike(table, entropies)));
         self.alike = alike.into_iter().collect();
         let alike = &self.alike;
@@ -66,8 +66,8 @@ impl<'a> Losses<'a> {
         open.iter().find_map(|attribute| Some((attribute, self.alike.get(&(groups, open.without(attribute)))?)))
     }
 
-    /// Of a table that was measured before: of what it tells by bucket, given what it tells by row, and of all that a generalized
-    /// one tells.
+    /// Of a table that was measured before: of what it releases by bucket, given what it releases by row, and of all that a generalized
+    /// one releases.
     pub fn of(&self, table: Guarded<'_>) -> f64 {
         self.known[&key(table)]
     }
@@ -84,7 +84,7 @@ impl<'a> Losses<'a> {
 
     /// Begins with those of some tables that need not be measured at once; the others are.
     pub fn begin(&mut self, mut tables: Vec<Guarded<'_>>, entropies: &Entropies<'_>) {
-        self.tell(tables.clone());
+        self.prepare(tables.clone());
         tables.retain(|&table| {
             let last = self.one_less(key(table)).filter(|_| table.0.regions.is_none());
             let is_left = last.is_none();
@@ -127,7 +127,7 @@ impl<'a> Losses<'a> {
         tables.retain(|&table| !self.known.contains_key(&key(table)));
         tables.sort_by_key(|&table| key(table));
         tables.dedup_by_key(|table| key(*table));
-        self.tell(tables.clone());
+        self.prepare(tables.clone());
         let found = parallel::map_items(tables, |_, (table, groups)| {
             let own = &self.own[&address(groups)].1;
             let loss = match &table.regions {
@@ -139,8 +139,8 @@ impl<'a> Losses<'a> {
         self.known.extend(found);
     }
 
-    /// What tables tell whatever they tell by row, where it is not known yet.
-    fn tell(&mut self, mut tables: Vec<Guarded<'_>>) {
+    /// Finds what tables say by their buckets alone, where it is not known yet.
+    fn prepare(&mut self, mut tables: Vec<Guarded<'_>>) {
         tables.retain(|(_, groups)| !self.own.contains_key(&address(groups)));
         tables.sort_by_key(|(_, groups)| address(groups));
         tables.dedup_by_key(|(_, groups)| address(groups));
@@ -187,8 +187,8 @@ mod tests {
         let looks = |row: usize| open.iter().map(|&column| columns[column][row]).collect::<Vec<_>>();
         let loss = |row: usize| {
             let alike: Vec<usize> = (0..rows).filter(|&other| looks(other) == looks(row)).collect();
-            let told: f64 = alike.iter().map(|&other| share(groups.of_row[other], values[row])).sum();
-            -(told / alike.len() as f64).ln()
+            let likelihood: f64 = alike.iter().map(|&other| share(groups.of_row[other], values[row])).sum();
+            -(likelihood / alike.len() as f64).ln()
         };
         (0..rows).map(loss).sum::<f64>() / rows as f64
     }
@@ -209,8 +209,8 @@ mod tests {
             .collect();
         let members: Vec<Vec<(u32, u32)>> = (0..buckets)
             .map(|bucket| {
-                let with = |value| of_row.iter().zip(values).filter(|&told| told == (&bucket, &value)).count() as u32;
-                (0..cardinality as u32).map(|value| (value, with(value))).filter(|told| told.1 > 0).collect()
+                let with = |value| of_row.iter().zip(values).filter(|&pair| pair == (&bucket, &value)).count() as u32;
+                (0..cardinality as u32).map(|value| (value, with(value))).filter(|counted| counted.1 > 0).collect()
             })
             .collect();
         Some(Groups::of(of_row, members.into_iter()))

@@ -1,7 +1,7 @@
 //! `method = "decompose"`: several tables instead of one, so that rules over any attributes hold at once (Jin, Zhang, Zhang,
 //! Das: *Versatile publishing for privacy preservation*, 2010).
 //!
-//! A table with a protected attribute and something that its rules know is bucketized ([`groups`]): one file tells the
+//! A table with a protected attribute and something that its rules know is bucketized ([`groups`]): one file lists the
 //! bucket of every row, another the protected values of every bucket; or its other attributes are generalized ([`regions`]).
 //! Which attributes go together is chosen by [`gd`], [`uad`], [`multi_sensitive`], or by giving each attribute a table of its
 //! own; what a choice keeps of the data is its [`divergence`].
@@ -21,7 +21,6 @@ pub mod likelihood;
 pub mod losses;
 pub mod multi_sensitive;
 pub mod partition;
-pub mod picture;
 pub mod problem;
 pub mod regions;
 mod release;
@@ -58,11 +57,11 @@ use problem::Unsatisfiable;
 #[derive(Debug, Clone)]
 pub struct Subtable {
     pub attributes: AttributeSet,
-    /// Some of the attributes: those told by bucket instead of by row. Empty for a table that is published as it is.
+    /// Some of the attributes: those released by bucket instead of by row. Empty for a table that is published as it is.
     pub sensitive: AttributeSet,
     /// The buckets, where there is something sensitive.
     pub groups: Option<Arc<Groups>>,
-    /// What is told of each bucket's rows instead of what they are, where the table is generalized.
+    /// What is released of each bucket's rows instead of their values, where the table is generalized.
     pub regions: Option<Arc<Regions>>,
 }
 
@@ -72,7 +71,7 @@ impl Subtable {
         Subtable { attributes, sensitive: AttributeSet::EMPTY, groups: None, regions: None }
     }
 
-    /// As readers see it, to be asked and measured together with others; `None` for one that is generalized.
+    /// As readers see it, to be queried and measured together with others; `None` for one that is generalized.
     pub fn published(&self, problem: &Problem<'_>) -> Option<PublishedTable> {
         let column = |attribute: usize| (attribute, problem.columns[attribute].iter().collect::<Vec<u32>>());
         let open = self.open().iter().map(column).collect();
@@ -80,27 +79,27 @@ impl Subtable {
         if self.regions.is_some() {
             return None;
         }
-        // One entry for every row that is told: readers see them added up.
-        let told: Vec<usize> = (0..problem.rows).filter(|&row| groups.of_row[row] != Groups::NONE).collect();
+        // One entry for every row with a released value: readers see them added up.
+        let with_value: Vec<usize> = (0..problem.rows).filter(|&row| groups.of_row[row] != Groups::NONE).collect();
         let value = |attribute: usize| {
-            (attribute, told.iter().map(|&row| problem.columns[attribute].get(row)).collect::<Vec<u32>>())
+            (attribute, with_value.iter().map(|&row| problem.columns[attribute].get(row)).collect::<Vec<u32>>())
         };
         let buckets = PublishedBuckets {
             of_row: groups.of_row.clone(),
             sensitive: self.sensitive.iter().map(value).collect(),
-            of_entry: told.iter().map(|&row| groups.of_row[row]).collect(),
-            counts: vec![1; told.len()],
+            of_entry: with_value.iter().map(|&row| groups.of_row[row]).collect(),
+            counts: vec![1; with_value.len()],
         };
         Some(PublishedTable { open, buckets: Some(buckets) })
     }
 
-    /// What is told row by row.
+    /// What is released row by row.
     pub fn open(&self) -> AttributeSet {
         self.attributes - self.sensitive
     }
 }
 
-/// Every attribute in a table of its own: nothing can be reached from anything, and no correlation is left.
+/// Every attribute in a table of its own: no attribute is reachable from another, and no correlation is left.
 pub fn single_attribute(problem: &Problem<'_>) -> Vec<Subtable> {
     (0..problem.columns.len()).map(|attribute| Subtable::plain(AttributeSet::of(attribute))).collect()
 }
@@ -120,7 +119,8 @@ fn publish_chosen(
     let rules = Rules::new(bound.policy, bound.table)?;
     let reasons = rules.impossible();
     if !reasons.is_empty() {
-        let hint = "ask for less in these rules, or give frequent values finer names; `hedgerow rules` tells more";
+        let hint =
+            "require less in these rules, or give frequent values finer names; `hedgerow rules` explains each rule";
         return Err(PublishError::Ineligible(Box::new(Ineligible {
             made_of: "several tables",
             reasons,
@@ -131,10 +131,10 @@ fn publish_chosen(
     let problem = rules.problem();
     let chosen = choose(&bound, &rules, &problem, &mut generalized::rng(options)?);
     let chosen = chosen.map_err(|unchosen| why_not(&rules, unchosen))?;
-    options.progress.stage("attacking the tables laid side by side", None);
+    options.progress.stage("attacking the combined tables", None);
     let mut warnings = bound.warnings.clone();
     warnings.extend(rules.warnings.iter().cloned());
-    let attacked = withstood(&bound, &rules, &chosen.tables, Limits::default(), &mut warnings)?;
+    let attacked = intersection_attack(&bound, &rules, &chosen.tables, Limits::default(), &mut warnings)?;
     let losses = losses(&chosen);
     let search_time = searching.elapsed();
 
@@ -157,8 +157,8 @@ fn publish_chosen(
     })
 }
 
-/// What the attack on the tables came to, for the manifest. Where something was not tried, publishers are warned.
-fn withstood(
+/// The outcome of the intersection attack on the tables, for the manifest. Where something was not tried, publishers are warned.
+fn intersection_attack(
     bound: &Bound<'_>,
     rules: &Rules<'_>,
     tables: &[Subtable],
@@ -166,17 +166,17 @@ fn withstood(
     warnings: &mut Vec<InputError>,
 ) -> Result<String, PublishError> {
     match attack(&rules.problem(), &rules.columns, tables, limits) {
-        Attacked::Withstood => Ok("withstood".to_owned()),
-        Attacked::Partly(told) => {
+        Attacked::Passed => Ok("passed".to_owned()),
+        Attacked::Partial(words) => {
             let problem =
-                format!("the attack on the tables laid side by side found nothing, but was not whole: {told}");
+                format!("the intersection attack on the combined tables found nothing, but was partial: {words}");
             let hint = "guardian normal form rules out what it looks for, and was judged";
             warnings.push(InputError::new(bound.policy.publish.place.clone(), problem, hint));
-            Ok(format!("partly: {told}"))
+            Ok(format!("partial: {words}"))
         }
-        Attacked::Breached(told) => {
-            let hint = "ask for less in that rule, or try another `algorithm`; nothing was written";
-            Err(PublishError::Breach(format!("{told}\nhint: {hint}")))
+        Attacked::Breached(words) => {
+            let hint = "require less in that rule, or try another `algorithm`; nothing was written";
+            Err(PublishError::Breach(format!("{words}\nhint: {hint}")))
         }
     }
 }
@@ -187,7 +187,7 @@ fn refuse(policy: &Policy) -> Result<(), InputError> {
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
             if !problem::can_be_kept(model) {
                 let problem = format!("decompose cannot keep {}", model.name());
-                let hint = "ask for `frequency-l-diversity`, `distinct-l-diversity` or `entropy-l-diversity` instead";
+                let hint = "require `frequency-l-diversity`, `distinct-l-diversity` or `entropy-l-diversity` instead";
                 return Err(InputError::new(place.clone(), problem, hint));
             }
         }
@@ -200,7 +200,7 @@ fn refuse(policy: &Policy) -> Result<(), InputError> {
     Ok(())
 }
 
-/// The tables that a policy asks for: chosen by its algorithm, anonymized as it says.
+/// The tables that a policy requires: chosen by its algorithm, anonymized as it says.
 pub fn chosen(
     bound: &Bound<'_>,
     rules: &Rules<'_>,
@@ -214,14 +214,14 @@ pub fn chosen(
     })
 }
 
-/// The divergence, and of how many rows the protected values are not told at all.
+/// The divergence, and of how many rows the sensitive values are not released.
 fn losses(chosen: &Chosen) -> Map<String, Value> {
     let mut losses = Map::new();
     losses.extend(chosen.kl.map(|kl| ("kl".to_owned(), json!(kl))));
-    let untold = |groups: &Arc<Groups>| groups.of_row.iter().filter(|&&group| group == Groups::NONE).count();
-    let untold: usize = chosen.tables.iter().filter_map(|table| table.groups.as_ref()).map(untold).sum();
-    if untold > 0 {
-        losses.insert("untold-rows".to_owned(), json!(untold));
+    let without = |groups: &Arc<Groups>| groups.of_row.iter().filter(|&&group| group == Groups::NONE).count();
+    let without: usize = chosen.tables.iter().filter_map(|table| table.groups.as_ref()).map(without).sum();
+    if without > 0 {
+        losses.insert("rows-without-sensitive-value".to_owned(), json!(without));
     }
     losses
 }
@@ -230,13 +230,13 @@ fn why_not(rules: &Rules<'_>, unchosen: Unchosen) -> PublishError {
     let (reasons, hint) = match unchosen {
         Unchosen::Failed(error) => return *error,
         Unchosen::Unsatisfiable(Unsatisfiable(rule)) => {
-            let rule = rules.told(rules.reduced.kept[rule]);
+            let rule = rules.describe(rules.reduced.kept[rule]);
             let hint = "remove the rule, or a dependency that attackers do not know";
             (vec![format!("{rule}: dependencies alone lead from one side to the other")], hint)
         }
         Unchosen::NoBuckets => {
-            let reason = "no rows can share a bucket in which every protected attribute is uncertain beside the others, or \
-                          nothing is left to tell by row, or a rule asks for more than distinct, frequency or entropy l-diversity";
+            let reason = "no rows can share a bucket in which every protected attribute is uncertain to somebody who knows the others, or \
+                          nothing is left to release by row, or a rule requires more than distinct, frequency or entropy l-diversity";
             (vec![reason.to_owned()], "use `algorithm = \"best\"`, which takes what is possible")
         }
     };

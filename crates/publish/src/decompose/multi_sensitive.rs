@@ -1,14 +1,14 @@
 //! One table in which every protected attribute is sensitive, the baseline of Jin and others 2010, appendix B: buckets in
 //! which each protected attribute stays uncertain even to somebody who knows all the others. Rows that no bucket can take
-//! keep their sensitive values untold.
+//! are released without their sensitive values.
 //!
-//! Every bucket solves the paper's integer program ([`super::program`]). The smallest buckets that can be are *boxes*: some values
+//! Every bucket solves the paper's integer program ([`super::integer_program`]). The smallest buckets that can be are *boxes*: some values
 //! of each protected attribute, as many as its rules need, one row for each of their combinations; a bucket has at least so many
-//! values of one attribute beside each combination of the others. So boxes are looked for first. When there are none left,
-//! one program tells the most rows that any further buckets can take, and smaller ones divide these; what is left then is in no
+//! values of one attribute with each combination of the others. So boxes are looked for first. When there are none left,
+//! one program finds the most rows that any further buckets can take, and smaller ones divide these; what is left then is in no
 //! bucket whatsoever. One protected attribute is dealt to buckets as in any other table.
 //!
-//! A combination that has too few others beside it for some attribute is in no bucket; without it others may have too few, and
+//! A combination that differs from too few others in just one attribute is in no bucket; without it others may have too few, and
 //! so on. What stays is the *core*, often nothing, and only there boxes and programs are looked for.
 //!
 //! Cost: for every box, the core, and a walk over combinations of frequent values until all of a box's rows are there; then some
@@ -30,10 +30,10 @@ use crate::rows::shuffle;
 /// Steps of the walk for one box; where it takes longer, the programs take over.
 const STEPS_MAX: usize = 100_000;
 
-/// Different buckets that the programs are asked for; the rest becomes one.
+/// Different buckets that the programs search for; the rest becomes one.
 const PROGRAMS_MAX: usize = 20;
 
-/// `None` when there is nothing to protect, nothing else to tell, or something is asked that shares alone do not decide.
+/// `None` when there is nothing to protect, nothing else to release, or something is required that shares alone do not decide.
 pub fn multi_sensitive(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Subtable>> {
     let sensitive = problem.rules.iter().fold(AttributeSet::EMPTY, |all, rule| all | rule.protect);
     let attributes: Vec<usize> = sensitive.iter().collect();
@@ -111,11 +111,11 @@ impl Making {
         let (combinations, rows): (Vec<Vec<u32>>, Vec<u64>) = self.core(l).into_iter().unzip();
         let program = Program::new(&combinations, l);
         let mut left = program.most(&rows);
-        for asked in 0.. {
+        for searched in 0.. {
             if left.iter().all(|&rows| rows == 0) {
                 return;
             }
-            let bucket = if asked < PROGRAMS_MAX { program.smallest(&left) } else { left.clone() };
+            let bucket = if searched < PROGRAMS_MAX { program.smallest(&left) } else { left.clone() };
             let mut times = 0;
             loop {
                 let rest: Option<Vec<u64>> =

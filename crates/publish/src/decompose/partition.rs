@@ -62,8 +62,8 @@ impl<M: Member> Partition<M> {
         Partition { members: Vec::new(), ends: Vec::new() }
     }
 
-    /// All rows as one class: nothing is told yet.
-    pub fn whole(members: Vec<M>) -> Partition<M> {
+    /// All rows as one class: nothing divides them yet.
+    pub fn undivided(members: Vec<M>) -> Partition<M> {
         match members.len() {
             0 | 1 => Partition::empty(),
             rows => Partition { members, ends: vec![rows as u32] },
@@ -154,7 +154,7 @@ impl<M: Member> Division<M> {
         Division { counts: vec![0; cardinality], seen: Vec::new(), divided: Vec::new() }
     }
 
-    /// How many rows the parts have; of parts of one row some are left out.
+    /// How many rows the parts have; of parts of one row some are omitted.
     pub fn each_size(&mut self, codes: &[u32], mut each: impl FnMut(usize)) {
         if let [one, other] = codes {
             if one == other {
@@ -279,16 +279,16 @@ mod tests {
                     (Codes::from_iter(cardinality, codes), cardinality)
                 })
                 .collect();
-            let whole = || Partition::whole((0..rows as u32).collect());
+            let undivided = || Partition::undivided((0..rows as u32).collect());
             let refine = |partition: Partition, (column, size): &(Codes, usize)| partition.refined(column, *size);
-            let found = columns.iter().fold(whole(), refine);
+            let found = columns.iter().fold(undivided(), refine);
             if let Some(((column, size), before)) = columns.split_last() {
-                let before = before.iter().fold(whole(), refine);
+                let before = before.iter().fold(undivided(), refine);
                 let mut alone: Vec<Vec<u32>> =
                     Partition::of_column(column, *size).classes().map(<[u32]>::to_vec).collect();
                 alone.sort();
                 let mut refined: Vec<Vec<u32>> =
-                    whole().refined(column, *size).classes().map(<[u32]>::to_vec).collect();
+                    undivided().refined(column, *size).classes().map(<[u32]>::to_vec).collect();
                 refined.sort();
                 assert_eq!(alone, refined, "seed {seed}");
                 let counted = before.refined_entropy(column, *size, rows);

@@ -17,11 +17,11 @@ pub struct Problem<'a> {
     pub rows: usize,
     /// Each protects one attribute, which alone is harmless.
     pub rules: Vec<Rule>,
-    /// What attackers know besides, each as a table that is already out.
+    /// What attackers know in addition, each as a table that is already published.
     known: Vec<Schema>,
-    /// For every attribute all that some rule asks of it.
+    /// For every attribute all that some rule requires of it.
     require: Vec<Vec<Model>>,
-    /// For every attribute which buckets keep all of that; `None` where none do, or nothing is asked.
+    /// For every attribute which buckets keep all of that; `None` where none do, or nothing is required.
     allowed: Vec<Option<Allowed>>,
 }
 
@@ -66,12 +66,12 @@ impl<'a> Problem<'a> {
         AttributeSet::first(self.columns.len())
     }
 
-    /// All that some rule asks of an attribute.
+    /// All that some rule requires of an attribute.
     pub fn require(&self, attribute: usize) -> &[Model] {
         &self.require[attribute]
     }
 
-    /// The l for which buckets without a value over 1/l keep all that is asked of an attribute; `None` where something is asked
+    /// The l for which buckets without a value over 1/l keep all that is required of an attribute; `None` where something is required
     /// that shares alone do not decide, or that not even all rows together keep.
     pub fn l(&self, attribute: usize) -> Option<Ratio> {
         self.allowed[attribute].as_ref()?;
@@ -96,7 +96,7 @@ impl<'a> Problem<'a> {
         self.allowed[attribute].is_some()
     }
 
-    /// A table in which one attribute is told by bucket; as it is when no bucket can be made, or nothing is told beside it.
+    /// A table in which one attribute is released by bucket; as it is when no bucket can be made, or there is no other attribute.
     pub fn bucketized(&self, attributes: AttributeSet, sensitive: usize, rng: &mut StdRng) -> Subtable {
         let allowed = self.allowed[sensitive].as_ref().filter(|_| attributes.len() > 1);
         let (column, cardinality) = (self.columns[sensitive], self.cardinalities[sensitive]);
@@ -122,7 +122,7 @@ impl<'a> Problem<'a> {
         own.chain(self.known.iter().cloned()).collect()
     }
 
-    /// What attackers know besides, as they would see it published.
+    /// What attackers know in addition, as they would see it published.
     pub fn known_tables(&self) -> Vec<Subtable> {
         self.known.iter().map(|known| Subtable::plain(known.attributes)).collect()
     }
@@ -147,7 +147,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Publishes as it is what no rule needs bucketized, and drops what other tables tell anyway.
+    /// Publishes as it is what no rule needs bucketized, and drops what other tables release anyway.
     pub(super) fn tidy(&self, tables: &mut Vec<Subtable>) {
         for index in 0..tables.len() {
             if !tables[index].sensitive.is_empty() {
@@ -161,11 +161,11 @@ impl<'a> Problem<'a> {
         let mut index = 0;
         while index < tables.len() {
             let table = &tables[index];
-            let told = |other: &Subtable| {
+            let holds_all = |other: &Subtable| {
                 table.attributes.is_subset(other.open()) || table.attributes.is_subset(other.sensitive)
             };
             let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
-            let superfluous = table.sensitive.is_empty() && others.map(|(_, other)| other).any(told);
+            let superfluous = table.sensitive.is_empty() && others.map(|(_, other)| other).any(holds_all);
             if superfluous || table.attributes.is_empty() {
                 tables.remove(index);
             } else {
@@ -188,7 +188,7 @@ pub(super) fn isolate(attribute: usize, tables: &mut Vec<Subtable>) {
     tables.push(Subtable::plain(AttributeSet::of(attribute)));
 }
 
-/// Which buckets of an attribute are allowed; `None` when not even one of all rows is, or nothing is asked.
+/// Which buckets of an attribute are allowed; `None` when not even one of all rows is, or nothing is required.
 fn allowed(counts: Vec<u64>, require: &[Model]) -> Option<Allowed> {
     if require.is_empty() || !require.iter().all(can_be_kept) {
         return None;

@@ -1,5 +1,5 @@
 //! `anonymizer = "mondrian"`: a guardian's other attributes are generalized instead of its sensitive values put into buckets.
-//! Its rows are divided into classes that keep what is asked of the sensitive attribute; each class is told by its region.
+//! Its rows are divided into classes that keep what is required of the sensitive attribute; each class is released as its region.
 //!
 //! To a rule a class is a bucket: within it every arrangement of the sensitive values agrees with all that is published. So
 //! guardian normal form judges both alike.
@@ -14,7 +14,7 @@ use crate::error::PublishError;
 use crate::generalized::Recoded;
 use crate::local::{Local, LocalRecoding, recode};
 
-/// The classes of one table and what is told of them.
+/// The classes of one table and what is released of them.
 #[derive(Debug)]
 pub struct Regions {
     /// About the attributes of this table alone, the sensitive one protected from the others.

@@ -55,7 +55,7 @@ pub(super) fn write(
     let count = bound.table.rows as u64;
     let rows = Rows { source: count, out: count, suppressed: 0 };
     let mut manifest = generalized::manifest(bound, resources, rows, &roughly(losses));
-    manifest.hedgerow.attack = Some(attacked);
+    manifest.hedgerow.intersection_attack = Some(attacked);
     manifest.hedgerow.dependencies = (rules.dependencies.iter())
         .map(|dependency| KnownDependency {
             from: rules.names(dependency.from).into_iter().map(str::to_owned).collect(),
@@ -100,7 +100,7 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Only values that some table tells as they are: the codebook would tell the others.
+    /// Only values that some table releases as they are: the codebook would disclose the others.
     fn labels_as_they_are(&mut self, tables: &[Subtable]) -> Result<(), TableError> {
         for (attribute, column) in self.rules.columns.iter().enumerate() {
             let Some(quasi) = self.bound.quasi.iter().find(|quasi| quasi.attribute.name == column.name) else {
@@ -110,13 +110,13 @@ impl Writing<'_> {
                 Some(_) => table.sensitive.contains(attribute),
                 None => table.attributes.contains(attribute),
             };
-            let mut told = vec![false; column.codes.len()];
+            let mut released = vec![false; column.codes.len()];
             for table in tables.iter().filter(holds) {
                 let by_bucket = table.groups.as_ref().filter(|_| table.sensitive.contains(attribute));
-                let is_told = |row: usize| by_bucket.is_none_or(|groups| groups.of_row[row] != Groups::NONE);
-                told.iter_mut().enumerate().for_each(|(row, told)| *told |= is_told(row));
+                let is_released = |row: usize| by_bucket.is_none_or(|groups| groups.of_row[row] != Groups::NONE);
+                released.iter_mut().enumerate().for_each(|(row, released)| *released |= is_released(row));
             }
-            generalized::add_labels(&mut self.codebook, quasi, &recoded(quasi, 0), Some(&told))?;
+            generalized::add_labels(&mut self.codebook, quasi, &recoded(quasi, 0), Some(&released))?;
         }
         Ok(())
     }
@@ -132,11 +132,11 @@ impl Writing<'_> {
         };
         let mut numbers: Vec<u32> = (0..groups.len() as u32).collect();
         shuffle(&mut numbers, rng);
-        let untold = groups.of_row.contains(&Groups::NONE);
+        let has_rows_without_value = groups.of_row.contains(&Groups::NONE);
         let count = groups.len() as u32;
-        let domain = Domain::new(Values::Integer((1..=i64::from(count)).collect()), untold);
+        let domain = Domain::new(Values::Integer((1..=i64::from(count)).collect()), has_rows_without_value);
         let mut texts: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
-        texts.extend(untold.then(String::new));
+        texts.extend(has_rows_without_value.then(String::new));
         let group = |codes| ReleasedColumn {
             name: GROUP,
             codes: Cow::Borrowed(codes),
@@ -144,7 +144,7 @@ impl Writing<'_> {
             kind: Kind::Integer,
             texts: texts.clone(),
         };
-        // What is not told has no number: the missing one, which comes last.
+        // A row without sensitive values has no number: the missing one, which comes last.
         let number = |&group: &u32| numbers.get(group as usize).copied().unwrap_or(count);
         let of_row = Codes::U32(groups.of_row.iter().map(number).collect());
         columns.push(group(&of_row));
@@ -162,7 +162,7 @@ impl Writing<'_> {
         Ok(self.file(folder, "sensitive", &columns, rng)?)
     }
 
-    /// A table of classes, told by their regions.
+    /// A table of classes, released as their regions.
     fn generalized(
         &mut self,
         folder: &str,
@@ -228,15 +228,15 @@ struct Counted {
 
 impl Counted {
     fn new(sensitive: &[&Column], groups: &Groups, numbers: &[u32]) -> Counted {
-        let mut told: Vec<(u32, Vec<u32>)> = (groups.of_row.iter().enumerate())
+        let mut listed: Vec<(u32, Vec<u32>)> = (groups.of_row.iter().enumerate())
             .filter(|(_, group)| **group != Groups::NONE)
             .map(|(row, &group)| {
                 (numbers[group as usize], sensitive.iter().map(|column| column.codes.get(row)).collect())
             })
             .collect();
-        told.sort_unstable();
+        listed.sort_unstable();
         let runs: Vec<(&(u32, Vec<u32>), i64)> =
-            told.chunk_by(|one, other| one == other).map(|run| (&run[0], run.len() as i64)).collect();
+            listed.chunk_by(|one, other| one == other).map(|run| (&run[0], run.len() as i64)).collect();
         let mut distinct: Vec<i64> = runs.iter().map(|&(_, count)| count).collect();
         distinct.sort_unstable();
         distinct.dedup();

@@ -1,4 +1,4 @@
-//! A policy's rules over its table: as given, with what dependencies add, reduced, and held against the data.
+//! A policy's rules over its table: as given, with what dependencies add, reduced, and compared with the data.
 
 use hashbrown::HashMap;
 use hedgerow_policy::{Policy, Role};
@@ -97,7 +97,7 @@ impl<'a> Rules<'a> {
             let dependency = self.dependencies[added.dependency];
             reasons.push(format!(
                 "{}: whoever knows {} knows `{}` by a dependency",
-                self.told(added.of),
+                self.describe(added.of),
                 listed(&self.names(dependency.from & rule.know)),
                 self.columns[dependency.to].name,
             ));
@@ -113,7 +113,7 @@ impl<'a> Rules<'a> {
                     format!("one value of `{}` is in {}", self.columns[*attribute].name, share(found))
                 })
                 .collect();
-            let mut reason = format!("{}: {}", self.told(index), shares.join(", "));
+            let mut reason = format!("{}: {}", self.describe(index), shares.join(", "));
             if attributes.len() > 1 {
                 let also = if combination.holds() { ", which would do, but no table hides only that" } else { "" };
                 reason.push_str(&format!(", the most frequent combination in {}{also}", share(combination)));
@@ -124,7 +124,7 @@ impl<'a> Rules<'a> {
     }
 
     /// `age, icd ⇸ race`
-    pub fn told(&self, rule: usize) -> String {
+    pub fn describe(&self, rule: usize) -> String {
         let Rule { know, protect, .. } = &self.rules[rule];
         format!("{} ⇸ {}", self.names(*know).join(", "), self.names(*protect).join(", "))
     }
@@ -151,7 +151,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Dependencies that the table has and the policy does not name, about attributes that some rule protects: on one other
-    /// attribute, or on two of which neither does alone. What nearly tells rows apart determines everything and is left out.
+    /// attribute, or on two of which neither does alone. What nearly distinguishes all rows determines everything and is omitted.
     pub fn dependencies_found(&self) -> Vec<Dependency> {
         let protected = self.rules.iter().fold(AttributeSet::EMPTY, |all, rule| all | rule.protect);
         let all: Vec<usize> = (0..self.columns.len()).collect();

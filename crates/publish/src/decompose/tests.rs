@@ -10,7 +10,7 @@ use crate::bind::read_source;
 use crate::catalog::Beside;
 use crate::publish::{PublishOptions, TableFormat};
 
-/// A table that tells one attribute by bucket.
+/// A table that releases one attribute by bucket.
 fn in_buckets(problem: &Problem<'_>, attributes: [usize; 3], sensitive: usize, of_row: [u32; 6]) -> Subtable {
     let column = problem.columns[sensitive];
     let members = (0..3).map(|bucket| {
@@ -23,7 +23,7 @@ fn in_buckets(problem: &Problem<'_>, attributes: [usize; 3], sensitive: usize, o
     Subtable { sensitive: AttributeSet::of(sensitive), groups, ..Subtable::plain(attributes.into_iter().collect()) }
 }
 
-/// The paper's table 2: one table for each rule, which laid side by side give four ZIP codes away.
+/// The paper's table 2: one table for each rule, which combined disclose four ZIP codes.
 #[test]
 fn a_breach_found_by_the_attack_refuses_the_release() {
     let folder = tempfile::tempdir().unwrap();
@@ -59,28 +59,28 @@ fn a_breach_found_by_the_attack_refuses_the_release() {
         let standings = vec![Standing::NotReachable; problem.rules.len()];
         Ok(Chosen { algorithm: Algorithm::Gd, tables, kl: None, standings })
     });
-    let Err(PublishError::Breach(told)) = naive else { panic!("published: {naive:?}") };
-    assert!(told.contains("leave 1 of 2 values of `zipcode`") && told.contains("nothing was written"), "{told}");
+    let Err(PublishError::Breach(words)) = naive else { panic!("published: {naive:?}") };
+    assert!(words.contains("leave 1 of 2 values of `zipcode`") && words.contains("nothing was written"), "{words}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was written");
     assert!(publish_chosen(job(), chosen).is_ok());
 }
 
-/// What was not tried is told to the publisher and, in the manifest, to everyone.
+/// What was not tried is reported to the publisher and, in the manifest, to everyone.
 #[test]
-fn how_far_the_attack_went_is_told() {
+fn how_far_the_attack_went_is_reported() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/six-patients/decompose.toml");
     let policy = Policy::load(path.as_ref()).unwrap();
     let table = read_source(&policy, &NoProgress).unwrap();
     let bound = Bound::new(&policy, &table).unwrap();
     let rules = Rules::new(&policy, &table).unwrap();
-    // The same buckets twice: neither tells anything that the other does not.
+    // The same buckets twice: neither shows anything that the other does not.
     let ([hospital, gender, zipcode, icd], of_row) = ([0, 2, 3, 5], [0, 2, 2, 1, 1, 0]);
     let tables = [[gender, zipcode, icd], [hospital, gender, zipcode]]
         .map(|attributes| in_buckets(&rules.problem(), attributes, zipcode, of_row));
     let mut warnings = Vec::new();
-    let mut told = |limits| withstood(&bound, &rules, &tables, limits, &mut warnings).unwrap();
-    assert_eq!(told(Limits::default()), "withstood");
-    let partly = told(Limits { words: 0, cells: 0 });
-    assert!(partly.starts_with("partly: the tables that share gender, zipcode"), "{partly}");
+    let mut outcome = |limits| intersection_attack(&bound, &rules, &tables, limits, &mut warnings).unwrap();
+    assert_eq!(outcome(Limits::default()), "passed");
+    let partial = outcome(Limits { words: 0, cells: 0 });
+    assert!(partial.starts_with("partial: the tables that share gender, zipcode"), "{partial}");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
 }

@@ -1,15 +1,15 @@
 //! Utility-aware decomposition (Jin and others 2010, algorithm 2): few tables with little overlap.
 //!
-//! Two attributes on different sides of a rule cannot both be told by row in one table. So the graph of the rules is
+//! Two attributes on different sides of a rule cannot both be released by row in one table. So the graph of the rules is
 //! colored, the largest color becomes a table, one attribute that its rows must not reveal joins it as the sensitive one,
-//! and the rest is colored again. In normal form: these tables share nothing, what a table tells by row is independent in the
+//! and the rest is colored again. In normal form: these tables share nothing, what a table releases by row is independent in the
 //! graph, and its sensitive attribute is known in no rule about the others.
 //!
 //! More is kept than by the paper's steps alone. A color takes in all others that have no edge to it before colors are compared: an
 //! attribute that no rule is about has whichever color comes first, and the paper leaves to chance which table that makes. One more set
 //! without edges is compared with the colors ([`by_fewest_neighbors`]). Where the paper leaves to chance which of the largest
 //! colors, and which of the attributes most protected from it, the table that keeps the most of a sample is taken. And a protected
-//! attribute that is alone in the end, with all that it says of the others lost, takes in what may be told beside it
+//! attribute that is alone in the end, with all that it says of the others lost, takes in what may be released with it
 //! ([`accompany`]); only there tables overlap, and must form a tree as those of [`super::gd`].
 
 use hedgerow_privacy::rules::AttributeSet;
@@ -73,7 +73,7 @@ fn made(problem: &Problem<'_>, table: AttributeSet, sensitive: Option<usize>, rn
     }
 }
 
-/// Of what may be told by bucket beside a table: those that most of the table's attributes must not lead to.
+/// Of what may be released by bucket together with a table: those that most of the table's attributes must not lead to.
 fn most_guarded(
     problem: &Problem<'_>,
     table: AttributeSet,
@@ -89,7 +89,7 @@ fn most_guarded(
     candidates.into_iter().filter(|&attribute| Some(from(attribute)) == most).collect()
 }
 
-/// Of several tables the one that keeps the most of a sample when all it leaves out stands alone; of equals the first.
+/// Of several tables the one that keeps the most of a sample when all it omits stands alone; of equals the first.
 fn closest(
     problem: &Problem<'_>,
     found: &[(AttributeSet, Option<usize>)],
@@ -103,18 +103,18 @@ fn closest(
     let rows = problem.rows.div_ceil(step);
     let (cardinalities, rules) = (problem.cardinalities.clone(), problem.rules.clone());
     let sample = Problem::new(columns.iter().collect(), cardinalities, rows, rules, &[]);
-    let whole = found.iter().map(|&(table, sensitive)| {
+    let decompositions = found.iter().map(|&(table, sensitive)| {
         let table = made(&sample, table, sensitive, rng);
         let alone = (problem.everything() - table.attributes).iter().map(|one| Subtable::plain(AttributeSet::of(one)));
         alone.chain(std::iter::once(table.clone())).collect()
     });
-    let whole: Vec<Vec<Subtable>> = whole.collect();
-    let lost = Divergence::new(&sample).of_each(&whole).into_iter().map(|lost| lost.unwrap_or(f64::INFINITY));
+    let decompositions: Vec<Vec<Subtable>> = decompositions.collect();
+    let lost = Divergence::new(&sample).of_each(&decompositions).into_iter().map(|lost| lost.unwrap_or(f64::INFINITY));
     let least = lost.zip(found).min_by(|one, other| one.0.total_cmp(&other.0));
     *least.expect("there is a color").1
 }
 
-/// A protected attribute that was left alone takes in all that may be told beside it, what its rules know first.
+/// A protected attribute that was left alone takes in all that may be released with it, what its rules know first.
 fn accompany(problem: &Problem<'_>, tables: &mut [Subtable], index: usize, rng: &mut StdRng) {
     let own = tables[index].attributes;
     let Some(protect) = own.iter().next().filter(|&one| own.len() == 1 && problem.can_be_bucketized(one)) else {

@@ -16,9 +16,9 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
-/// What a case asks for, and by the same number what its posterior must keep.
+/// What a case requires, and by the same number what its posterior must keep.
 #[derive(Debug, Clone, Copy)]
-enum Asked {
+enum Required {
     Frequency(f64),
     Distinct(usize),
     Entropy(f64),
@@ -26,14 +26,14 @@ enum Asked {
     Close(f64),
 }
 
-impl Asked {
+impl Required {
     fn toml(self) -> String {
         match self {
-            Asked::Frequency(l) => format!("{{ model = \"frequency-l-diversity\", l = {l} }}"),
-            Asked::Distinct(l) => format!("{{ model = \"distinct-l-diversity\", l = {l} }}"),
-            Asked::Entropy(l) => format!("{{ model = \"entropy-l-diversity\", l = {l} }}"),
-            Asked::Recursive(c, l) => format!("{{ model = \"recursive-l-diversity\", c = {c}, l = {l} }}"),
-            Asked::Close(t) => format!("{{ model = \"t-closeness\", t = {t} }}"),
+            Required::Frequency(l) => format!("{{ model = \"frequency-l-diversity\", l = {l} }}"),
+            Required::Distinct(l) => format!("{{ model = \"distinct-l-diversity\", l = {l} }}"),
+            Required::Entropy(l) => format!("{{ model = \"entropy-l-diversity\", l = {l} }}"),
+            Required::Recursive(c, l) => format!("{{ model = \"recursive-l-diversity\", c = {c}, l = {l} }}"),
+            Required::Close(t) => format!("{{ model = \"t-closeness\", t = {t} }}"),
         }
     }
 
@@ -43,18 +43,18 @@ impl Asked {
         let mut falling: Vec<f64> = posterior.iter().copied().filter(|&share| share > SLACK).collect();
         falling.sort_by(|a, b| b.total_cmp(a));
         match self {
-            Asked::Frequency(l) => falling[0] <= 1.0 / l + SLACK,
-            Asked::Distinct(l) => falling.len() >= l,
-            Asked::Entropy(l) => -falling.iter().map(|share| share * share.ln()).sum::<f64>() >= l.ln() - SLACK,
-            Asked::Recursive(c, l) => falling[0] < c * falling.iter().skip(l - 1).sum::<f64>() + SLACK,
-            Asked::Close(t) => {
+            Required::Frequency(l) => falling[0] <= 1.0 / l + SLACK,
+            Required::Distinct(l) => falling.len() >= l,
+            Required::Entropy(l) => -falling.iter().map(|share| share * share.ln()).sum::<f64>() >= l.ln() - SLACK,
+            Required::Recursive(c, l) => falling[0] < c * falling.iter().skip(l - 1).sum::<f64>() + SLACK,
+            Required::Close(t) => {
                 posterior.iter().zip(prior).map(|(here, there)| (here - there).abs()).sum::<f64>() / 2.0 <= t + SLACK
             }
         }
     }
 }
 
-/// A release as its two files tell it.
+/// A release as its two files list it.
 struct Release {
     /// Two quasi values and the group of every row.
     rows: Vec<([String; 2], String)>,
@@ -107,7 +107,7 @@ impl Release {
 }
 
 #[test]
-fn posteriors_keep_what_was_asked_for_whatever_the_adversary_knows() {
+fn posteriors_keep_what_is_required_whatever_the_adversary_knows() {
     if let Some(seed) = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse().ok()) {
         examine(seed);
         return;
@@ -129,12 +129,12 @@ fn examine(seed: u64) -> Option<usize> {
     let values = rng.random_range(1..=5);
     let table: Vec<[u32; 3]> =
         (0..rows).map(|_| [rng.random_range(0..2), rng.random_range(0..3), rng.random_range(0..values)]).collect();
-    let asked = match rng.random_range(0..6) {
-        0 | 1 => Asked::Frequency(*[1.5, 2.0, 2.5, 3.0].choose(&mut rng).unwrap()),
-        2 => Asked::Distinct(rng.random_range(1..=3)),
-        3 => Asked::Entropy(*[1.5, 2.0, 2.5].choose(&mut rng).unwrap()),
-        4 => Asked::Recursive(*[0.6, 1.0, 2.0].choose(&mut rng).unwrap(), rng.random_range(1..=3)),
-        _ => Asked::Close(*[0.2, 0.4, 0.6].choose(&mut rng).unwrap()),
+    let required = match rng.random_range(0..6) {
+        0 | 1 => Required::Frequency(*[1.5, 2.0, 2.5, 3.0].choose(&mut rng).unwrap()),
+        2 => Required::Distinct(rng.random_range(1..=3)),
+        3 => Required::Entropy(*[1.5, 2.0, 2.5].choose(&mut rng).unwrap()),
+        4 => Required::Recursive(*[0.6, 1.0, 2.0].choose(&mut rng).unwrap(), rng.random_range(1..=3)),
+        _ => Required::Close(*[0.2, 0.4, 0.6].choose(&mut rng).unwrap()),
     };
     let folder = tempfile::tempdir().unwrap();
     let text: String = table.iter().map(|[a, b, s]| format!("a{a},b{b},s{s}\n")).collect();
@@ -142,7 +142,7 @@ fn examine(seed: u64) -> Option<usize> {
     let policy = format!(
         "[source]\npath = \"t.csv\"\n[attributes]\na = {{ role = \"quasi\" }}\nb = {{ role = \"quasi\" }}\n\
          s = {{ role = \"sensitive\" }}\n[[rule]]\nprotect = \"s\"\nrequire = {}\n[publish]\nmethod = \"anatomy\"\nassignment = \"{}\"\n",
-        asked.toml(),
+        required.toml(),
         ["order", "random"].choose(&mut rng).unwrap(),
     );
     let parsed = Policy::parse(&policy, &folder.path().join("policy.toml")).unwrap();
@@ -178,7 +178,7 @@ fn examine(seed: u64) -> Option<usize> {
             let outcomes: Vec<String> =
                 worlds.iter().flat_map(|world| rows.iter().map(|&row| world[row].clone())).collect();
             let posterior = shares(&outcomes, values);
-            assert!(asked.holds(&posterior, &prior), "seed {seed}: {seen:?}: {posterior:?}\n{text}{policy}");
+            assert!(required.holds(&posterior, &prior), "seed {seed}: {seen:?}: {posterior:?}\n{text}{policy}");
             mixtures += usize::from(rows.iter().any(|&row| release.rows[row].1 != release.rows[rows[0]].1));
         }
     }

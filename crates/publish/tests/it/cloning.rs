@@ -43,9 +43,9 @@ fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/three-hospitals").join(name)
 }
 
-/// A release as its two files tell it, read line by line.
+/// A release as its two files list it, read line by line.
 #[derive(Debug, Default, PartialEq)]
-struct Told {
+struct Listed {
     /// By class: sensitive values with their counts.
     classes: BTreeMap<String, BTreeMap<String, u64>>,
     /// By class and sub-class: attribute, statistic, value, count.
@@ -54,23 +54,23 @@ struct Told {
     codebook: BTreeSet<(String, String)>,
 }
 
-impl Told {
-    fn read(directory: &Path) -> Told {
+impl Listed {
+    fn read(directory: &Path) -> Listed {
         let lines = |name: &str| {
             let text = std::fs::read_to_string(directory.join(name)).unwrap();
             text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect::<Vec<Vec<String>>>()
         };
-        let mut told = Told::default();
+        let mut listed = Listed::default();
         for line in lines("sensitive.csv") {
-            let counted = told.classes.entry(line[0].clone()).or_default();
+            let counted = listed.classes.entry(line[0].clone()).or_default();
             assert!(counted.insert(line[1].clone(), line[2].parse().unwrap()).is_none(), "counted twice");
         }
         for line in lines("statistics.csv") {
             let row = [&line[2], &line[3], &line[4], &line[5]].map(String::clone);
-            told.parts.entry((line[0].clone(), line[1].clone())).or_default().push(row);
+            listed.parts.entry((line[0].clone(), line[1].clone())).or_default().push(row);
         }
-        told.codebook = lines("codebook.csv").into_iter().map(|line| (line[0].clone(), line[1].clone())).collect();
-        told
+        listed.codebook = lines("codebook.csv").into_iter().map(|line| (line[0].clone(), line[1].clone())).collect();
+        listed
     }
 
     /// The counts of one statistic in a sub-class, by value.
@@ -80,30 +80,30 @@ impl Told {
     }
 
     fn total(part: &[[String; 4]], statistic: &str) -> u64 {
-        Told::counts(part, "", statistic).iter().map(|(_, count)| count).sum()
+        Listed::counts(part, "", statistic).iter().map(|(_, count)| count).sum()
     }
 
     fn counterfeits(&self) -> u64 {
-        self.parts.values().map(|part| Told::total(part, "counterfeits")).sum()
+        self.parts.values().map(|part| Listed::total(part, "counterfeits")).sum()
     }
 
     fn tuples(&self) -> u64 {
-        self.parts.values().map(|part| Told::total(part, "tuples")).sum()
+        self.parts.values().map(|part| Listed::total(part, "tuples")).sum()
     }
 }
 
-fn published(policy: &Path, folder: &Path) -> (Published, Told) {
+fn published(policy: &Path, folder: &Path) -> (Published, Listed) {
     let policy = Policy::load(policy).unwrap();
     let destination = folder.join("release");
     let published = publish(&policy, &options(destination.clone())).unwrap_or_else(|error| panic!("{error}"));
-    (published, Told::read(&destination))
+    (published, Listed::read(&destination))
 }
 
 /// Table 3(c) of the paper, as far as it follows from the text.
 #[test]
 fn hospital_3_as_in_the_paper() {
     let folder = scratch();
-    let (published, told) = published(&example("clone-3.toml"), folder.path());
+    let (published, listed) = published(&example("clone-3.toml"), folder.path());
     let report = published.cloned.as_ref().unwrap();
     assert_eq!((report.divided, report.classes, report.sub_classes), (3, 3, 6));
     let values: Vec<(&str, u64, u64, u64)> = report
@@ -114,15 +114,15 @@ fn hospital_3_as_in_the_paper() {
     assert_eq!(values, [("B", 2, 0, 1), ("G", 1, 0, 0), ("J", 2, 1, 0), ("L", 1, 0, 1)]);
     assert!((report.epsilon - 8.0 / 114.0).abs() < 1e-12);
     assert_eq!((published.rows.source, published.rows.out, published.rows.suppressed), (19, 17, 2));
-    assert_eq!((told.tuples(), told.counterfeits(), told.parts.len()), (18, 1, 6));
-    assert!(told.parts.values().all(|part| Told::total(part, "tuples") == 3));
+    assert_eq!((listed.tuples(), listed.counterfeits(), listed.parts.len()), (18, 1, 6));
+    assert!(listed.parts.values().all(|part| Listed::total(part, "tuples") == 3));
     let wanted: BTreeMap<String, u64> = [("B", 2), ("G", 1), ("J", 2), ("L", 1)].map(|(v, n)| (v.to_owned(), n)).into();
-    assert_eq!(told.classes.values().collect::<Vec<_>>(), [&wanted; 3]);
-    for part in told.parts.values() {
-        let people = 3 - Told::total(part, "counterfeits");
-        let [(_, covered)] = Told::counts(part, "age", "low").try_into().unwrap();
+    assert_eq!(listed.classes.values().collect::<Vec<_>>(), [&wanted; 3]);
+    for part in listed.parts.values() {
+        let people = 3 - Listed::total(part, "counterfeits");
+        let [(_, covered)] = Listed::counts(part, "age", "low").try_into().unwrap();
         assert!(covered >= 1, "an indicative range covers a value");
-        assert_eq!(Told::counts(part, "sex", "category").iter().map(|(_, count)| count).sum::<u64>(), people);
+        assert_eq!(Listed::counts(part, "sex", "category").iter().map(|(_, count)| count).sum::<u64>(), people);
     }
     let release = check_release(&Release::open(&folder.path().join("release"), &NoProgress).unwrap(), &[]).unwrap();
     assert!(release.holds(), "{release:?}");
@@ -160,7 +160,7 @@ fn the_composition_adversary_is_left_with_what_the_tables_share() {
     }
 }
 
-/// A random table and what to ask of it.
+/// A random table and what to require of it.
 struct Case {
     header: Vec<&'static str>,
     rows: Vec<Vec<String>>,
@@ -245,7 +245,7 @@ fn seeds(count: u64) -> std::ops::Range<u64> {
 
 #[test]
 fn clones_of_random_tables_are_what_the_definitions_say() {
-    let (mut whole, mut unpublished) = (0, 0);
+    let (mut complete, mut unpublished) = (0, 0);
     for seed in seeds(120) {
         let case = random_case(seed);
         let folder = scratch();
@@ -263,8 +263,8 @@ fn clones_of_random_tables_are_what_the_definitions_say() {
             }
             Err(error) => panic!("seed {seed}: {error}"),
         };
-        whole += 1;
-        hold_to_definitions(&case, &published, &Told::read(&destination), seed);
+        complete += 1;
+        hold_to_definitions(&case, &published, &Listed::read(&destination), seed);
         let checked = check_release(&Release::open(&destination, &NoProgress).unwrap(), &[]).unwrap();
         assert!(checked.holds(), "seed {seed}: {checked:?}");
         let opened = Release::open(&destination, &NoProgress).unwrap();
@@ -272,11 +272,11 @@ fn clones_of_random_tables_are_what_the_definitions_say() {
         assert_eq!(opened.rows(), published.rows.out, "seed {seed}");
     }
     if seeds(120).count() > 1 {
-        assert!(whole > 80 && unpublished > 3, "{whole} and {unpublished}");
+        assert!(complete > 80 && unpublished > 3, "{complete} and {unpublished}");
     }
 }
 
-fn hold_to_definitions(case: &Case, published: &Published, told: &Told, seed: u64) {
+fn hold_to_definitions(case: &Case, published: &Published, listed: &Listed, seed: u64) {
     let report = published.cloned.as_ref().unwrap();
     let source = case.counts();
     let rows = case.rows.len() as u64;
@@ -288,16 +288,16 @@ fn hold_to_definitions(case: &Case, published: &Published, told: &Told, seed: u6
     assert_eq!(published.rows.source, rows);
     assert_eq!(published.rows.out + published.rows.suppressed, rows, "seed {seed}");
     assert_eq!(report.suppressed + lost, published.rows.suppressed, "seed {seed}");
-    assert_eq!(told.counterfeits(), report.counterfeits, "seed {seed}");
-    assert_eq!(told.tuples(), published.rows.out + report.counterfeits, "seed {seed}");
+    assert_eq!(listed.counterfeits(), report.counterfeits, "seed {seed}");
+    assert_eq!(listed.tuples(), published.rows.out + report.counterfeits, "seed {seed}");
     // Every class holds every value, and the reported ε is the largest difference of shares.
     let kept: Vec<&str> = source.keys().copied().filter(|value| !gone.contains(value)).collect();
     let mut epsilon = 0.0f64;
-    for (class, values) in &told.classes {
+    for (class, values) in &listed.classes {
         assert_eq!(values.keys().map(String::as_str).collect::<Vec<_>>(), kept, "seed {seed}");
         let size: u64 = values.values().sum();
-        let parts = told.parts.iter().filter(|((of, _), _)| of == class);
-        assert_eq!(parts.map(|(_, part)| Told::total(part, "tuples")).sum::<u64>(), size, "seed {seed}");
+        let parts = listed.parts.iter().filter(|((of, _), _)| of == class);
+        assert_eq!(parts.map(|(_, part)| Listed::total(part, "tuples")).sum::<u64>(), size, "seed {seed}");
         for (value, &count) in &source {
             let here = values.get(*value).map_or(0.0, |&here| here as f64 / size as f64);
             epsilon = epsilon.max((here - count as f64 / rows as f64).abs());
@@ -305,23 +305,23 @@ fn hold_to_definitions(case: &Case, published: &Published, told: &Told, seed: u6
     }
     assert!((report.epsilon - epsilon).abs() < 1e-12, "seed {seed}: {} is {epsilon}", report.epsilon);
     assert_eq!(report.divided, most_classes(case, &kept, lost).unwrap(), "seed {seed}");
-    for part in told.parts.values() {
-        assert!(Told::total(part, "tuples") >= case.k, "seed {seed}");
-        let people = Told::total(part, "tuples") - Told::total(part, "counterfeits");
+    for part in listed.parts.values() {
+        assert!(Listed::total(part, "tuples") >= case.k, "seed {seed}");
+        let people = Listed::total(part, "tuples") - Listed::total(part, "counterfeits");
         for attribute in ["age", "place", "day"] {
-            let sum = |statistic: &str| Told::counts(part, attribute, statistic).iter().map(|(_, n)| n).sum::<u64>();
+            let sum = |statistic: &str| Listed::counts(part, attribute, statistic).iter().map(|(_, n)| n).sum::<u64>();
             assert_eq!(sum("category") + sum("mean") + sum("missing"), people, "seed {seed}: {attribute}");
             let covered = case.lambda.min(sum("mean"));
             assert!(sum("low") >= covered && sum("high") >= covered, "seed {seed}: ranges cover lambda values");
         }
     }
-    // The codebook tells of nothing that only left-out people have.
-    let place = |part: &Vec<[String; 4]>| Told::counts(part, "place", "category");
-    let places = told.parts.values().flat_map(place).map(|(label, _)| ("place".to_owned(), label));
-    assert_eq!(told.codebook, places.collect(), "seed {seed}");
-    // Nobody is told of who is not in the source.
+    // The codebook lists nothing that only suppressed people have.
+    let place = |part: &Vec<[String; 4]>| Listed::counts(part, "place", "category");
+    let places = listed.parts.values().flat_map(place).map(|(label, _)| ("place".to_owned(), label));
+    assert_eq!(listed.codebook, places.collect(), "seed {seed}");
+    // Nobody is listed who is not in the source.
     let mut places: BTreeMap<String, u64> = BTreeMap::new();
-    for (place, count) in told.parts.values().flat_map(|part| Told::counts(part, "place", "category")) {
+    for (place, count) in listed.parts.values().flat_map(|part| Listed::counts(part, "place", "category")) {
         *places.entry(place).or_default() += count;
     }
     for (place, count) in places {
@@ -356,7 +356,7 @@ fn most_classes(case: &Case, kept: &[&str], lost: u64) -> Option<u64> {
             kept.iter().zip(&each).map(|(value, &n)| (source[value] as f64 / rows - n as f64 / size as f64).abs());
         let gone = source.iter().filter(|(value, _)| !kept.contains(value)).map(|(_, &n)| n as f64 / rows);
         let epsilon = off.chain(gone).fold(0.0, f64::max);
-        // Without values that are left out, what the method itself promises is the same bound over the others alone.
+        // Without values that are suppressed, what the method itself promises is the same bound over the others alone.
         let alone = rows - lost as f64;
         let off =
             kept.iter().zip(&each).map(|(value, &n)| (source[value] as f64 / alone - n as f64 / size as f64).abs());
@@ -366,7 +366,7 @@ fn most_classes(case: &Case, kept: &[&str], lost: u64) -> Option<u64> {
 }
 
 #[test]
-fn people_are_counted_where_k_anonymity_is_asked_for() {
+fn people_are_counted_where_k_anonymity_is_required() {
     for seed in seeds(60) {
         let mut case = random_case(1000 + seed);
         case.suppresses = false;
@@ -379,9 +379,11 @@ fn people_are_counted_where_k_anonymity_is_asked_for() {
             Err(PublishError::Ineligible(_)) => assert!(case.rows.len() < 10, "seed {seed}"),
             Err(error) => panic!("seed {seed}: {error}"),
             Ok(published) => {
-                let told = Told::read(&destination);
-                let people =
-                    told.parts.values().map(|part| Told::total(part, "tuples") - Told::total(part, "counterfeits"));
+                let listed = Listed::read(&destination);
+                let people = listed
+                    .parts
+                    .values()
+                    .map(|part| Listed::total(part, "tuples") - Listed::total(part, "counterfeits"));
                 let fewest = people.min().unwrap();
                 assert!(fewest >= 4, "seed {seed}: {fewest}");
                 let claims = &published.checked.claims;
@@ -392,9 +394,9 @@ fn people_are_counted_where_k_anonymity_is_asked_for() {
     }
 }
 
-/// Two very rare values among three: kept, they leave two classes; left out, there are as many as the next value has tuples.
+/// Two very rare values among three: kept, they leave two classes; suppressed, there are as many as the next value has tuples.
 #[test]
-fn rare_values_are_told_of_and_left_out_when_asked() {
+fn rare_values_are_reported_and_suppressed_on_request() {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (disease, count) in [("flu", 400), ("cold", 300), ("rare", 2), ("rarer", 1)] {
         rows.extend((0..count).map(|n| {
@@ -431,9 +433,9 @@ fn rare_values_are_told_of_and_left_out_when_asked() {
     assert!(report("", rule).is_ok());
 }
 
-/// The only person of a place and of a disease: left out, and no file of the release says that either was there.
+/// The only person of a place and of a disease: suppressed, and no file of the release says that either was there.
 #[test]
-fn nothing_is_told_of_people_who_were_left_out() {
+fn nothing_is_released_of_people_who_were_suppressed() {
     let row = |n: usize, place: &str, disease: &str| {
         vec![(20 + n % 40).to_string(), place.to_owned(), "2020-01-01".to_owned(), disease.to_owned()]
     };
@@ -456,7 +458,7 @@ fn nothing_is_told_of_people_who_were_left_out() {
 }
 
 #[test]
-fn what_clones_cannot_promise_is_refused_and_what_the_table_lacks_is_told() {
+fn what_clones_cannot_promise_is_refused_and_what_the_table_lacks_is_reported() {
     let case = Case { settings: "method = \"clone\"\nk = 2\n".to_owned(), ..random_case(8) };
     let refused = |rules: &str| {
         let folder = scratch();
@@ -472,7 +474,7 @@ fn what_clones_cannot_promise_is_refused_and_what_the_table_lacks_is_told() {
     assert!(large.to_string().contains("at least 4000"), "{large}");
 }
 
-/// A release that was changed by hand is found out from its tables alone.
+/// A release that was changed by hand is detected from its tables alone.
 #[test]
 fn a_changed_release_is_no_clone() {
     let folder = scratch();
@@ -499,7 +501,7 @@ fn a_changed_release_is_no_clone() {
         let found = change(file, from, to);
         assert!(found.as_ref().is_ok_and(|found| !found.holds()), "{file} {from}: {found:?}");
     }
-    // Every class still has six tuples and every value: only ε tells.
+    // Every class still has six tuples and every value: only ε shows it.
     let moved = change("sensitive.csv", "1,G,1\n1,J,2", "1,G,2\n1,J,1").unwrap();
     assert_eq!(moved.contradictions.len(), 1, "the manifest claims another ε: {:?}", moved.contradictions);
     assert!(check_release(&Release::open(&release, &NoProgress).unwrap(), &[]).unwrap().holds(), "unchanged again");

@@ -35,7 +35,7 @@ fn manifest(rows: u64, classes: ClassSizes, k: u64, achieved: u64) -> Manifest {
             hierarchies: Map::new(),
             cloning: Map::new(),
             dependencies: Vec::new(),
-            attack: None,
+            intersection_attack: None,
         },
     }
 }

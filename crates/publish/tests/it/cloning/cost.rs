@@ -1,4 +1,4 @@
-//! What cloning costs: answers from statistics, and what they cannot tell; how far apart classes lie; tuples left out and made up.
+//! What cloning costs: answers from statistics, and what they cannot show; how far apart classes lie; suppressed and counterfeit tuples.
 
 use hedgerow_audit::query::{self, Release};
 
@@ -17,7 +17,7 @@ fn answers_follow_from_the_statistics() {
         if publish(&policy, &options(destination.clone())).is_err() {
             continue;
         }
-        let (told, release) = (Told::read(&destination), Release::read(&destination, &NoProgress).unwrap());
+        let (listed, release) = (Listed::read(&destination), Release::read(&destination, &NoProgress).unwrap());
         for _ in 0..5 {
             let (low, place) = (20 + rng.random_range(0..20), format!("p{}", rng.random_range(0..4)));
             let high = low + rng.random_range(0..8);
@@ -26,7 +26,7 @@ fn answers_follow_from_the_statistics() {
             );
             let found = query::answer(&release, &sql).unwrap().to_json();
             let found = &found["answer"][0]["COUNT(*)"];
-            let expected = by_hand(&told, f64::from(low), f64::from(high), &place);
+            let expected = by_hand(&listed, f64::from(low), f64::from(high), &place);
             let estimate = found["estimate"].as_f64().unwrap();
             assert!(
                 (estimate - expected).abs() < 1e-6 * expected.max(1.0),
@@ -39,38 +39,39 @@ fn answers_follow_from_the_statistics() {
                     && !["", "d0"].contains(&row[3].as_str())
             });
             let possible = found["possible"].as_u64().unwrap();
-            let left_out = case.rows.len() as u64 + told.counterfeits() - told.tuples();
-            assert!(real.count() as u64 <= possible + left_out, "seed {seed}");
+            let suppressed = case.rows.len() as u64 + listed.counterfeits() - listed.tuples();
+            assert!(real.count() as u64 <= possible + suppressed, "seed {seed}");
         }
     }
 }
 
-fn by_hand(told: &Told, low: f64, high: f64, place: &str) -> f64 {
+fn by_hand(listed: &Listed, low: f64, high: f64, place: &str) -> f64 {
     let mut sum = 0.0;
-    for ((class, _), part) in &told.parts {
-        let people = (Told::total(part, "tuples") - Told::total(part, "counterfeits")) as f64;
-        let values = &told.classes[class];
+    for ((class, _), part) in &listed.parts {
+        let people = (Listed::total(part, "tuples") - Listed::total(part, "counterfeits")) as f64;
+        let values = &listed.classes[class];
         let size: u64 = values.values().sum();
-        let asked: u64 = values.iter().filter(|(value, _)| !["", "d0"].contains(&value.as_str())).map(|(_, n)| n).sum();
-        let places = Told::counts(part, "place", "category");
+        let matching: u64 =
+            values.iter().filter(|(value, _)| !["", "d0"].contains(&value.as_str())).map(|(_, n)| n).sum();
+        let places = Listed::counts(part, "place", "category");
         let there: u64 = places.iter().filter(|(known, _)| known == place).map(|(_, n)| n).sum();
         let mut ages = 0.0;
-        if let [(mean, count)] = Told::counts(part, "age", "mean").as_slice() {
-            let (from, covered) = &Told::counts(part, "age", "low")[0];
-            let (to, _) = &Told::counts(part, "age", "high")[0];
+        if let [(mean, count)] = Listed::counts(part, "age", "mean").as_slice() {
+            let (from, covered) = &Listed::counts(part, "age", "low")[0];
+            let (to, _) = &Listed::counts(part, "age", "high")[0];
             let [mean, from, to]: [f64; 3] = [mean, from, to].map(|text| text.parse().unwrap());
             let half = (to - from + 1.0) * *count as f64 / *covered as f64 / 2.0;
             let inside = ((high + 0.5).min(mean + half) - (low - 0.5).max(mean - half)).max(0.0);
             ages = *count as f64 * inside / (2.0 * half);
         }
         if people > 0.0 {
-            sum += people * (ages / people) * (there as f64 / people) * (asked as f64 / size as f64);
+            sum += people * (ages / people) * (there as f64 / people) * (matching as f64 / size as f64);
         }
     }
     sum
 }
 
-/// Every class tells the same values, so no estimator knows how they go with the rest: two tables with one release, of which one
+/// Every class lists the same values, so no estimator knows how they go with the rest: two tables with one release, of which one
 /// has twice as many young people with x.
 #[test]
 fn no_release_of_clones_tells_how_values_go_with_the_rest() {
@@ -85,9 +86,9 @@ fn no_release_of_clones_tells_how_values_go_with_the_rest() {
         let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
         publish(&policy, &options(folder.path().join("release"))).unwrap();
-        let told = Told::read(&folder.path().join("release"));
+        let listed = Listed::read(&folder.path().join("release"));
         let young = ages.into_iter().zip(diseases).filter(|&(age, disease)| age <= 21 && disease == "x").count();
-        (told, young)
+        (listed, young)
     };
     let (mixed, one) = release(["x", "y", "x", "y", "x", "y", "x", "y"]);
     let (apart, two) = release(["x", "x", "y", "y", "y", "y", "x", "x"]);
@@ -124,7 +125,7 @@ fn classes_are_no_farther_apart_than_by_the_scan() {
 
 /// `max-distorted` is kept by as many classes as can be, and one class of all distorts nothing.
 #[test]
-fn distorted_tuples_are_limited_where_asked() {
+fn distorted_tuples_are_limited_on_request() {
     for seed in seeds(40) {
         let case = random_case(3000 + seed);
         let most = [0.0, 0.02, 0.1][seed as usize % 3];

@@ -16,13 +16,13 @@ use hedgerow_table::{Codes, Ratio, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::{Case, is_untold, keeps, seeds};
+use super::{Case, has_rows_without_value, keeps, seeds};
 
 /// How often each combination occurs.
 type Seen = BTreeMap<Vec<usize>, usize>;
 
-/// The bucket of rows whose sensitive values are not told.
-const UNTOLD: usize = Groups::NONE as usize;
+/// The bucket of rows without a sensitive value.
+const NO_BUCKET: usize = Groups::NONE as usize;
 
 /// Everything published, as an attacker sees it: tables of columns, bucket numbers among them, in no order.
 pub(super) struct Published {
@@ -33,11 +33,11 @@ pub(super) struct Published {
     cardinalities: Vec<usize>,
 }
 
-/// Columns by number, and what is told of them.
+/// Columns by number, and what is released of them.
 struct View {
     list: Vec<usize>,
-    /// The bucket numbers; rows whose bucket is [`UNTOLD`] are not in the view.
-    told_by: Option<usize>,
+    /// The bucket numbers; rows whose bucket is [`NO_BUCKET`] are not in the view.
+    listed_by: Option<usize>,
     seen: Seen,
 }
 
@@ -59,7 +59,7 @@ impl Published {
     /// A column of which not every cell is in some table.
     fn is_free(&self, column: usize) -> bool {
         column < self.cardinalities.len()
-            && !self.views.iter().any(|view| view.told_by.is_none() && view.list.contains(&column))
+            && !self.views.iter().any(|view| view.listed_by.is_none() && view.list.contains(&column))
     }
 }
 
@@ -84,26 +84,26 @@ pub(super) fn published(case: &Case, tables: &[Subtable], known: &[Dependency]) 
                 Ranges { attribute, class: latent, of_class: cells.of_class.iter().map(range).collect() }
             })),
         }
-        let told_by = is_untold(table).then_some(latent);
-        // One sensitive attribute after the other: what follows anyway, found out earlier.
+        let listed_by = has_rows_without_value(table).then_some(latent);
+        // One sensitive attribute after the other: what follows anyway, found earlier.
         let sensitive = list(table.sensitive);
-        lists.extend((1..=sensitive.len()).map(|some| ([&sensitive[..some], &[latent]].concat(), told_by)));
+        lists.extend((1..=sensitive.len()).map(|some| ([&sensitive[..some], &[latent]].concat(), listed_by)));
     }
     lists.extend(known.iter().map(|dependency| (dependency.from.with(dependency.to).iter().collect(), None)));
-    let views = lists.into_iter().map(|(list, told_by)| {
-        let seen = view(&columns, &list, told_by, case.rows);
-        View { list, told_by, seen }
+    let views = lists.into_iter().map(|(list, listed_by)| {
+        let seen = view(&columns, &list, listed_by, case.rows);
+        View { list, listed_by, seen }
     });
     let views = views.collect();
     assert!(ranges.iter().all(|ranges: &Ranges| ranges.hold(&columns)), "a row is outside of its own region");
     Published { views, ranges, columns, cardinalities: case.cardinalities.clone() }
 }
 
-fn view(columns: &[Vec<usize>], list: &[usize], told_by: Option<usize>, rows: usize) -> Seen {
+fn view(columns: &[Vec<usize>], list: &[usize], listed_by: Option<usize>, rows: usize) -> Seen {
     let mut seen = Seen::new();
     let tuple = |row: usize| list.iter().map(|&at| columns[at][row]).collect::<Vec<usize>>();
-    let told = |row: &usize| told_by.is_none_or(|bucket| columns[bucket][*row] != UNTOLD);
-    (0..rows).filter(told).map(tuple).for_each(|tuple| *seen.entry(tuple).or_default() += 1);
+    let listed = |row: &usize| listed_by.is_none_or(|bucket| columns[bucket][*row] != NO_BUCKET);
+    (0..rows).filter(listed).map(tuple).for_each(|tuple| *seen.entry(tuple).or_default() += 1);
     seen
 }
 
@@ -138,8 +138,8 @@ fn worlds(published: &Published, rows: usize, each: &mut dyn FnMut(&[Vec<usize>]
     let mut sequence: Vec<usize> = Vec::new();
     while sequence.len() < published.columns.len() {
         let left = |view: &View| view.list.iter().filter(|at| !sequence.contains(at)).copied().collect::<Vec<_>>();
-        let open = published.views.iter().map(|view| (view.told_by, left(view))).filter(|(_, left)| !left.is_empty());
-        match open.min_by_key(|(told_by, left)| (told_by.is_some(), left.len())) {
+        let open = published.views.iter().map(|view| (view.listed_by, left(view))).filter(|(_, left)| !left.is_empty());
+        match open.min_by_key(|(listed_by, left)| (listed_by.is_some(), left.len())) {
             Some((_, next)) => sequence.extend(next),
             None => sequence.extend((0..published.columns.len()).find(|at| !sequence.contains(at))),
         }
@@ -175,7 +175,7 @@ fn fill(
         published.ranges.iter().filter(|ranges| all_done(&[ranges.attribute, ranges.class])).collect();
     for order in &orders[at] {
         filled[at].clone_from(order);
-        let agrees = |told: &View| view(filled, &told.list, told.told_by, rows) == told.seen;
+        let agrees = |listed: &View| view(filled, &listed.list, listed.listed_by, rows) == listed.seen;
         if ranges.iter().all(|ranges| ranges.hold(filled)) && views.iter().all(|view| agrees(view)) {
             fill(published, rows, orders, sequence, step + 1, filled, each);
         }
@@ -256,11 +256,11 @@ fn dependencies_in(case: &Case, rng: &mut StdRng) -> Vec<Dependency> {
     found.map(|(from, to)| Dependency { from: AttributeSet::of(from), to }).collect()
 }
 
-/// Four people who can share a bucket of two sensitive attributes, and one or two who perhaps cannot: what is not told of them, and
-/// that it is not told, makes nobody surer.
+/// Four people who can share a bucket of two sensitive attributes, and one or two who perhaps cannot: what is not released of them, and
+/// that it is not released, raises nobody's confidence.
 #[test]
-fn untold_rows_tell_nothing() {
-    let (mut untold, mut tried) = (0, 0);
+fn rows_without_a_sensitive_value_disclose_nothing() {
+    let (mut without_value, mut tried) = (0, 0);
     for seed in seeds(40) {
         let mut rng = StdRng::seed_from_u64(seed);
         let rows = if rng.random_bool(0.1) { 6 } else { 5 };
@@ -285,14 +285,17 @@ fn untold_rows_tell_nothing() {
         let made = multi_sensitive(&problem, &mut rng).filter(|tables| problem.is_kept(tables));
         let Some(tables) = made else { continue };
         let published = published(&case, &tables, &[]);
-        untold += usize::from(is_untold(&tables[0]));
+        without_value += usize::from(has_rows_without_value(&tables[0]));
         for rule in &case.rules {
             let found = beliefs(&case, rule, &published);
             assert!(holds_for(rule, &found), "{found:?} for {rule:?} from {tables:?}; HEDGEROW_SEED={seed}");
             tried += 1;
         }
     }
-    assert!(untold > 5 || std::env::var("HEDGEROW_SEED").is_ok(), "{untold} untold, {tried} tried");
+    assert!(
+        without_value > 5 || std::env::var("HEDGEROW_SEED").is_ok(),
+        "{without_value} with such rows, {tried} tried"
+    );
 }
 
 #[test]
@@ -321,7 +324,7 @@ fn generalized_guardians_tell_no_more_than_buckets() {
     assert!(divided > 10 || std::env::var("HEDGEROW_SEED").is_ok(), "{divided} divided, {tried} tried");
 }
 
-/// The tables that a policy with these rules asks for when guardians are generalized.
+/// The tables that a policy with these rules requires when guardians are generalized.
 fn generalized(case: &Case, algorithm: &str, rng: &mut StdRng) -> Vec<Subtable> {
     let columns = case.named();
     let mut text = "[source]\npath = \"people.csv\"\n[attributes]\n".to_owned();

@@ -12,7 +12,7 @@ use hedgerow_publish::decompose::{Problem, Subtable, single_attribute};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::{Case, is_untold, seeds};
+use super::{Case, has_rows_without_value, seeds};
 
 /// The most likely table behind some tables, by fitting their margins again and again from a uniform start, over all
 /// combinations of values and bucket numbers: the share of every combination of values; and the divergence of the true rows
@@ -74,37 +74,43 @@ fn fitted(case: &Case, tables: &[Subtable]) -> (BTreeMap<Vec<usize>, f64>, f64) 
             break;
         }
     }
-    let mut told: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
+    let mut likeliest: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
     for (cell, p) in all.iter().zip(&estimate) {
-        *told.entry(cell[..attributes].to_vec()).or_default() += p;
+        *likeliest.entry(cell[..attributes].to_vec()).or_default() += p;
     }
     let mut truth: BTreeMap<&[usize], f64> = BTreeMap::new();
     for row in &rows {
         *truth.entry(&row[..attributes]).or_default() += 1.0 / case.rows as f64;
     }
-    let divergence = truth.iter().map(|(cell, p)| p * (p / told[*cell]).ln()).sum();
-    (told, divergence)
+    let divergence = truth.iter().map(|(cell, p)| p * (p / likeliest[*cell]).ln()).sum();
+    (likeliest, divergence)
 }
 
 /// Count queries from the closed form, and the audit's own divergence, against the fitted table.
-fn queries_agree(case: &Case, problem: &Problem<'_>, tables: &[Subtable], told: &BTreeMap<Vec<usize>, f64>, seed: u64) {
+fn queries_agree(
+    case: &Case,
+    problem: &Problem<'_>,
+    tables: &[Subtable],
+    likeliest: &BTreeMap<Vec<usize>, f64>,
+    seed: u64,
+) {
     let published: Vec<_> = tables.iter().map(|table| table.published(problem).unwrap()).collect();
     let joint = Joint::new(&case.cardinalities, &published).unwrap();
     let mut rng = StdRng::seed_from_u64(seed);
     for _ in 0..5 {
-        let asked: Vec<(usize, Vec<bool>)> = (0..case.columns.len())
+        let conditions: Vec<(usize, Vec<bool>)> = (0..case.columns.len())
             .filter(|_| rng.random_bool(0.6))
             .collect::<Vec<_>>()
             .into_iter()
             .map(|attribute| (attribute, (0..case.cardinalities[attribute]).map(|_| rng.random_bool(0.5)).collect()))
             .collect();
-        let fits = |cell: &[usize]| asked.iter().all(|(attribute, wanted)| wanted[cell[*attribute]]);
-        let expected: f64 = told.iter().filter(|(cell, _)| fits(cell)).map(|(_, share)| share).sum();
-        let found = joint.expected(&asked);
+        let fits = |cell: &[usize]| conditions.iter().all(|(attribute, wanted)| wanted[cell[*attribute]]);
+        let expected: f64 = likeliest.iter().filter(|(cell, _)| fits(cell)).map(|(_, share)| share).sum();
+        let found = joint.expected(&conditions);
         let expected = expected * case.rows as f64;
         assert!(
             (found - expected).abs() < 1e-8,
-            "{found} and {expected} for {asked:?} from {tables:?}; HEDGEROW_SEED={seed}"
+            "{found} and {expected} for {conditions:?} from {tables:?}; HEDGEROW_SEED={seed}"
         );
     }
 }
@@ -131,13 +137,13 @@ fn the_closed_form_agrees_with_proportional_fitting() {
         made.extend(multi_sensitive(&problem, &mut rng));
         for tables in made {
             agrees_with_the_audit(&case, &problem, &tables, divergence.of(&tables).unwrap(), seed);
-            if tables.iter().any(is_untold) {
+            if tables.iter().any(has_rows_without_value) {
                 continue;
             }
             let closed = divergence.of(&tables).unwrap();
-            let (told, fitted) = fitted(&case, &tables);
+            let (likeliest, fitted) = fitted(&case, &tables);
             assert!((closed - fitted).abs() < 1e-9, "{closed} and {fitted} for {tables:?}; HEDGEROW_SEED={seed}");
-            queries_agree(&case, &problem, &tables, &told, seed);
+            queries_agree(&case, &problem, &tables, &likeliest, seed);
             compared += 1;
         }
     }

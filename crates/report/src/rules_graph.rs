@@ -1,40 +1,52 @@
-//! A picture of rules and tables as SVG: attributes as dots on a circle, every table as a hull around its attributes, every rule
-//! as an arrow from what is known to what is protected, numbered and in the color of the table that guards it. A solid outline and
-//! a ring around the attribute that it hides mark a guardian; other tables are dashed. No fonts or styles from elsewhere.
+//! The rules graph: attributes as dots on a circle, every table as a hull around its attributes, every rule as an arrow from
+//! what is known to what is protected, numbered and in the color of the table that guards it. A guardian has a solid outline,
+//! and a ring around the attribute that it hides; other tables are dashed. The SVG loads no fonts or styles.
 
 use std::f64::consts::TAU;
 use std::fmt::Write;
 
 use hedgerow_privacy::rules::{AttributeSet, Rule, Standing};
 
-use super::Subtable;
+use crate::geometry::{Point, between, distance, hull, middle_of, padded, towards};
+use crate::svg::escaped;
 
 const COLORS: [&str; 8] = ["#3b6fd4", "#d98e04", "#2f9e58", "#d1495b", "#8a5cd0", "#12a1a1", "#94653f", "#5f6f86"];
 const INK: &str = "#26313f";
 const FAINT: &str = "#68768a";
 const ALARM: &str = "#c1121f";
-/// Room for names beside the circle.
+/// Space for names next to the circle.
 const MARGIN: f64 = 120.0;
 const LINE: f64 = 22.0;
 
-/// What is drawn: attributes by name, rules with how they stand, tables.
+/// What is drawn: attributes by name, rules with their standings, tables.
 #[derive(Debug, Clone, Copy)]
-pub struct Picture<'a> {
+pub struct RulesGraph<'a> {
     pub names: &'a [&'a str],
     pub rules: &'a [Rule],
     /// What each rule is called.
     pub numbers: &'a [usize],
     pub standings: &'a [Standing],
-    pub tables: &'a [Subtable],
+    pub tables: &'a [GraphTable],
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Point {
-    x: f64,
-    y: f64,
+/// One table of a decomposition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GraphTable {
+    pub attributes: AttributeSet,
+    /// Some of the attributes: those released by bucket, or with a generalized rest.
+    pub sensitive: AttributeSet,
+    /// The other attributes are generalized.
+    pub generalized: bool,
 }
 
-/// One line below the picture: a sign, its color, and a text.
+impl GraphTable {
+    /// What is released row by row.
+    fn open(&self) -> AttributeSet {
+        self.attributes - self.sensitive
+    }
+}
+
+/// One line below the graph: a sign, its color, and a text.
 struct Line {
     sign: Sign,
     color: &'static str,
@@ -56,7 +68,7 @@ fn meeting(rule: &Rule, places: &[Point]) -> Point {
     between(middle_of(&points(rule.know, places)), middle_of(&points(rule.protect, places)), 0.32)
 }
 
-impl Picture<'_> {
+impl RulesGraph<'_> {
     pub fn to_svg(&self) -> String {
         let places = self.places();
         let legend = self.legend();
@@ -106,7 +118,7 @@ impl Picture<'_> {
         Point { x: self.radius() + MARGIN, y: self.radius() + 70.0 }
     }
 
-    /// Attributes of the same tables stand side by side.
+    /// Attributes of the same tables are adjacent.
     fn places(&self) -> Vec<Point> {
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         let memberships = |attribute: usize| -> Vec<bool> {
@@ -202,7 +214,7 @@ impl Picture<'_> {
                 .collect();
             let mut text = format!("table {}: {}", index + 1, list(table.open()));
             if !table.sensitive.is_empty() {
-                let how = if table.regions.is_some() { "generalized, with" } else { "by bucket" };
+                let how = if table.generalized { "generalized, with" } else { "by bucket" };
                 let _ = write!(text, "; {how} {}", list(table.sensitive));
             }
             if !guarded.is_empty() {
@@ -279,94 +291,18 @@ fn color(table: usize) -> &'static str {
     COLORS[table % COLORS.len()]
 }
 
-/// The outline at a distance around a convex polygon, a line or a point: edges moved outwards, joined by arcs.
-fn padded(corners: &[Point], pad: f64) -> String {
-    let count = corners.len();
-    if count < 2 {
-        let Point { x, y } = corners.first().copied().unwrap_or(Point { x: 0.0, y: 0.0 });
-        let (left, right) = (x - pad, x + pad);
-        return format!("M{left:.1} {y:.1}A{pad} {pad} 0 1 1 {right:.1} {y:.1}A{pad} {pad} 0 1 1 {left:.1} {y:.1}Z");
-    }
-    let mut path = String::new();
-    for index in 0..count {
-        let (a, b) = (corners[index], corners[(index + 1) % count]);
-        let length = distance(a, b).max(f64::MIN_POSITIVE);
-        let out = Point { x: pad * (b.y - a.y) / length, y: -pad * (b.x - a.x) / length };
-        let (start, end) = ((a.x + out.x, a.y + out.y), (b.x + out.x, b.y + out.y));
-        if index == 0 {
-            let _ = write!(path, "M{:.1} {:.1}", start.0, start.1);
-        } else {
-            let _ = write!(path, "A{pad} {pad} 0 0 1 {:.1} {:.1}", start.0, start.1);
-        }
-        let _ = write!(path, "L{:.1} {:.1}", end.0, end.1);
-        if index + 1 == count {
-            let c = corners[1 % count];
-            let length = distance(b, c).max(f64::MIN_POSITIVE);
-            let (x, y) = (b.x + pad * (c.y - b.y) / length, b.y - pad * (c.x - b.x) / length);
-            let _ = write!(path, "A{pad} {pad} 0 0 1 {x:.1} {y:.1}Z");
-        }
-    }
-    path
-}
-
-/// The convex hull, by Andrew's chains.
-fn hull(mut points: Vec<Point>) -> Vec<Point> {
-    points.sort_unstable_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
-    if points.len() < 3 {
-        return points;
-    }
-    let turn = |a: Point, b: Point, c: Point| (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
-    let chain = |points: &mut dyn Iterator<Item = Point>| {
-        let mut chain: Vec<Point> = Vec::new();
-        for point in points {
-            while chain.len() > 1 && turn(chain[chain.len() - 2], chain[chain.len() - 1], point) <= 0.0 {
-                chain.pop();
-            }
-            chain.push(point);
-        }
-        chain.pop();
-        chain
-    };
-    let mut all = chain(&mut points.iter().copied());
-    all.extend(chain(&mut points.iter().rev().copied()));
-    all
-}
-
-fn distance(a: Point, b: Point) -> f64 {
-    ((b.x - a.x).powi(2) + (b.y - a.y).powi(2)).sqrt()
-}
-
-fn between(a: Point, b: Point, share: f64) -> Point {
-    Point { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share }
-}
-
-/// A step from one point towards another.
-fn towards(from: Point, to: Point, step: f64) -> Point {
-    between(from, to, step / distance(from, to).max(step))
-}
-
-fn middle_of(points: &[Point]) -> Point {
-    let count = points.len().max(1) as f64;
-    let sum =
-        points.iter().fold(Point { x: 0.0, y: 0.0 }, |sum, point| Point { x: sum.x + point.x, y: sum.y + point.y });
-    Point { x: sum.x / count, y: sum.y / count }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_are_escaped_and_every_table_and_rule_is_told() {
+    fn names_are_escaped_and_every_table_and_rule_is_listed() {
         let set = |attributes: &[usize]| attributes.iter().copied().collect::<AttributeSet>();
         let rules = [Rule { know: set(&[0]), protect: set(&[1]), require: Vec::new() }];
-        let tables = [Subtable { sensitive: set(&[1]), ..Subtable::plain(set(&[0, 1])) }, Subtable::plain(set(&[2]))];
+        let tables = [(set(&[0, 1]), set(&[1])), (set(&[2]), AttributeSet::EMPTY)];
+        let tables = tables.map(|(attributes, sensitive)| GraphTable { attributes, sensitive, generalized: false });
         let names = ["a<b", "c&d", "e"];
-        let svg = Picture {
+        let svg = RulesGraph {
             names: &names,
             rules: &rules,
             numbers: &[1],
@@ -379,21 +315,7 @@ mod tests {
         assert!(svg.contains("guards rule 1") && svg.contains("guarded by table 1"));
         assert_eq!(svg.matches("http").count(), 1, "only the namespace");
         assert!(!svg.contains("NaN"));
-        let empty = Picture { names: &[], rules: &[], numbers: &[], standings: &[], tables: &[] }.to_svg();
+        let empty = RulesGraph { names: &[], rules: &[], numbers: &[], standings: &[], tables: &[] }.to_svg();
         assert!(empty.ends_with("</svg>\n"));
-    }
-
-    #[test]
-    fn the_hull_of_a_square_leaves_its_middle_out() {
-        let square = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0), (1.0, 1.0)].map(|(x, y)| Point { x, y });
-        assert_eq!(hull(square.to_vec()).len(), 4);
-    }
-
-    #[test]
-    fn an_outline_lies_outside() {
-        let square = [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)].map(|(x, y)| Point { x, y });
-        let path = padded(&hull(square.to_vec()), 1.0);
-        assert!(path.contains("-1.0") && path.contains("3.0"), "{path}");
-        assert_eq!(path.matches('A').count(), 4, "{path}");
     }
 }

@@ -92,7 +92,8 @@ impl Report<'_> {
             let required =
                 rules.rules[index].require.iter().map(|model| format!("{} {}", model.name(), pairs(&model.required())));
             let required = required.collect::<Vec<_>>().join(", ");
-            let _ = writeln!(text, "  {:>3}  {}   ({required}){}", index + 1, rules.describe(index), self.origin(index));
+            let _ =
+                writeln!(text, "  {:>3}  {}   ({required}){}", index + 1, rules.describe(index), self.origin(index));
         }
         if !rules.reduced.implied.is_empty() {
             text.push_str("implied: satisfied whenever another rule is\n");

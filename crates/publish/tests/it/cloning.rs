@@ -280,7 +280,8 @@ fn hold_to_definitions(case: &Case, published: &Published, listed: &Listed, seed
     let report = published.cloned.as_ref().unwrap();
     let source = case.counts();
     let rows = case.rows.len() as u64;
-    let suppressed: Vec<&str> = report.rare.iter().filter(|rare| rare.suppressed).map(|rare| rare.value.as_str()).collect();
+    let suppressed: Vec<&str> =
+        report.rare.iter().filter(|rare| rare.suppressed).map(|rare| rare.value.as_str()).collect();
     assert!(suppressed.is_empty() || case.suppresses, "seed {seed}");
     let lost: u64 = suppressed.iter().map(|value| source[value]).sum();
     assert!(lost * 10 <= rows, "seed {seed}: at most a tenth with rare values");

@@ -222,6 +222,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The entries of a table whose keys are names of the user's, each as a field of the same word.
+    pub fn entries<'n>(&mut self, field: Field<'n>) -> Vec<(&'n str, Field<'n>)> {
+        match &field.node.data {
+            Data::Table(entries) => {
+                entries.iter().map(|(name, node)| (name.as_str(), Field { node, word: field.word })).collect()
+            }
+            _ => {
+                self.wrong_type(field, "a table");
+                Vec::new()
+            }
+        }
+    }
+
     /// One of the words by name. `what` completes "unknown …".
     pub fn choice(
         &mut self,

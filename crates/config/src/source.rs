@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_table::Format;
+use hedgerow_table::{DateFormat, Format};
 
 use crate::position::quoted;
 use crate::reader::{Field, Fields, Reader};
 use crate::tree::{At, Data, Node};
-use crate::word::Word;
+use crate::word::{Word, listed};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
@@ -21,6 +21,12 @@ pub struct Source {
     pub quote: Option<u8>,
     /// All the texts that count as missing: the list given is the whole list. Without one, only the empty text.
     pub nulls: Vec<String>,
+    /// What separates the fraction of a number: a point unless it says a comma.
+    pub decimal: char,
+    /// What separates the thousands of a number, if anything does; never the same as `decimal`.
+    pub thousands: Option<char>,
+    /// How dates are written in all columns that have no format of their own; `None` means as `2024-02-29`.
+    pub date_format: Option<DateFormat>,
     /// Of `path`.
     pub place: String,
 }
@@ -32,6 +38,16 @@ pub const SOURCE: &[Word] = &[
         .also(&["separator", "sep"]),
     Word::key("quote", "quote = \"'\"", "what encloses fields, when it is not the double quote"),
     Word::key("null", "null = [\"\", \"NA\"]", "all texts that count as missing").also(&["nulls", "missing", "na"]),
+    Word::key("decimal", "decimal = \",\"", "what separates the fraction of a number, when it is not the point")
+        .also(&["decimal-separator", "decimal-comma", "dec"]),
+    Word::key("thousands", "thousands = \".\"", "what separates the thousands of a number, when something does")
+        .also(&["thousands-separator", "grouping"]),
+    Word::key(
+        "date-format",
+        "date-format = \"%d.%m.%Y\"",
+        "how dates are written, when not as 2024-02-29: %d day, %m month, %b its name, %Y year, %y its last two digits",
+    )
+    .also(&["dateformat", "date-pattern"]),
     Word::key("url", "url = \"postgres://…\"", "a database").also(&["database"]).later(),
     Word::key("table", "table = \"patients\"", "a table of the database").later(),
     Word::key("query", "query = \"select …\"", "a query on the database").also(&["sql"]).later(),
@@ -61,6 +77,13 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
         let hint = "the delimiter separates fields, the quote encloses one: they must differ";
         reader.refuse(&field.node.at, "the same character as `delimiter`", hint);
     }
+    let decimal = fields.get("decimal").and_then(|field| read_mark(reader, field, DECIMALS)).unwrap_or('.');
+    let thousands = fields.get("thousands").and_then(|field| read_mark(reader, field, THOUSANDS));
+    if let Some(field) = fields.get("thousands").filter(|_| thousands == Some(decimal)) {
+        let problem = format!("{} separates the fraction already", quoted(&decimal.to_string()));
+        reader.refuse(&field.node.at, problem, "set `decimal = \",\"`, or choose another character");
+    }
+    let date_format = fields.get("date-format").and_then(|field| read_date_format(reader, field));
     let (path, at) = path?;
     if let Some(format) = format.or(Format::of(Path::new(path)).ok()).filter(|format| !format.has_delimiter()) {
         for field in ["delimiter", "quote"].into_iter().filter_map(|key| fields.get(key)) {
@@ -68,7 +91,41 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
             reader.refuse_key(&field.node.at, problem, "remove it, or set `format = \"csv\"`");
         }
     }
-    Some(Source { path: folder.join(path), format, delimiter, quote, nulls, place: reader.place(at) })
+    let (path, place) = (folder.join(path), reader.place(at));
+    Some(Source { path, format, delimiter, quote, nulls, decimal, thousands, date_format, place })
+}
+
+const DECIMALS: &[char] = &['.', ','];
+/// The last two are the spaces that typesetters and spreadsheets put there.
+const THOUSANDS: &[char] = &['.', ',', ' ', '\'', '_', '\u{a0}', '\u{202f}'];
+
+/// One of the characters that may stand within a number.
+fn read_mark(reader: &mut Reader<'_>, field: Field<'_>, known: &[char]) -> Option<char> {
+    let text = reader.text(field)?;
+    let mut characters = text.chars();
+    match (characters.next().filter(|character| known.contains(character)), characters.next()) {
+        (Some(character), None) => Some(character),
+        _ => {
+            let known: Vec<String> = known.iter().map(char::to_string).collect();
+            let problem =
+                format!("expected one of {}, found {}", listed(known.iter().map(String::as_str)), quoted(text));
+            reader.refuse(&field.node.at, problem, field.hint());
+            None
+        }
+    }
+}
+
+/// A pattern that describes dates.
+pub fn read_date_format(reader: &mut Reader<'_>, field: Field<'_>) -> Option<DateFormat> {
+    let pattern = reader.text(field)?;
+    match DateFormat::parse(pattern) {
+        Ok(format) => Some(format),
+        Err(problem) => {
+            let problem = format!("{} describes no date: {problem}", quoted(pattern));
+            reader.refuse(&field.node.at, problem, field.hint());
+            None
+        }
+    }
 }
 
 fn read_path<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>) -> Option<(&'n str, &'n At)> {

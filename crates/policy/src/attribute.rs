@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use hedgerow_config::{At, Data, Field, Node, Reader, key_text, quoted};
 use hedgerow_table::{HierarchySpec, Kind};
 
+use crate::declared::{self, Declared};
 use crate::hierarchy;
 use crate::words::{ATTRIBUTE, ROLES, TYPES};
-use hedgerow_config::quoted;
-use hedgerow_config::{At, Data, Node, key_text};
-use hedgerow_config::{Field, Reader};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
@@ -19,6 +18,8 @@ pub struct Attribute {
     pub kind: Option<Kind>,
     /// With its place. A quasi attribute without one has the value, then `*`.
     pub hierarchy: Option<(HierarchySpec, String)>,
+    /// Range, order and date format, and whether values may single out rows.
+    pub declared: Declared,
     pub place: String,
 }
 
@@ -59,6 +60,7 @@ pub(crate) struct Draft {
     kind: Option<Kind>,
     hierarchy: Option<(HierarchySpec, String)>,
     pub(crate) hierarchy_given: bool,
+    declared: Declared,
     pub(crate) at: Rc<At>,
 }
 
@@ -68,8 +70,8 @@ impl Draft {
     }
 
     pub(crate) fn finish(self, reader: &Reader<'_>) -> Option<Attribute> {
-        let Draft { name, role, kind, hierarchy, at, .. } = self;
-        Some(Attribute { name, role: role?, kind, hierarchy, place: reader.place(&at) })
+        let Draft { name, role, kind, hierarchy, declared, at, .. } = self;
+        Some(Attribute { name, role: role?, kind, hierarchy, declared, place: reader.place(&at) })
     }
 }
 
@@ -108,6 +110,7 @@ fn read_one(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> 
         kind: None,
         hierarchy: None,
         hierarchy_given: false,
+        declared: Declared::default(),
         at: node.at.clone(),
     };
     if let Data::Text(text) = &node.data {
@@ -128,6 +131,7 @@ fn read_one(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> 
     draft.role = role.and_then(|name| Role::ALL.into_iter().find(|role| role.name() == name));
     let kind = fields.get("type").and_then(|field| reader.choice(field, TYPES.iter(), "type"));
     draft.kind = kind.and_then(Kind::from_name);
+    draft.declared = declared::read(reader, &fields, draft.role, &mut draft.kind);
     if let Some(field) = fields.get("hierarchy") {
         draft.hierarchy_given = true;
         check_role(reader, field, draft.role);

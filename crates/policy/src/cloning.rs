@@ -1,5 +1,7 @@
 //! The keys of `[publish]` that `method = "clone"` understands, and what the method guarantees without a rule.
 
+use hedgerow_config::number::{SHARE, SHARE_ABOVE_ZERO};
+use hedgerow_config::{Fields, Reader};
 use hedgerow_privacy::Model;
 use hedgerow_table::Ratio;
 
@@ -7,8 +9,6 @@ use crate::attribute::{Draft, Role};
 use crate::publish::{Assignment, Method, Publish, refuse_for};
 use crate::rule::Rule;
 use crate::words::RARE;
-use hedgerow_config::number::{SHARE, SHARE_ABOVE_ZERO};
-use hedgerow_config::{Fields, Reader};
 
 /// How a table is cloned.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,23 +1,46 @@
 //! `[community]`: what others have published already about the same people.
 
+use hedgerow_config::{Field, Node, Reader};
 use hedgerow_privacy::Model;
 
-use crate::rule::Rule;
+use crate::rule::{Context, Rule, find};
 use crate::words::COMMUNITY;
-use hedgerow_config::Node;
-use hedgerow_config::Reader;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Community {
     /// Directories or globs, as written: relative to the policy.
     pub releases: Vec<String>,
+    /// What their texts mean in ours, by attribute, in the order of the policy.
+    pub values: Vec<ValueMapping>,
     /// Of `releases`.
     pub place: String,
 }
 
-pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Community> {
+impl Community {
+    /// Our text for a text of theirs.
+    pub fn ours<'a>(&'a self, attribute: &str, theirs: &'a str) -> &'a str {
+        let mapping = self.values.iter().find(|mapping| mapping.attribute == attribute);
+        let pair = mapping.and_then(|mapping| mapping.pairs.iter().find(|(their, _)| their == theirs));
+        pair.map_or(theirs, |(_, ours)| ours)
+    }
+}
+
+/// Texts of an attribute that other publishers write differently.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueMapping {
+    pub attribute: String,
+    /// Their text and ours. Several of theirs may mean one of ours.
+    pub pairs: Vec<(String, String)>,
+    pub place: String,
+}
+
+pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<Community> {
     let fields = reader.table(node, COMMUNITY, "[community]")?;
-    let Some(field) = fields.get("releases") else { return Some(Community::default()) };
+    let values = match fields.get("values") {
+        Some(field) => read_values(reader, field, context),
+        None => Vec::new(),
+    };
+    let Some(field) = fields.get("releases") else { return Some(Community { values, ..Community::default() }) };
     let mut releases = Vec::new();
     for element in reader.list(field)? {
         let path = reader.text(element)?;
@@ -27,7 +50,27 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Community> {
         }
         releases.push(path.to_owned());
     }
-    Some(Community { releases, place: reader.place(&field.node.at) })
+    Some(Community { releases, values, place: reader.place(&field.node.at) })
+}
+
+/// `[community.values.disease]` with `"their text" = "our text"` below it.
+fn read_values(reader: &mut Reader<'_>, field: Field<'_>, context: Context<'_>) -> Vec<ValueMapping> {
+    let mut mappings = Vec::new();
+    for (attribute, table) in reader.entries(field) {
+        if let Some(drafts) = context.drafts
+            && find(reader, table, attribute, drafts).is_none()
+        {
+            continue;
+        }
+        let mut pairs = Vec::new();
+        for (theirs, ours) in reader.entries(table) {
+            if let Some(ours) = reader.text(ours) {
+                pairs.push((theirs.to_owned(), ours.to_owned()));
+            }
+        }
+        mappings.push(ValueMapping { attribute: attribute.to_owned(), pairs, place: reader.place(&table.node.at) });
+    }
+    mappings
 }
 
 /// Releases that no rule looks at would be passed over in silence; a rule that looks at them needs some.

@@ -1,12 +1,11 @@
 //! `[[dependency]]`: which attributes determine which. Whoever knows the ones knows the other, so a rule that protects it
 //! must protect them too.
 
+use hedgerow_config::{Data, Field, Node, Reader, quoted};
+
 use crate::attribute::Role;
 use crate::rule::{Context, find};
 use crate::words::DEPENDENCY;
-use hedgerow_config::quoted;
-use hedgerow_config::{Data, Node};
-use hedgerow_config::{Field, Reader};
 
 /// `from → to`.
 #[derive(Debug, Clone, PartialEq)]

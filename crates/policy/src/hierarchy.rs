@@ -4,16 +4,14 @@
 use std::cmp::Ordering::Less;
 use std::path::Path;
 
+use hedgerow_config::number::ABOVE_ZERO;
+use hedgerow_config::source::file_path;
+use hedgerow_config::{Data, Field, Reader, listed, quoted};
 use hedgerow_table::date::Date;
 use hedgerow_table::hierarchy::{Bound, DateUnit};
 use hedgerow_table::{HierarchySpec, Kind, Ratio};
 
 use crate::words::{DATE_UNITS, HIERARCHY};
-use hedgerow_config::Data;
-use hedgerow_config::number::ABOVE_ZERO;
-use hedgerow_config::source::file_path;
-use hedgerow_config::{Field, Reader};
-use hedgerow_config::{listed, quoted};
 
 /// Every level costs a map of the whole domain and multiplies the lattice.
 const LEVELS_MAX: usize = 100;
@@ -187,7 +185,8 @@ fn levels_or_cuts<'n>(reader: &mut Reader<'_>, field: Field<'n>) -> Option<Vec<V
     Some(found)
 }
 
-fn bound(reader: &mut Reader<'_>, cut: Field<'_>) -> Option<Bound> {
+/// A number or a date.
+pub(crate) fn bound(reader: &mut Reader<'_>, cut: Field<'_>) -> Option<Bound> {
     let written = reader.text_of(cut.node);
     let date = |found: &str| format!("expected a number or a date such as 2000-01-01, found {}", quoted(found));
     let problem = match &cut.node.data {

@@ -21,6 +21,7 @@
 mod attribute;
 mod cloning;
 mod community;
+mod declared;
 mod dependency;
 mod hierarchy;
 mod model;
@@ -37,10 +38,11 @@ use hedgerow_table::InputError;
 
 pub use attribute::{Attribute, Role};
 pub use cloning::{Cloning, RareValues};
-pub use community::Community;
+pub use community::{Community, ValueMapping};
+pub use declared::{Declared, Range, ValueOrder};
 pub use dependency::Dependency;
 pub use hedgerow_config::{ConfigError, ConfigErrors, Excerpt, Position, Source};
-pub use hedgerow_table::Format;
+pub use hedgerow_table::{Format, Kind};
 pub use publish::{Algorithm, Anonymizer, Assignment, Loss, Method, Publish, SECONDS_MAX, Summary};
 pub use rule::Rule;
 pub use sidecar::Sidecar;
@@ -120,7 +122,7 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy
         reader.refuse_key(&at, "no rule: nothing would be protected", rule::NO_RULE_HINT);
     }
     let community = match sections.get("community") {
-        Some(field) => community::read(reader, field.node),
+        Some(field) => community::read(reader, field.node, context),
         None => Some(Community::default()),
     };
     if let Some(community) = &community {

@@ -2,14 +2,12 @@
 
 use std::collections::HashSet;
 
+use hedgerow_config::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SHARE_ABOVE_ZERO};
+use hedgerow_config::{At, Data, Field, Fields, Node, Reader, listed, quoted};
 use hedgerow_privacy::{Distance, Model, Reading};
 use hedgerow_table::Ratio;
 
 use crate::words::{DISTANCES, MODELS, READINGS, RULE};
-use hedgerow_config::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SHARE_ABOVE_ZERO};
-use hedgerow_config::{At, Data, Node};
-use hedgerow_config::{Field, Fields, Reader};
-use hedgerow_config::{listed, quoted};
 
 pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Model> {
     let Data::Table(entries) = &node.data else {

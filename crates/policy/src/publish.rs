@@ -1,14 +1,13 @@
 //! `[publish]`: how to publish, what the search minimizes, and how long it may take.
 
+use hedgerow_config::number::{ABOVE_ZERO, SHARE};
+use hedgerow_config::{Field, Fields, Node, Reader};
 use hedgerow_table::Ratio;
 
 use crate::cloning::{self, Cloning};
 use crate::words::{
     ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, CLONE_ASSIGNMENTS, LOSSES, METHODS, PUBLISH, SUMMARIES,
 };
-use hedgerow_config::Node;
-use hedgerow_config::number::{ABOVE_ZERO, SHARE};
-use hedgerow_config::{Field, Fields, Reader};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Publish {

@@ -2,15 +2,13 @@
 
 use std::collections::HashSet;
 
+use hedgerow_config::{Data, Field, Fields, Node, Reader, listed, quoted};
 use hedgerow_privacy::{Distance, Model};
 use hedgerow_table::spelling::nearest;
 
 use crate::attribute::{Draft, Role};
 use crate::model;
 use crate::words::RULE;
-use hedgerow_config::{Data, Node};
-use hedgerow_config::{Field, Fields, Reader};
-use hedgerow_config::{listed, quoted};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {

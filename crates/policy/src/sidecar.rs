@@ -5,10 +5,10 @@
 
 use std::path::Path;
 
+use hedgerow_config::{ConfigErrors, FileKind, Node, Reader, Source, source};
 use hedgerow_table::HierarchySpec;
 
 use crate::attribute::{self, Attribute};
-use hedgerow_config::{ConfigErrors, FileKind, Node, Reader, Source, source};
 
 use crate::words::SIDECAR;
 

@@ -26,6 +26,26 @@ pub const ATTRIBUTE: &[Word] = &[
         "generalisation",
         "levels",
     ]),
+    Word::key(
+        "range",
+        "range = [0, 120]",
+        "the lowest and the highest number or date there can be, as everybody knows; `inf` leaves an end open",
+    )
+    .also(&["bounds", "limits", "domain"]),
+    Word::key("order", "order = [\"low\", \"mid\", \"high\"]", "all its texts, lowest first")
+        .also(&["ordered", "ranking"]),
+    Word::key(
+        "date-format",
+        "date-format = \"%d.%m.%Y\"",
+        "how its dates are written, when not as 2024-02-29; the format of `[source]` when absent",
+    )
+    .also(&["dateformat", "date-pattern"]),
+    Word::key(
+        "allow-unique",
+        "allow-unique = true",
+        "for plain and sensitive attributes: values that single out a row may be released",
+    )
+    .also(&["allow-unique-values", "unique"]),
 ];
 
 pub const ROLES: &[Word] = &[
@@ -277,8 +297,15 @@ pub const LOSSES: &[Word] = &[
     Word::value("granularity", "mean share of leaves under a cell").also(&["loss", "arx-loss"]),
 ];
 
-pub const COMMUNITY: &[Word] =
-    &[Word::key("releases", "releases = [\"../neighbor/release\"]", "directories or globs").also(&["release"])];
+pub const COMMUNITY: &[Word] = &[
+    Word::key("releases", "releases = [\"../neighbor/release\"]", "directories or globs").also(&["release"]),
+    Word::key(
+        "values",
+        "values.disease = { \"Flu\" = \"influenza\" }",
+        "for each attribute, the texts of the others' releases that mean one of ours: theirs = ours",
+    )
+    .also(&["mapping", "synonyms", "value"]),
+];
 
 #[cfg(test)]
 mod tests {

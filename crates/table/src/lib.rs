@@ -4,6 +4,7 @@
 pub mod codes;
 pub mod column;
 pub mod date;
+pub mod date_format;
 pub mod domain;
 pub mod error;
 pub mod exact;
@@ -17,6 +18,7 @@ pub mod spelling;
 
 pub use codes::Codes;
 pub use column::{Column, Table};
+pub use date_format::DateFormat;
 pub use domain::{Domain, Kind, Values};
 pub use error::{InputError, TableError};
 pub use exact::Ratio;

@@ -1,6 +1,7 @@
 //! The policy file from outside: what it may say, what is refused, and how the refusal reads.
 
 mod cloning;
+mod declared;
 mod decompose;
 mod good;
 mod meaning;

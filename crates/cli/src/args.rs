@@ -111,9 +111,19 @@ pub(crate) struct Publish {
     /// Who publishes: earlier releases of the same custodian in the catalog are compared by difference too
     #[arg(long, value_name = "NAME", requires = "catalog")]
     pub(crate) custodian: Option<String>,
+    /// What an interrupt (Ctrl-C) does: stop and leave nothing, or end the search and keep the best release found
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    pub(crate) on_interrupt: OnInterrupt,
     /// Repeat the same random order of rows, for tests only: a seeded release must not be published
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnInterrupt {
+    #[default]
+    Stop,
+    Keep,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -210,7 +220,7 @@ pub(crate) struct Audit {
     #[arg(long, requires = "people")]
     pub(crate) policy: Option<PathBuf>,
     /// Only these adversaries: linker, attribute, independence, correlation, composition, intersection, definetti, minimality, difference
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(hedgerow_audit::adversaries::NAMES), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(hedgerow::ADVERSARIES), hide_possible_values = true)]
     pub(crate) adversary: Vec<String>,
     /// What counts as a breach: fewer sensitive values or rows left for anyone than l or k, such as l=3 or l=3,k=5 [default: l=2]
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', value_parser = limit)]
@@ -348,7 +358,7 @@ pub(crate) struct Completions {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let limit = hedgerow_policy::SECONDS_MAX as f64;
+    let limit = hedgerow::SECONDS_MAX as f64;
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= limit => Ok(seconds),
         _ => Err("expected a number of seconds above 0".to_owned()),

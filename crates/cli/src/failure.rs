@@ -1,46 +1,56 @@
-//! How a command fails: what is said on standard error, and with which exit code.
+//! How a command fails: what is printed on standard error, and with which exit code.
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use hedgerow_policy::ConfigErrors;
-use hedgerow_publish::PublishError;
-use hedgerow_table::{InputError, TableError};
+use hedgerow::{Error, Problem};
 
 pub(crate) const BREACH: u8 = 4;
 pub(crate) const UNSATISFIABLE: u8 = 3;
 const USAGE: u8 = 2;
-const FAILED: u8 = 1;
+pub(crate) const FAILED: u8 = 1;
 
-/// A line on standard error. Unlike `eprintln!` it does not panic when nobody listens there any more.
+/// A line on standard error. Unlike `eprintln!` it does not panic when nobody reads it any more.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 #[derive(Debug)]
 pub(crate) enum Failure {
-    Publish(PublishError),
+    Hedgerow(Error),
+    /// An argument that only this command can judge.
+    Usage {
+        place: String,
+        problem: String,
+        hint: String,
+    },
     /// Standard output was closed or full.
     Output(std::io::Error),
     Panicked,
 }
 
 impl Failure {
+    pub(crate) fn usage(place: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Failure {
+        Failure::Usage { place: place.into(), problem: problem.into(), hint: hint.into() }
+    }
+
     pub(crate) fn report(self) -> ExitCode {
         let (message, code) = match self {
-            Failure::Publish(error) => {
-                let code = match &error {
-                    PublishError::Policy(_) | PublishError::Table(TableError::Input(_)) => USAGE,
-                    PublishError::Unsatisfiable(_) | PublishError::Ineligible(_) | PublishError::Community(_) => {
-                        UNSATISFIABLE
-                    }
-                    PublishError::Breach(_) => BREACH,
-                    PublishError::Table(_) | PublishError::Internal(_) => FAILED,
-                };
-                let prefix = if matches!(error, PublishError::Policy(_)) { "" } else { "error: " };
-                (format!("{prefix}{error}"), code)
+            Failure::Hedgerow(Error::Policy(problems)) => {
+                let shown: Vec<String> = problems.iter().map(|problem| format!("error: {problem}")).collect();
+                (shown.join("\n\n"), USAGE)
             }
-            // Who reads the output has gone; there is nobody to tell.
+            Failure::Hedgerow(Error::Input(problem)) => (format!("error: {}", with_flags(problem)), USAGE),
+            Failure::Hedgerow(error) => {
+                let code = match &error {
+                    Error::Unsatisfiable(_) => UNSATISFIABLE,
+                    Error::Disclosure(_) => BREACH,
+                    _ => FAILED,
+                };
+                (format!("error: {error}"), code)
+            }
+            Failure::Usage { place, problem, hint } => (format!("error: {place}: {problem}\nhint: {hint}"), USAGE),
+            // Whoever read the output has gone; there is nobody to tell.
             Failure::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return ExitCode::from(FAILED),
             Failure::Output(error) => (format!("error: standard output: {error}"), FAILED),
             Failure::Panicked => return ExitCode::from(FAILED),
@@ -50,32 +60,51 @@ impl Failure {
     }
 }
 
-impl From<PublishError> for Failure {
-    fn from(error: PublishError) -> Self {
-        Failure::Publish(error)
+/// The library's hints name no flags; these are the ones that do what it advises.
+fn with_flags(mut problem: Problem) -> Problem {
+    const FLAGS: &[(&str, &str)] = &[
+        ("exists already", "name another directory with -o, or add --force to replace a release"),
+        ("exists and is not a release", "--force replaces only a release or an empty directory; name another with -o"),
+        ("not a name for a directory", "name a new directory, such as `-o release`"),
+    ];
+    if let Some((_, hint)) = FLAGS.iter().find(|(known, _)| problem.problem == *known) {
+        problem.hint = (*hint).to_owned();
     }
+    problem
 }
 
-impl From<ConfigErrors> for Failure {
-    fn from(errors: ConfigErrors) -> Self {
-        Failure::Publish(errors.into())
-    }
-}
-
-impl From<TableError> for Failure {
-    fn from(error: TableError) -> Self {
-        Failure::Publish(error.into())
-    }
-}
-
-impl From<InputError> for Failure {
-    fn from(error: InputError) -> Self {
-        Failure::Publish(error.into())
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Hedgerow(error)
     }
 }
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Failure::Output(error)
+    }
+}
+
+impl From<hedgerow_publish::PublishError> for Failure {
+    fn from(error: hedgerow_publish::PublishError) -> Self {
+        Failure::Hedgerow(error.into())
+    }
+}
+
+impl From<hedgerow_policy::ConfigErrors> for Failure {
+    fn from(errors: hedgerow_policy::ConfigErrors) -> Self {
+        Failure::Hedgerow(errors.into())
+    }
+}
+
+impl From<hedgerow_table::TableError> for Failure {
+    fn from(error: hedgerow_table::TableError) -> Self {
+        Failure::Hedgerow(error.into())
+    }
+}
+
+impl From<hedgerow_table::InputError> for Failure {
+    fn from(error: hedgerow_table::InputError) -> Self {
+        Failure::Hedgerow(error.into())
     }
 }

@@ -5,6 +5,7 @@
 
 mod args;
 mod failure;
+mod interrupt;
 mod progress;
 mod verbs;
 
@@ -18,6 +19,7 @@ use failure::{Failure, say};
 fn main() -> ExitCode {
     hide_panics();
     let arguments = Arguments::parse();
+    interrupt::listen();
     let run = || match &arguments.verb {
         Verb::Init(init) => verbs::init::run(init, &arguments.talk),
         Verb::Publish(publish) => verbs::publish::run(publish, &arguments.talk),

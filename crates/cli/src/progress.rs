@@ -1,15 +1,136 @@
-//! Progress bars for anything longer than a second, on a terminal and nowhere else.
+//! Progress on standard error: a bar on a terminal, a line now and then elsewhere, nothing for
+//! work that is over quickly.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hedgerow_table::Progress;
+use hedgerow::{Monitor, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Talk;
+use crate::failure::say;
+use crate::interrupt;
 
-const QUIET_FOR: Duration = Duration::from_secs(1);
+/// Work that is over sooner shows nothing.
+const BAR_AFTER: Duration = Duration::from_secs(1);
+const FIRST_LINE_AFTER: Duration = Duration::from_secs(5);
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// A bar has as many steps as the library reports.
+const STEPS: u64 = 1000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Hidden,
+    Bar,
+    Lines,
+}
+
+/// What long work shows while it runs; gone when dropped.
+pub(crate) struct Shown {
+    mode: Mode,
+    started: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    bar: Option<ProgressBar>,
+    phase: String,
+    phase_started: Instant,
+    last_line: Option<Instant>,
+}
+
+impl Shown {
+    pub(crate) fn new(talk: &Talk) -> Shown {
+        let mode = match (talk.no_progress || talk.quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Mode::Hidden,
+            (false, true) => Mode::Bar,
+            (false, false) => Mode::Lines,
+        };
+        let now = Instant::now();
+        let state = State { bar: None, phase: String::new(), phase_started: now, last_line: None };
+        Shown { mode, started: now, state: Mutex::new(state) }
+    }
+
+    /// What a call of the library reports to; an interrupt of the command cancels it.
+    pub(crate) fn monitor(&self) -> Monitor<'_> {
+        Monitor::default().on_progress(|progress| self.update(progress)).cancel_by(interrupt::cancel())
+    }
+
+    fn update(&self, progress: Progress<'_>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.phase != progress.phase || progress.fraction == Some(0.0) {
+            progress.phase.clone_into(&mut state.phase);
+            state.phase_started = Instant::now();
+            if let Some(bar) = state.bar.take() {
+                bar.finish_and_clear();
+            }
+        }
+        match self.mode {
+            Mode::Hidden => {}
+            Mode::Bar if self.started.elapsed() > BAR_AFTER => draw(&mut state, progress),
+            Mode::Bar => {}
+            Mode::Lines => {
+                let due = match state.last_line {
+                    Some(last) => last.elapsed() > LINE_EVERY,
+                    None => self.started.elapsed() > FIRST_LINE_AFTER,
+                };
+                if due {
+                    state.last_line = Some(Instant::now());
+                    say(&line(progress, state.phase_started.elapsed()));
+                }
+            }
+        }
+    }
+}
+
+fn draw(state: &mut State, progress: Progress<'_>) {
+    let bar = state.bar.get_or_insert_with(|| {
+        let known = progress.fraction.is_some();
+        let bar = ProgressBar::with_draw_target(known.then_some(STEPS), ProgressDrawTarget::stderr());
+        let template =
+            if known { "{msg:>20} {wide_bar} {percent:>3}% {eta:>5}" } else { "{msg:>20} {spinner} {elapsed}" };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(progress.phase.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        bar
+    });
+    if let Some(fraction) = progress.fraction {
+        bar.set_position((fraction * STEPS as f64) as u64);
+    }
+}
+
+/// Phase, share done and time left, as one line.
+fn line(progress: Progress<'_>, elapsed: Duration) -> String {
+    let phase = progress.phase;
+    match progress.fraction {
+        Some(fraction) if fraction > 0.0 => {
+            let left = elapsed.as_secs_f64() * (1.0 - fraction) / fraction;
+            format!("{phase}: {:.0} % done, about {} left", fraction * 100.0, duration(left))
+        }
+        Some(_) => format!("{phase}: 0 % done"),
+        None => format!("{phase}: for {}", duration(elapsed.as_secs_f64())),
+    }
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds.round() as u64 {
+        seconds @ 0..=99 => format!("{seconds} s"),
+        seconds @ 100..=5999 => format!("{} min", (seconds + 30) / 60),
+        seconds => format!("{:.1} h", seconds as f64 / 3600.0),
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(bar) = self.state.get_mut().unwrap_or_else(PoisonError::into_inner).bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
 
 pub(crate) struct Bars {
     drawn: bool,
@@ -24,7 +145,7 @@ impl Bars {
     }
 }
 
-impl Progress for Bars {
+impl hedgerow_table::Progress for Bars {
     fn stage(&self, name: &str, total: Option<u64>) {
         if !self.drawn {
             return;
@@ -42,7 +163,7 @@ impl Progress for Bars {
             bar.set_style(style);
         }
         bar.set_message(name.to_owned());
-        if self.started.elapsed() > QUIET_FOR {
+        if self.started.elapsed() > BAR_AFTER {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(Duration::from_millis(200));
         }
@@ -58,7 +179,7 @@ impl Progress for Bars {
         }
         let current = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(bar) = current.as_ref() else { return };
-        if bar.is_hidden() && self.started.elapsed() > QUIET_FOR {
+        if bar.is_hidden() && self.started.elapsed() > BAR_AFTER {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(Duration::from_millis(200));
         }
@@ -71,5 +192,20 @@ impl Drop for Bars {
         if let Some(bar) = self.bar.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_phase_share_and_time_left() {
+        let at = |fraction| Progress { phase: "searching", fraction };
+        assert_eq!(line(at(Some(0.25)), Duration::from_secs(10)), "searching: 25 % done, about 30 s left");
+        assert_eq!(line(at(Some(0.01)), Duration::from_secs(20)), "searching: 1 % done, about 33 min left");
+        assert_eq!(line(at(Some(0.0)), Duration::from_secs(9)), "searching: 0 % done");
+        assert_eq!(line(at(None), Duration::from_secs(12)), "searching: for 12 s");
+        assert_eq!(duration(7200.0), "2.0 h");
     }
 }

@@ -11,6 +11,7 @@ use hedgerow_release::{Release, ReleasedClasses};
 use hedgerow_table::{InputError, Progress, Table, TableError};
 use hedgerow_verify::release_check::broken_claims;
 use hedgerow_verify::verified::Verified;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::community::open_any;
@@ -22,7 +23,7 @@ pub const FILE_NAME: &str = "catalog.json";
 const BYTES_MAX: u64 = 16 << 20;
 const NAME_MAX: usize = 100;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
     pub name: String,
     /// Who published it; releases of one custodian are about the same people but for those who came and went.

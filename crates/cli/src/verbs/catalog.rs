@@ -2,23 +2,22 @@
 
 use std::process::ExitCode;
 
-use hedgerow_publish::catalog::{Catalog, Entry};
-use hedgerow_publish::community::open_any;
-use serde_json::{Value, json};
+use hedgerow::{Catalog, Entry};
+use serde_json::json;
 
 use super::{claims_text, print, print_json};
 use crate::args::{CatalogWhat, Talk};
 use crate::failure::{BREACH, Failure};
-use crate::progress::Bars;
+use crate::progress::Shown;
 
 pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> {
-    let bars = Bars::new(talk);
+    let shown = Shown::new(talk);
+    let monitor = shown.monitor();
     match what {
         CatalogWhat::Add { catalog, release, name, custodian } => {
-            let entry = Catalog::add(catalog, release, name.as_deref(), custodian.as_deref(), &bars)?;
-            drop(bars);
+            let entry = Catalog::add(catalog, release, name.as_deref(), custodian.as_deref(), &monitor)?;
             if talk.json {
-                print_json(&to_json(&entry))?;
+                print_json(&entry)?;
             } else if !talk.quiet {
                 print(&format!("added  {}\ndigest {}\n", entry.name, entry.digest))?;
             }
@@ -28,17 +27,16 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
             let catalog = Catalog::load(catalog)?;
             let mut listed = Vec::new();
             let mut text = String::new();
-            for entry in &catalog.entries {
-                let opened = open_any(&catalog.path(entry), &bars)?;
-                let rows = opened.rows();
-                let mut object = to_json(entry);
-                object["method"] = json!(opened.method());
+            for entry in catalog.entries() {
+                let (release, _) = catalog.open(entry, &monitor)?;
+                let (method, rows) = (release.method(), release.rows());
+                let mut object = json!(entry);
+                object["method"] = json!(method);
                 object["rows"] = json!(rows);
                 listed.push(object);
                 let custodian = entry.custodian.as_deref().unwrap_or("-");
-                text.push_str(&format!("{}  {}  {rows} rows  {custodian}\n", entry.name, opened.method()));
+                text.push_str(&format!("{}  {method}  {rows} rows  {custodian}\n", entry.name));
             }
-            drop(bars);
             if talk.json {
                 print_json(&json!({ "releases": listed }))?;
             } else {
@@ -48,48 +46,43 @@ pub(crate) fn run(what: &CatalogWhat, talk: &Talk) -> Result<ExitCode, Failure> 
         }
         CatalogWhat::Show { catalog, name } => {
             let catalog = Catalog::load(catalog)?;
-            show(&catalog, catalog.entry(name)?, talk, &bars)
+            show(&catalog, catalog.entry(name)?, talk, &monitor)
         }
     }
 }
 
-fn show(catalog: &Catalog, entry: &Entry, talk: &Talk, bars: &Bars) -> Result<ExitCode, Failure> {
-    let path = catalog.path(entry);
-    let opened = open_any(&path, bars)?;
-    let changed = opened.digest()? != entry.digest;
-    let claims = opened.manifest().map_or_else(Vec::new, |manifest| manifest.hedgerow.guarantees.clone());
+fn show(catalog: &Catalog, entry: &Entry, talk: &Talk, monitor: &hedgerow::Monitor<'_>) -> Result<ExitCode, Failure> {
+    let (release, unchanged) = catalog.open(entry, monitor)?;
+    let claims = release.manifest().map_or_else(Vec::new, |manifest| manifest.hedgerow.guarantees.clone());
+    let contradictions = release.contradictions();
     if talk.json {
-        let mut object = to_json(entry);
-        object["method"] = json!(opened.method());
+        let mut object = json!(entry);
+        object["method"] = json!(release.method());
         object["guarantees"] = json!(claims);
-        object["changed"] = json!(changed);
-        object["contradictions"] = json!(opened.contradictions());
+        object["changed"] = json!(!unchanged);
+        object["contradictions"] = json!(contradictions);
         print_json(&object)?;
     } else {
         let custodian = entry.custodian.as_deref().unwrap_or("unknown");
         let mut text = format!(
             "release    {}\ncustodian  {custodian}\nmethod     {}\ndigest     {}\n",
             entry.name,
-            opened.method(),
+            release.method(),
             entry.digest
         );
-        for table in opened.classes()? {
+        for table in release.classes().map_err(hedgerow::Error::from)? {
             text.push_str(&format!("table      {}: {} rows in {} classes\n", table.name, table.rows, table.len()));
         }
         text.push_str("guarantees, as claimed\n");
         text.push_str(&claims_text(&claims));
-        if changed {
+        if !unchanged {
             text.push_str("CHANGED      its files differ from those that were added\n");
         }
-        for problem in opened.contradictions() {
+        for problem in contradictions {
             text.push_str(&format!("INCONSISTENT {problem}\n"));
         }
         print(&text)?;
     }
-    let wrong = changed || !opened.contradictions().is_empty();
+    let wrong = !unchanged || !contradictions.is_empty();
     Ok(if wrong { ExitCode::from(BREACH) } else { ExitCode::SUCCESS })
-}
-
-fn to_json(entry: &Entry) -> Value {
-    json!({ "name": entry.name, "custodian": entry.custodian, "digest": entry.digest })
 }

@@ -1,6 +1,6 @@
 //! What cloning did, as its custodian reads it.
 
-use hedgerow_publish::cloning::{CloneReport, RareValue};
+use hedgerow::{CloneReport, RareValue};
 
 use super::short;
 

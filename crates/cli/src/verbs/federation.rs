@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use hedgerow_smc::lop::{self, Exposure, Setting};
-use hedgerow_table::TableError;
+use hedgerow::federation::Fault;
+use hedgerow::federation::lop::{self, Exposure, Setting};
 use serde_json::{Value, json};
 
 use super::{print, print_json, short};
@@ -17,11 +17,11 @@ pub(crate) fn run(arguments: &Federation, talk: &Talk) -> Result<ExitCode, Failu
     let FederationWhat::Lop(lop) = &arguments.what;
     if lop.items > lop.domain {
         let problem = format!("{} items, but the domain has only {}", lop.items, lop.domain);
-        return Err(TableError::input("--items", problem, "name fewer items, or a larger --domain").into());
+        return Err(Failure::usage("--items", problem, "name fewer items, or a larger --domain"));
     }
     let setting = Setting { custodians: lop.custodians, domain: lop.domain, items: lop.items };
-    let refused = |fault: hedgerow_smc::Fault| {
-        TableError::input("federation lop", fault.to_string(), "try fewer custodians, items or dummy items")
+    let refused = |fault: Fault| {
+        Failure::usage("federation lop", fault.to_string(), "try fewer custodians, items or dummy items")
     };
     let ring = lop::measure_ring(setting, lop.dummy_items, lop.runs, lop.seed).map_err(refused)?;
     let masked_runs = u64::from(lop.runs).min((MASKED_WORDS_MAX / lop.domain).max(2)) as u32;

@@ -14,10 +14,11 @@ pub(crate) mod rules;
 pub(crate) mod synth;
 
 use std::io::Write;
+use std::path::Path;
 
-use hedgerow_release::manifest::Claim;
-use hedgerow_table::InputError;
-use serde_json::{Map, Value, json};
+use hedgerow::{Claim, Policy, Problem};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::Talk;
 use crate::failure::{Failure, say};
@@ -30,22 +31,23 @@ fn print(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print_json(value: &Value) -> Result<(), Failure> {
-    print(&format!("{value}\n"))
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
+    print(&format!("{text}\n"))
+}
+
+fn load_policy(path: &Path) -> Result<Policy, Failure> {
+    Ok(Policy::load(path).map_err(hedgerow::Error::from)?)
 }
 
 /// What is allowed but probably unintended.
-fn warn(talk: &Talk, warnings: &[InputError]) {
+fn warn(talk: &Talk, warnings: &[Problem]) {
     if talk.quiet {
         return;
     }
     for warning in warnings {
         say(&format!("warning: {warning}"));
     }
-}
-
-fn claims_json(claims: &[Claim]) -> Value {
-    json!(claims)
 }
 
 /// One line per guarantee: what is required and what the tables achieve.

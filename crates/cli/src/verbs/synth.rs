@@ -4,7 +4,6 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use hedgerow_table::TableError;
 use serde_json::json;
 
 use super::{print, print_json};
@@ -17,15 +16,15 @@ pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
         None if talk.json => {
             let problem = "without -o the data itself goes to standard output, which leaves no room for JSON";
             let hint = "name a directory with -o, or leave --json out";
-            return Err(TableError::input("--json", problem, hint).into());
+            return Err(Failure::usage("--json", problem, hint));
         }
         None => {
             let mut out = BufWriter::with_capacity(1 << 20, std::io::stdout().lock());
-            hedgerow_synth::census(census.rows, census.seed, &mut out)?;
+            hedgerow::synthetic::census(census.rows, census.seed, &mut out)?;
             out.flush()?;
         }
         Some(directory) => {
-            hedgerow_synth::write_example(directory, census.rows, census.seed)
+            hedgerow::synthetic::write_example(directory, census.rows, census.seed)
                 .map_err(|error| failed(directory, error))?;
             if talk.json {
                 print_json(&json!({ "directory": directory.display().to_string(), "rows": census.rows }))?;
@@ -37,12 +36,12 @@ pub(crate) fn run(arguments: &Synth, talk: &Talk) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn failed(directory: &Path, error: std::io::Error) -> TableError {
+fn failed(directory: &Path, error: std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::AlreadyExists => {
             let problem = "holds a file already that would be written there";
-            TableError::input(directory.display().to_string(), problem, "name another directory with -o")
+            Failure::usage(directory.display().to_string(), problem, "name another directory with -o")
         }
-        _ => TableError::io(directory, error),
+        _ => hedgerow::Error::Io { path: directory.to_path_buf(), source: error }.into(),
     }
 }

@@ -1,0 +1,279 @@
+//! The main job: from a policy and its source to a verified release.
+
+use std::path::{Path, PathBuf};
+
+use hedgerow_policy::Policy;
+use hedgerow_publish::PublishOptions;
+use hedgerow_publish::catalog::Beside;
+use hedgerow_publish::cloning::CloneReport;
+use hedgerow_publish::search;
+use hedgerow_release::manifest::{Claim, ClassSizes, Rows};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::{Error, Monitor, Problem, Source};
+
+pub use hedgerow_publish::TableFormat;
+
+/// Publishes the policy's source into a new directory, with the default options.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml".as_ref())?;
+/// let published = hedgerow::publish(&policy, folder.path().join("release"))?;
+/// assert!(published.guarantees.iter().all(|guarantee| guarantee.holds));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn publish(policy: &Policy, destination: impl AsRef<Path>) -> Result<Published, Error> {
+    Publish::new(policy, destination).run()
+}
+
+/// Publishing with options. Nothing is written unless every guarantee was recomputed from the
+/// written bytes and holds.
+#[derive(Debug)]
+#[must_use = "nothing is published before `run`"]
+pub struct Publish<'a> {
+    policy: &'a Policy,
+    source: Source<'a>,
+    destination: PathBuf,
+    overwrite: bool,
+    format: TableFormat,
+    seed: Option<u64>,
+    candidates: bool,
+    explain: bool,
+    nodes_max: Option<u64>,
+    seconds_max: Option<f64>,
+    catalog: Beside,
+}
+
+impl<'a> Publish<'a> {
+    /// A release of `policy`'s source in the directory `destination`, which must not exist yet.
+    pub fn new(policy: &'a Policy, destination: impl AsRef<Path>) -> Publish<'a> {
+        Publish {
+            policy,
+            source: Source::Policy,
+            destination: destination.as_ref().to_path_buf(),
+            overwrite: false,
+            format: TableFormat::Csv,
+            seed: None,
+            candidates: false,
+            explain: false,
+            nodes_max: None,
+            seconds_max: None,
+            catalog: Beside::default(),
+        }
+    }
+
+    /// Takes the rows from `source` instead of what the policy names.
+    pub fn source(mut self, source: impl Into<Source<'a>>) -> Self {
+        self.source = source.into();
+        self
+    }
+
+    /// Replaces a release that is there already; never anything else.
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// How the released tables are written.
+    pub fn format(mut self, format: TableFormat) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// Makes the random order of rows repeatable, for tests: such a release must not be published.
+    pub fn danger_seed(mut self, seed: Option<u64>) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Also counts all lattice nodes that satisfy every rule.
+    pub fn candidates(mut self, candidates: bool) -> Self {
+        self.candidates = candidates;
+        self
+    }
+
+    /// Also reports how the search went.
+    pub fn explain(mut self, explain: bool) -> Self {
+        self.explain = explain;
+        self
+    }
+
+    /// Ends the search after about so many lattice nodes, with the best found.
+    pub fn nodes_max(mut self, nodes: Option<u64>) -> Self {
+        self.nodes_max = nodes;
+        self
+    }
+
+    /// Ends the search after so many seconds, with the best found.
+    pub fn seconds_max(mut self, seconds: Option<f64>) -> Self {
+        self.seconds_max = seconds;
+        self
+    }
+
+    /// Audits the new release combined with all in this catalog first; writes nothing when together
+    /// they violate a rule.
+    pub fn catalog(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.catalog.catalog = Some(folder.into());
+        self
+    }
+
+    /// Who publishes: earlier releases of the same custodian in the catalog are also compared by
+    /// difference.
+    pub fn custodian(mut self, name: impl Into<String>) -> Self {
+        self.catalog.custodian = Some(name.into());
+        self
+    }
+
+    /// Publishes.
+    pub fn run(self) -> Result<Published, Error> {
+        self.run_with(&Monitor::default())
+    }
+
+    /// Publishes, watched by a monitor that can also cancel.
+    pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Published, Error> {
+        let options = PublishOptions {
+            destination: self.destination,
+            overwrite: self.overwrite,
+            format: self.format,
+            seed: self.seed,
+            candidates: self.candidates,
+            nodes_max: self.nodes_max,
+            seconds_max: self.seconds_max,
+            beside: self.catalog,
+            progress: monitor,
+        };
+        let published = hedgerow_publish::publish(self.policy, &options)?;
+        Ok(Published::new(published, self.explain))
+    }
+}
+
+/// What was published, and how. Serialized, it is what `hedgerow publish --json` prints.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Published {
+    /// The directory of the release.
+    pub release: PathBuf,
+    /// Rows in, out and suppressed.
+    pub rows: Rows,
+    /// How many equivalence classes there are, and their sizes.
+    pub classes: ClassSizes,
+    /// Every guarantee: what is required and what the written tables achieve.
+    pub guarantees: Vec<Claim>,
+    /// The loss measures that have a meaning for the method, by name.
+    pub loss: Map<String, Value>,
+    /// Where the time went.
+    pub seconds: Seconds,
+    /// What ε-cloning did, for the custodian alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cloning: Option<CloneReport>,
+    /// How the lattice was searched, for full-domain recoding.
+    #[serde(flatten)]
+    pub search: Option<Search>,
+    /// What is allowed but probably unintended.
+    #[serde(skip)]
+    pub warnings: Vec<Problem>,
+}
+
+/// Where the time went.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Seconds {
+    /// Reading the source and the earlier releases.
+    pub read: f64,
+    /// Searching for the release.
+    pub search: f64,
+    /// Writing, verifying and auditing it.
+    pub write: f64,
+}
+
+/// How the lattice was searched.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Search {
+    /// The level of every quasi-identifier.
+    pub levels: Map<String, Value>,
+    /// The highest level of every quasi-identifier, in the same order.
+    #[serde(skip)]
+    pub tops: Vec<usize>,
+    /// Whether the loss is proven minimal.
+    pub proven: bool,
+    /// How many nodes satisfy every rule, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u64>,
+    /// How many nodes the lattice has, unless they are more than 2⁶⁴.
+    #[serde(skip)]
+    pub nodes: Option<u64>,
+    /// How the search went, where that was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explain: Option<Explain>,
+}
+
+impl Published {
+    fn new(published: hedgerow_publish::Published, explain: bool) -> Published {
+        let search = published.searched.map(|searched| Search {
+            levels: searched.levels.iter().map(|(name, level, _)| (name.clone(), json!(level))).collect(),
+            tops: searched.levels.iter().map(|&(_, _, top)| top).collect(),
+            proven: searched.proven,
+            candidates: searched.candidates,
+            nodes: searched.explain.nodes,
+            explain: explain.then(|| Explain::from(searched.explain)),
+        });
+        Published {
+            release: published.release,
+            rows: published.rows,
+            classes: published.checked.classes,
+            guarantees: published.checked.claims,
+            loss: published.losses,
+            seconds: Seconds {
+                read: published.read_time.as_secs_f64(),
+                search: published.search_time.as_secs_f64(),
+                write: published.write_time.as_secs_f64(),
+            },
+            cloning: published.cloned,
+            search,
+            warnings: published.warnings.into_iter().map(Problem::warning).collect(),
+        }
+    }
+}
+
+/// What became of the lattice's nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Explain {
+    /// Nodes of the lattice, unless they are more than 2⁶⁴.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
+    /// Distinct rows of the table.
+    pub distinct_rows: u64,
+    /// Nodes evaluated to find a first solution.
+    pub evaluated_first: u64,
+    /// Nodes evaluated to prove that none is better.
+    pub evaluated_proof: u64,
+    /// Of the evaluated nodes, those that satisfy every rule.
+    pub evaluated_holding: u64,
+    /// Nodes pruned because they cannot lose less than the best.
+    pub pruned_by_loss: u64,
+    /// Nodes pruned because a coarser node already suppresses too many rows.
+    pub pruned_by_guarantee: u64,
+    /// Nodes pruned because, by a coarser node, the suppressed rows alone lose more than the best.
+    pub pruned_by_suppression: u64,
+    /// Nodes not visited within the limit.
+    pub not_visited: u64,
+}
+
+impl From<search::Explain> for Explain {
+    fn from(explain: search::Explain) -> Explain {
+        Explain {
+            nodes: explain.nodes,
+            distinct_rows: explain.distinct as u64,
+            evaluated_first: explain.judged_first,
+            evaluated_proof: explain.judged_proof,
+            evaluated_holding: explain.judged_holding,
+            pruned_by_loss: explain.pruned_by_loss,
+            pruned_by_guarantee: explain.pruned_by_guarantee,
+            pruned_by_suppression: explain.pruned_by_suppression,
+            not_visited: explain.not_reached,
+        }
+    }
+}

@@ -1,10 +1,12 @@
-//! Parquet, row group by row group: each worker takes the next group that nobody has read.
+//! Parquet, one column of one row group after the other: each worker takes the next that nobody has read.
 //!
 //! Numbers and dates keep the type that the file declares. Strings are typed as the same texts in a CSV file would
 //! be. Columns that are not wanted are not decoded.
 
 mod cell_type;
 mod cells;
+mod hybrid;
+mod pages;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -29,6 +31,7 @@ use super::{Limits, ReadOptions};
 use crate::{Codes, Table, TableError};
 use cell_type::CellType;
 use cells::{ColumnCoder, Refusal};
+use pages::{Stop, Stored};
 
 pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Result<Table, TableError> {
     let (file, length) = open_file(path)?;
@@ -44,7 +47,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Resul
         return Err(no_rows(path));
     }
     let reading = Reading { path, metadata: &metadata, wanted: &wanted, options, limits };
-    let columns = gather(reading.read_groups()?, &wanted);
+    let columns = gather(reading.read_chunks()?, &wanted);
     assemble(header, columns, rows, &path.display().to_string(), options).map_err(|error| match error {
         AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
         AssembleError::Unfit(unfit) => {
@@ -60,6 +63,7 @@ struct Wanted {
     cells: CellType,
     /// Its place among the columns that a file stores: a column of several parts takes several places.
     leaf: usize,
+    stored: Stored,
 }
 
 fn wanted_columns(
@@ -77,7 +81,13 @@ fn wanted_columns(
         })?;
         let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index);
         let leaf = leaf.ok_or_else(|| TableError::Internal("a column of a Parquet file has no cells".to_owned()))?;
-        wanted.push(Wanted { name: root.name().to_owned(), cells, leaf });
+        let column = schema.column(leaf);
+        let stored = Stored {
+            physical: column.physical_type(),
+            length: usize::try_from(column.type_length()).unwrap_or(0),
+            optional: column.max_def_level() > 0,
+        };
+        wanted.push(Wanted { name: root.name().to_owned(), cells, leaf, stored });
     }
     Ok(wanted)
 }
@@ -110,29 +120,47 @@ struct Reading<'a> {
 
 struct Worker {
     coders: Vec<ColumnCoder>,
-    groups: Vec<(usize, usize, Vec<Codes>)>,
+    chunks: Vec<Chunk>,
+    file: File,
+}
+
+/// The cells of one column in one row group.
+struct Chunk {
+    group: usize,
+    column: usize,
+    rows: usize,
+    codes: Codes,
 }
 
 impl Reading<'_> {
-    /// The error of the earliest group wins, as groups are taken in order and finished once taken.
-    fn read_groups(&self) -> Result<Vec<Worker>, TableError> {
-        let count = self.metadata.num_row_groups();
+    /// The error of the earliest chunk wins, as chunks are taken in order and finished once taken.
+    fn read_chunks(&self) -> Result<Vec<Worker>, TableError> {
+        let count = self.metadata.num_row_groups() * self.wanted.len();
         let next = AtomicUsize::new(0);
         let finished = Mutex::new(Vec::new());
         let first_error: Mutex<Option<(usize, TableError)>> = Mutex::new(None);
+        let fail = |chunk: usize, error: TableError| {
+            next.fetch_max(count, Ordering::Relaxed);
+            let mut first = first_error.lock().expect("no worker panics here");
+            if first.as_ref().is_none_or(|(earliest, _)| chunk < *earliest) {
+                *first = Some((chunk, error));
+            }
+        };
         let run = || {
-            let mut worker = Worker { coders: self.coders(), groups: Vec::new() };
+            // Opened anew: a cloned handle shares its position with the others, and workers would read each other's bytes.
+            let file = match File::open(self.path) {
+                Ok(file) => file,
+                Err(error) => return fail(0, TableError::io(self.path, error)),
+            };
+            let mut worker = Worker { coders: self.coders(), chunks: Vec::new(), file };
             loop {
-                let group = next.fetch_add(1, Ordering::Relaxed);
-                if group >= count {
+                let chunk = next.fetch_add(1, Ordering::Relaxed);
+                if chunk >= count {
                     break;
                 }
-                if let Err(error) = self.read_group(group, &mut worker) {
-                    next.fetch_max(count, Ordering::Relaxed);
-                    let mut first = first_error.lock().expect("no worker panics here");
-                    if first.as_ref().is_none_or(|(earliest, _)| group < *earliest) {
-                        *first = Some((group, error));
-                    }
+                let read = self.read_chunk(chunk / self.wanted.len(), chunk % self.wanted.len(), &mut worker);
+                if let Err(error) = read.and_then(|()| self.options.progress.check()) {
+                    fail(chunk, error);
                 }
             }
             finished.lock().expect("no worker panics here").push(worker);
@@ -148,31 +176,25 @@ impl Reading<'_> {
         self.wanted.iter().map(|column| ColumnCoder::new(column.cells, self.limits.field_bytes)).collect()
     }
 
-    fn read_group(&self, index: usize, worker: &mut Worker) -> Result<(), TableError> {
-        // Opened anew: a cloned handle shares its position with the others, and workers would read each other's bytes.
-        let file = File::open(self.path).map_err(|error| TableError::io(self.path, error))?;
+    fn read_chunk(&self, index: usize, column: usize, worker: &mut Worker) -> Result<(), TableError> {
+        let (wanted, coder) = (&self.wanted[column], &mut worker.coders[column]);
+        let file = worker.file.try_clone().map_err(|error| TableError::io(self.path, error))?;
         let group = self.metadata.row_group(index);
         let rows = declared_rows(self.path, std::slice::from_ref(group))?;
         let properties = Arc::new(ReaderProperties::builder().build());
         let reader = SerializedRowGroupReader::new(Arc::new(file), group, None, properties)
             .map_err(|error| not_parquet(self.path, error))?;
-        for (column, coder) in self.wanted.iter().zip(&mut worker.coders) {
-            if !is_placed(group.column(column.leaf)) {
-                return Err(not_parquet(self.path, format!("column `{}` lies outside of the file", column.name)));
-            }
-            // The decoders assert what a damaged file may break.
-            let taken = catch_unwind(AssertUnwindSafe(|| {
-                let cells = reader.get_column_reader(column.leaf).map_err(Refusal::File)?;
-                coder.take(cells, rows)
-            }));
-            match taken {
-                Ok(taken) => taken.map_err(|refusal| self.refuse(index, column, refusal))?,
-                Err(_) => return Err(not_parquet(self.path, format!("column `{}` cannot be decoded", column.name))),
-            }
+        if !is_placed(group.column(wanted.leaf)) {
+            return Err(not_parquet(self.path, format!("column `{}` lies outside of the file", wanted.name)));
         }
-        let columns = worker.coders.iter_mut().map(ColumnCoder::take_codes).collect();
-        worker.groups.push((index, rows, columns));
-        self.options.progress.advance(u64::try_from(group.compressed_size()).unwrap_or(0));
+        // The decoders assert what a damaged file may break.
+        let taken = catch_unwind(AssertUnwindSafe(|| take(&reader, wanted, rows, coder)));
+        match taken {
+            Ok(taken) => taken.map_err(|refusal| self.refuse(index, wanted, refusal))?,
+            Err(_) => return Err(not_parquet(self.path, format!("column `{}` cannot be decoded", wanted.name))),
+        }
+        worker.chunks.push(Chunk { group: index, column, rows, codes: coder.take_codes() });
+        self.options.progress.advance(u64::try_from(group.column(wanted.leaf).compressed_size()).unwrap_or(0));
         Ok(())
     }
 
@@ -180,12 +202,32 @@ impl Reading<'_> {
         let name = &column.name;
         match refusal {
             Refusal::File(error) => not_parquet(self.path, format!("column `{name}`: {error}")),
+            Refusal::Damaged => not_parquet(self.path, format!("column `{name}` has a damaged page")),
             Refusal::Rows => not_parquet(self.path, format!("column `{name}` has fewer or more rows than declared")),
             Refusal::Cell { row, problem, hint } => {
                 let before: i64 = self.metadata.row_groups()[..group].iter().map(|group| group.num_rows()).sum();
                 let place = format!("{}: row {}", self.path.display(), before as usize + row + 1);
                 TableError::input(place, format!("column `{name}`: {problem}"), hint)
             }
+        }
+    }
+}
+
+/// The codes of a chunk: quickly from the pages as most programs write them, else in whatever encoding they are.
+fn take(
+    reader: &SerializedRowGroupReader<'_, File>,
+    wanted: &Wanted,
+    rows: usize,
+    coder: &mut ColumnCoder,
+) -> Result<(), Refusal> {
+    let mut pages = reader.get_column_page_reader(wanted.leaf).map_err(Refusal::File)?;
+    match pages::take(coder, wanted.stored, pages.as_mut(), rows) {
+        Ok(()) => Ok(()),
+        Err(Stop::Refusal(refusal)) => Err(refusal),
+        Err(Stop::OtherEncoding) => {
+            // What was coded so far is coded again.
+            coder.take_codes();
+            coder.take(reader.get_column_reader(wanted.leaf).map_err(Refusal::File)?, rows)
         }
     }
 }
@@ -198,18 +240,16 @@ fn gather(workers: Vec<Worker>, wanted: &[Wanted]) -> Vec<Gathered> {
         pieces: Vec::new(),
     };
     let mut columns: Vec<Gathered> = wanted.iter().map(new_column).collect();
-    let mut groups = Vec::new();
+    let mut chunks = Vec::new();
     for (number, worker) in workers.into_iter().enumerate() {
-        groups.extend(worker.groups.into_iter().map(|(group, rows, codes)| (group, number, rows, codes)));
+        chunks.extend(worker.chunks.into_iter().map(|chunk| (number, chunk)));
         for (column, coder) in columns.iter_mut().zip(worker.coders) {
             column.dictionaries.push(Some(coder.into_dictionary()));
         }
     }
-    groups.sort_unstable_by_key(|(group, ..)| *group);
-    for (_, worker, rows, codes) in groups {
-        for (column, codes) in columns.iter_mut().zip(codes) {
-            column.pieces.push(Piece { worker, rows, codes: Some(codes) });
-        }
+    chunks.sort_unstable_by_key(|(_, chunk)| chunk.group);
+    for (worker, Chunk { column, rows, codes, .. }) in chunks {
+        columns[column].pieces.push(Piece { worker, rows, codes: Some(codes) });
     }
     columns
 }

@@ -26,6 +26,8 @@ const JULIAN_DAY_OF_EPOCH: i64 = 2_440_588;
 #[derive(Debug)]
 pub(super) enum Refusal {
     File(ParquetError),
+    /// A page does not hold what its header says.
+    Damaged,
     /// The column has another number of rows than its row group declares.
     Rows,
     /// A value that has no place in a table, and its row in the row group.
@@ -36,8 +38,27 @@ pub(super) enum Refusal {
     },
 }
 
+impl Refusal {
+    pub(super) fn cell(row: usize, (problem, hint): Unfit) -> Refusal {
+        Refusal::Cell { row, problem, hint }
+    }
+}
+
 /// What is wrong with a cell, and what to do.
-type Unfit = (String, &'static str);
+pub(super) type Unfit = (String, &'static str);
+
+/// A value in one of Parquet's physical types.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Value<'a> {
+    Boolean(bool),
+    Int32(i32),
+    Int64(i64),
+    Int96([u8; 12]),
+    Float(f32),
+    Double(f64),
+    /// A text, or what else is stored as bytes.
+    Bytes(&'a [u8]),
+}
 
 pub(super) struct ColumnCoder {
     cells: CellType,
@@ -68,48 +89,21 @@ impl ColumnCoder {
         self.dictionary
     }
 
-    /// Codes all cells of a row group's column, which must be as many as the group has rows.
+    /// Codes all cells of a row group's column in any encoding, by way of the library's own decoders.
     pub(super) fn take(&mut self, column: ColumnReader, rows: usize) -> Result<(), Refusal> {
-        let cells = self.cells;
         match column {
-            ColumnReader::BoolColumnReader(reader) => self
-                .drain(reader, rows, |coder, &truth| Ok(coder.dictionary.code(if truth { b"true" } else { b"false" }))),
-            ColumnReader::Int32ColumnReader(reader) => match cells {
-                CellType::Unsigned => {
-                    self.drain(reader, rows, |coder, &value| Ok(coder.code_of_integer(i64::from(value as u32))))
-                }
-                CellType::Date => self.drain(reader, rows, |coder, &days| {
-                    Ok(coder.code_of_number(i128::from(days), || Date(days).to_string()))
-                }),
-                _ => self.drain(reader, rows, |coder, &value| Ok(coder.code_of_whole(i64::from(value)))),
-            },
-            ColumnReader::Int64ColumnReader(reader) => match cells {
-                CellType::Unsigned => self.drain(reader, rows, |coder, &value| {
-                    Ok(coder.code_of_number(i128::from(value as u64), || (value as u64).to_string()))
-                }),
-                _ => self.drain(reader, rows, |coder, &value| Ok(coder.code_of_whole(value))),
-            },
+            ColumnReader::BoolColumnReader(reader) => self.drain(reader, rows, |&truth| Value::Boolean(truth)),
+            ColumnReader::Int32ColumnReader(reader) => self.drain(reader, rows, |&value| Value::Int32(value)),
+            ColumnReader::Int64ColumnReader(reader) => self.drain(reader, rows, |&value| Value::Int64(value)),
             ColumnReader::Int96ColumnReader(reader) => {
-                self.drain(reader, rows, |coder, value| coder.code_of_int96(value))
+                self.drain(reader, rows, |value| Value::Int96(int96_bytes(value)))
             }
-            ColumnReader::FloatColumnReader(reader) => {
-                self.drain(reader, rows, |coder, &value| coder.code_of_float(value))
+            ColumnReader::FloatColumnReader(reader) => self.drain(reader, rows, |&value| Value::Float(value)),
+            ColumnReader::DoubleColumnReader(reader) => self.drain(reader, rows, |&value| Value::Double(value)),
+            ColumnReader::ByteArrayColumnReader(reader) => self.drain(reader, rows, |bytes| Value::Bytes(bytes.data())),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                self.drain(reader, rows, |bytes| Value::Bytes(bytes.data()))
             }
-            ColumnReader::DoubleColumnReader(reader) => {
-                self.drain(reader, rows, |coder, &value| coder.code_of_float(value))
-            }
-            ColumnReader::ByteArrayColumnReader(reader) => match cells {
-                CellType::Decimal { scale } => {
-                    self.drain(reader, rows, |coder, bytes| coder.code_of_decimal(bytes.data(), scale))
-                }
-                _ => self.drain(reader, rows, |coder, bytes| coder.code_of_text(bytes.data())),
-            },
-            ColumnReader::FixedLenByteArrayColumnReader(reader) => match cells {
-                CellType::Decimal { scale } => {
-                    self.drain(reader, rows, |coder, bytes| coder.code_of_decimal(bytes.data(), scale))
-                }
-                _ => self.drain(reader, rows, |coder, bytes| coder.code_of_half(bytes.data())),
-            },
         }
     }
 
@@ -118,13 +112,14 @@ impl ColumnCoder {
         &mut self,
         mut reader: ColumnReaderImpl<T>,
         rows: usize,
-        code: impl Fn(&mut ColumnCoder, &T::T) -> Result<u32, Unfit>,
+        value_of: impl Fn(&T::T) -> Value<'_>,
     ) -> Result<(), Refusal> {
-        let (mut levels, mut values) = (Vec::new(), Vec::new());
+        let (mut levels, mut values, mut codes) = (Vec::new(), Vec::new(), Vec::new());
         let mut done = 0;
         loop {
             levels.clear();
             values.clear();
+            codes.clear();
             let (records, present, _) =
                 reader.read_records(BATCH_ROWS, Some(&mut levels), None, &mut values).map_err(Refusal::File)?;
             if records == 0 {
@@ -133,23 +128,63 @@ impl ColumnCoder {
             if done + records > rows {
                 return Err(Refusal::Rows);
             }
-            let mut present = values[..present].iter();
-            for row in 0..records {
-                let value = if levels.is_empty() || levels[row] > 0 { present.next() } else { None };
-                let code = value.map(|value| code(self, value)).transpose().map_err(|(problem, hint)| {
-                    // The first row that fails, though the column goes on.
-                    Refusal::Cell { row: done + row, problem, hint }
+            for (index, value) in values[..present].iter().enumerate() {
+                let code = self.code_of(value_of(value)).map_err(|unfit| {
+                    let mut with_value = (0..records).filter(|&row| levels.is_empty() || levels[row] > 0);
+                    Refusal::cell(done + with_value.nth(index).unwrap_or(index), unfit)
                 })?;
-                self.push(code.unwrap_or(ABSENT));
+                codes.push(code);
+            }
+            if levels.is_empty() {
+                self.extend(&codes);
+            } else {
+                self.extend_sparse(&codes, levels.iter().map(|&level| level > 0));
             }
             done += records;
         }
     }
 
-    fn push(&mut self, code: u32) {
-        self.dictionary.absent |= code == ABSENT;
+    /// Appends cells that all have a value.
+    pub(super) fn extend(&mut self, codes: &[u32]) {
         widen(&mut self.codes, self.dictionary.cardinality());
-        self.codes.push(code);
+        match &mut self.codes {
+            Codes::U8(column) => column.extend(codes.iter().map(|&code| code as u8)),
+            Codes::U16(column) => column.extend(codes.iter().map(|&code| code as u16)),
+            Codes::U32(column) => column.extend_from_slice(codes),
+        }
+    }
+
+    /// Appends cells of which only some have a value, `codes` being theirs.
+    pub(super) fn extend_sparse(&mut self, codes: &[u32], has_value: impl Iterator<Item = bool>) {
+        widen(&mut self.codes, self.dictionary.cardinality());
+        let mut codes = codes.iter();
+        for has_value in has_value {
+            let code = if has_value { codes.next().copied().unwrap_or(ABSENT) } else { ABSENT };
+            self.dictionary.absent |= code == ABSENT;
+            self.codes.push(code);
+        }
+    }
+
+    /// The code of a value, which is written out as text when it is new.
+    pub(super) fn code_of(&mut self, value: Value<'_>) -> Result<u32, Unfit> {
+        match (value, self.cells) {
+            (Value::Boolean(truth), _) => Ok(self.dictionary.code(if truth { b"true" } else { b"false" })),
+            (Value::Int32(value), CellType::Unsigned) => Ok(self.code_of_integer(i64::from(value as u32))),
+            (Value::Int32(days), CellType::Date) => {
+                Ok(self.code_of_number(i128::from(days), || Date(days).to_string()))
+            }
+            (Value::Int32(value), _) => Ok(self.code_of_whole(i64::from(value))),
+            (Value::Int64(value), CellType::Unsigned) => {
+                Ok(self.code_of_number(i128::from(value as u64), || (value as u64).to_string()))
+            }
+            (Value::Int64(value), _) => Ok(self.code_of_whole(value)),
+            (Value::Int96(bytes), _) => self.code_of_int96(bytes),
+            (Value::Float(value), _) => self.code_of_float(value),
+            (Value::Double(value), _) => self.code_of_float(value),
+            (Value::Bytes(bytes), CellType::Decimal { scale }) => self.code_of_decimal(bytes, scale),
+            (Value::Bytes(bytes), CellType::Half) => self.code_of_half(bytes),
+            (Value::Bytes(text), _) => self.code_of_text(text),
+        }
     }
 
     fn code_of_number(&mut self, bits: i128, text: impl FnOnce() -> String) -> u32 {
@@ -182,13 +217,11 @@ impl ColumnCoder {
         }
     }
 
-    fn code_of_int96(&mut self, value: &Int96) -> Result<u32, Unfit> {
-        let &[low, high, day] = value.data() else {
-            return Err(unfit("a timestamp of another length than twelve bytes"));
-        };
-        let nanos = u64::from(high) << 32 | u64::from(low);
-        let days = i64::from(day) - JULIAN_DAY_OF_EPOCH;
-        let nanos = i64::try_from(nanos).ok().filter(|nanos| (0..NANOS_PER_DAY).contains(nanos));
+    /// The nanoseconds of a day, then the day.
+    fn code_of_int96(&mut self, bytes: [u8; 12]) -> Result<u32, Unfit> {
+        let bits = bytes.iter().rev().fold(0u128, |bits, &byte| bits << 8 | u128::from(byte));
+        let days = (bits >> 64) as i64 - JULIAN_DAY_OF_EPOCH;
+        let nanos = i64::try_from(bits as u64).ok().filter(|nanos| (0..NANOS_PER_DAY).contains(nanos));
         let Some(nanos) = nanos else { return Err(unfit("a timestamp with more than a day in its hours")) };
         let bits = i128::from(days) << 64 | i128::from(nanos);
         Ok(self.code_of_number(bits, || texts::moment(days, nanos, 9, false).unwrap_or_default()))
@@ -240,6 +273,14 @@ impl ColumnCoder {
     }
 }
 
+fn int96_bytes(value: &Int96) -> [u8; 12] {
+    let mut bytes = [0; 12];
+    for (part, number) in bytes.chunks_exact_mut(4).zip(value.data()) {
+        part.copy_from_slice(&number.to_le_bytes());
+    }
+    bytes
+}
+
 fn unfit(problem: &str) -> Unfit {
-    (problem.to_owned(), "mend the value, or leave the column out")
+    (problem.to_owned(), "mend the value, or omit the column")
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ::parquet::basic::Encoding;
 use ::parquet::data_type::*;
-use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use ::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::parser::parse_message_type;
 use rand::rngs::StdRng;
@@ -242,7 +242,7 @@ fn a_column_without_nulls_and_one_beside_a_list_are_read() {
 
 /// Workers that share one handle's position read each other's row groups, or none: each must have its own.
 #[test]
-fn row_groups_are_read_side_by_side() {
+fn row_groups_are_read_in_parallel() {
     let numbers: Vec<i64> = (0..6000).map(|row| row * 7919 % 6007).collect();
     let texts_of: Vec<String> = numbers.iter().map(|number| format!("text {number}")).collect();
     let columns = [Cells::Int64(numbers.iter().copied().map(Some).collect()), Cells::texts(&texts_of)];
@@ -317,6 +317,57 @@ fn parquet_and_csv_of_the_same_texts_are_the_same_table() {
         assert_eq!(from_parquet, from_csv);
     }
     assert_eq!(from_csv.columns[0].domain.kind(), Kind::Integer);
+}
+
+/// Small pages of both versions, nulls or none, a dictionary that is given up within a row group.
+#[test]
+fn pages_of_every_layout_give_the_same_table() {
+    let mut random = StdRng::seed_from_u64(4);
+    for share_missing in [0.0, 0.3, 1.0] {
+        let ages: Vec<Option<i32>> =
+            (0..3000).map(|_| (!random.random_bool(share_missing)).then(|| random.random_range(0..700))).collect();
+        let heights: Vec<Option<f64>> =
+            ages.iter().map(|_| (!random.random_bool(share_missing)).then(|| random.random::<f32>().into())).collect();
+        let words: Vec<Option<String>> =
+            ages.iter().map(|age| age.map(|age| format!("a text of some length, number {}", age * 7 % 500))).collect();
+        let columns = [
+            Cells::Int32(ages.clone()),
+            Cells::Double(heights.clone()),
+            Cells::Bytes(words.iter().map(|word| word.as_deref().map(ByteArray::from)).collect()),
+        ];
+        let from_memory = crate::Table::from_columns(
+            [
+                ("age", crate::Cells::Texts(ages.iter().map(|age| age.map(|age| age.to_string())).collect())),
+                ("height", heights.into()),
+                ("word", words.into()),
+            ],
+            &ReadOptions::default(),
+        )
+        .unwrap();
+        let repetitions = if share_missing == 0.0 { &["optional", "required"][..] } else { &["optional"] };
+        for (repetition, version, dictionary_bytes, page_rows) in repetitions.iter().flat_map(|repetition| {
+            let versions = [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0];
+            versions.map(|version| (repetition, version, 1 << 20, 50)).into_iter().chain([
+                (repetition, WriterVersion::PARQUET_1_0, 64, 70),
+                (repetition, WriterVersion::PARQUET_2_0, 64, 30_000),
+            ])
+        }) {
+            let schema = "int32 age; double height; binary word (STRING);";
+            let schema: String = schema.split_inclusive(';').map(|field| format!("{repetition} {field}")).collect();
+            let (_directory, path) = write_file(&schema, &columns, 1100, |properties| {
+                properties
+                    .set_writer_version(version)
+                    .set_dictionary_page_size_limit(dictionary_bytes)
+                    .set_data_page_row_count_limit(page_rows)
+                    .set_write_batch_size(10)
+            });
+            let table = read_table(&path, &ReadOptions::default()).unwrap();
+            assert_eq!(
+                table, from_memory,
+                "{share_missing} missing, {repetition}, {version:?}, {dictionary_bytes} bytes"
+            );
+        }
+    }
 }
 
 /// Bytes are changed at random. What is left is read or refused, and never stops the program.

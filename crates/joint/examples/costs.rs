@@ -12,7 +12,7 @@ use std::time::Instant;
 use hedgerow_cuts::Axis;
 use hedgerow_joint::{Agreed, Joint, JointRule};
 use hedgerow_policy::Policy;
-use hedgerow_privacy::{Model, models};
+use hedgerow_privacy::{Context, Model, models};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_smc::{Forecast, baseline};
 use hedgerow_table::progress::NoProgress;
@@ -31,7 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         for k in [5, 50, 500] {
             let began = Instant::now();
             let mut agreed = agree(&bound, true, false).ok_or("rules that custodians cannot keep together")?;
-            let guarantee = models::guarantee(&Model::KAnonymity { k }, None, None).map_err(|_| "k-anonymity")?;
+            let guarantee =
+                models::guarantee(&Model::KAnonymity { k }, &Context::default()).map_err(|_| "k-anonymity")?;
             agreed.rules = vec![JointRule { protect: None, guarantees: vec![guarantee], tree: None }];
             let largest = agreed.axes.iter().map(Axis::size).max().unwrap_or(2);
             let agreed = Arc::new(agreed);

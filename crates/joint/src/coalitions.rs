@@ -105,7 +105,7 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
-    use hedgerow_privacy::{Model, models};
+    use hedgerow_privacy::{Context, Model, models};
     use hedgerow_table::Ratio;
     use rand::rngs::StdRng;
     use rand::{RngExt as _, SeedableRng as _};
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn agreed(models: &[Model], protect: Option<usize>, towards: u64) -> Agreed {
-        let guarantees = models.iter().map(|model| models::guarantee(model, None, None).unwrap()).collect();
+        let guarantees = models.iter().map(|model| models::guarantee(model, &Context::default()).unwrap()).collect();
         let rules = vec![JointRule { protect, guarantees, tree: None }];
         let (axes, cardinalities) = (Vec::new(), vec![4]);
         Agreed { axes, cardinalities, carries: false, rules, strict: true, tight: false, sites: 1, towards }

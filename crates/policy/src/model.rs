@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use hedgerow_config::number::{ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, SHARE, SHARE_ABOVE_ZERO};
 use hedgerow_config::{At, Data, Field, Fields, Node, Reader, listed, quoted};
 use hedgerow_privacy::{Distance, Model, Reading};
-use hedgerow_table::Ratio;
 
 use crate::words::{DISTANCES, MODELS, READINGS, RULE};
 
@@ -25,7 +24,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Model> {
     let words = MODELS.iter().find(|words| words.model.name == name)?;
     let fields = reader.table(node, words.keys, RULE[2].example)?;
     let model = parameters(reader, &fields, name)?;
-    if asks_nothing(&model) {
+    if model.is_vacuous() {
         let hint = "choose a stronger parameter, or remove the requirement";
         reader.warn(&node.at, format!("{} with these parameters holds for any table", quoted(name)), hint);
     }
@@ -39,9 +38,7 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
     Some(match name {
         "k-anonymity" => Model::KAnonymity { k: whole(reader, "k")? },
         "distinct-l-diversity" => Model::DistinctLDiversity { l: whole(reader, "l")? },
-        "cross-release-l-diversity" => {
-            Model::CrossReleaseLDiversity { l: whole(reader, "l")?, community: Default::default() }
-        }
+        "cross-release-l-diversity" => Model::CrossReleaseLDiversity { l: whole(reader, "l")? },
         "frequency-l-diversity" => Model::FrequencyLDiversity { l: ratio(reader, "l", AT_LEAST_ONE)? },
         "entropy-l-diversity" => Model::EntropyLDiversity { l: ratio(reader, "l", AT_LEAST_ONE)? },
         "recursive-l-diversity" => {
@@ -122,19 +119,4 @@ fn read_values(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Vec<String>>
         values.push(value);
     }
     Some(values)
-}
-
-fn asks_nothing(model: &Model) -> bool {
-    let one = Ratio::integer(1);
-    match model {
-        Model::KAnonymity { k } => *k == 1,
-        Model::DistinctLDiversity { l } => *l == 1,
-        Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => *l == one,
-        Model::TCloseness { t, .. } => *t == one,
-        Model::AlphaKAnonymity { alpha, k, .. } => *alpha == one && *k == 1,
-        Model::EpsilonMAnonymity { m: l, .. } | Model::DeltaLDiversity { l, .. } => *l == one,
-        // Releases can leave nothing together, even where each of them has values; and with any ε, every class must still
-        // hold every value.
-        Model::RecursiveLDiversity { .. } | Model::CrossReleaseLDiversity { .. } | Model::EpsilonClone { .. } => false,
-    }
 }

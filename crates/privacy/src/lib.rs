@@ -13,3 +13,4 @@ pub use distribution::{Distribution, Tree};
 pub use guarantee::{Absorbing, Class, Guarantee, OnMerge};
 pub use judge::{Judge, Rule, Verdict};
 pub use model::{Distance, Model, Reading};
+pub use models::{Community, Context};

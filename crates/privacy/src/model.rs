@@ -1,11 +1,7 @@
 //! The privacy models by name, with their parameters as a policy gives them. What each one means is in its own file.
 
-use std::sync::Arc;
-
 use hedgerow_table::{Domain, Ratio};
 use serde_json::{Map, Value, json};
-
-use crate::models::Community;
 
 /// How far apart two values of a protected attribute are, for t-closeness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,8 +71,8 @@ pub enum Model {
     DeltaLDiversity { delta: Ratio, l: Ratio, reading: Reading },
     /// `epsilon` from 0 to 1.
     EpsilonClone { epsilon: Ratio },
-    /// `l` at least 1; `community` is empty until the earlier releases have been read.
-    CrossReleaseLDiversity { l: u64, community: Arc<Community> },
+    /// `l` at least 1. Which earlier releases it is judged with is no part of the model.
+    CrossReleaseLDiversity { l: u64 },
 }
 
 impl Model {
@@ -107,16 +103,27 @@ impl Model {
         matches!(self, Model::EpsilonMAnonymity { .. } | Model::DeltaLDiversity { .. })
     }
 
+    /// Whether no class could fail it, whatever its values: such a requirement protects nobody.
+    pub fn is_vacuous(&self) -> bool {
+        let one = Ratio::integer(1);
+        match self {
+            Model::KAnonymity { k } => *k == 1,
+            Model::DistinctLDiversity { l } => *l == 1,
+            Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => *l == one,
+            // The most frequent value is less than c times all rows.
+            Model::RecursiveLDiversity { c, l } => *l == 1 && c.numerator > c.denominator,
+            Model::TCloseness { t, .. } => *t == one,
+            Model::AlphaKAnonymity { alpha, k, .. } => *alpha == one && *k == 1,
+            Model::EpsilonMAnonymity { m: l, .. } | Model::DeltaLDiversity { l, .. } => *l == one,
+            // Releases can leave no value together, even where each of them has some; and whatever ε is, a class must still
+            // hold every value of the table.
+            Model::CrossReleaseLDiversity { .. } | Model::EpsilonClone { .. } => false,
+        }
+    }
+
     /// The codes of the values that (α,k)-anonymity limits, in the protected attribute's domain; a value that does not
     /// occur limits nothing.
-    ///
-    /// For cross-release l-diversity, the code of every value of the community's vocabulary, `u32::MAX` where there is none.
-    pub fn limited_codes(&self, protect: Option<&Domain>) -> Option<Vec<u32>> {
-        if let (Model::CrossReleaseLDiversity { community, .. }, Some(domain)) = (self, protect) {
-            let missing = |value: &String| domain.missing_code().filter(|_| value.is_empty());
-            let code = |value: &String| domain.code_of(value).or_else(|| missing(value)).unwrap_or(u32::MAX);
-            return Some(community.vocabulary.iter().map(code).collect());
-        }
+    pub(crate) fn limited_codes(&self, protect: Option<&Domain>) -> Option<Vec<u32>> {
         let (Model::AlphaKAnonymity { values: Some(values), .. }, Some(domain)) = (self, protect) else { return None };
         Some(values.iter().filter_map(|value| domain.code_of(value)).collect())
     }
@@ -138,10 +145,7 @@ impl Model {
                 json!({ "delta": number(*delta), "l": number(*l), "reading": reading.name() })
             }
             Model::EpsilonClone { epsilon } => json!({ "epsilon": number(*epsilon) }),
-            Model::CrossReleaseLDiversity { l, community } => {
-                let digests: Vec<&str> = community.releases.iter().map(|release| release.digest.as_str()).collect();
-                json!({ "l": l, "releases": digests })
-            }
+            Model::CrossReleaseLDiversity { l } => json!({ "l": l }),
         };
         match required {
             Value::Object(map) => map,
@@ -159,8 +163,7 @@ impl Model {
         Some(match name {
             "k-anonymity" => Model::KAnonymity { k: whole("k")? },
             "distinct-l-diversity" => Model::DistinctLDiversity { l: whole("l")? },
-            // Which releases it was judged beside is told by digests, which cannot be read back into tables.
-            "cross-release-l-diversity" => Model::CrossReleaseLDiversity { l: whole("l")?, community: Arc::default() },
+            "cross-release-l-diversity" => Model::CrossReleaseLDiversity { l: whole("l")? },
             "frequency-l-diversity" => Model::FrequencyLDiversity { l: at_least_one("l")? },
             "entropy-l-diversity" => Model::EntropyLDiversity { l: at_least_one("l")? },
             "recursive-l-diversity" => Model::RecursiveLDiversity { c: ratio("c").filter(above_zero)?, l: whole("l")? },
@@ -222,7 +225,7 @@ mod tests {
             Model::EpsilonMAnonymity { epsilon: ratio(15.0), m: ratio(2.5), relative: false },
             Model::DeltaLDiversity { delta: ratio(7.5), l: ratio(2.0), reading: Reading::Window },
             Model::DeltaLDiversity { delta: ratio(1e17), l: ratio(1.1), reading: Reading::Pairwise },
-            Model::CrossReleaseLDiversity { l: 3, community: Arc::default() },
+            Model::CrossReleaseLDiversity { l: 3 },
         ] {
             assert_eq!(Model::from_required(model.name(), &model.required()), Some(model));
         }

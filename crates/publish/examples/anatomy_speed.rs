@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use hedgerow_policy::Policy;
-use hedgerow_privacy::{Distribution, Model, models};
+use hedgerow_privacy::{Context, Distribution, Model, models};
 use hedgerow_publish::anatomy::{Allowed, Buckets, Chance, at_random, in_blocks, line};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_table::{Column, NoProgress, Ratio, Table};
@@ -38,7 +38,7 @@ fn main() {
     let cardinality = income.domain.cardinality();
     let model = Model::FrequencyLDiversity { l: Ratio::integer(l) };
     let allowed = Allowed::new(
-        vec![models::guarantee(&model, None, None).expect("no distances are measured")],
+        vec![models::guarantee(&model, &Context::default()).expect("no distances are measured")],
         Distribution::default(),
     );
     let random = fastest("assignment = \"random\", one core", rows, || {

@@ -10,6 +10,7 @@ use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
 use hedgerow_privacy::models::{Community, EarlierRelease};
 use hedgerow_publish::bind::Bound;
+use hedgerow_publish::community::EarlierReleases;
 use hedgerow_publish::loss::LossModel;
 use hedgerow_publish::search::{Budget, FullDomain, Outcome, search};
 use hedgerow_table::read::{ReadOptions, read_csv_bytes};
@@ -39,7 +40,7 @@ fn main() {
         let seconds = start.elapsed().as_secs_f64();
         println!("{earlier} earlier attributes: {} minimal sets in {seconds:.4} s", community.minimal_sets());
         for l in [5u64, 10, 20, 30] {
-            let model = || Some(Model::CrossReleaseLDiversity { l, community: community.clone().into() });
+            let model = || Some((Model::CrossReleaseLDiversity { l }, community.clone()));
             let (all, slow) = find(&table, &names[..5], folder.path(), model(), l, true);
             let (best, fast) = find(&table, &names[..5], folder.path(), model(), l, false);
             let levels = best.best.map(|best| best.levels);
@@ -77,15 +78,17 @@ fn find(
     table: &Table,
     quasi: &[String],
     folder: &Path,
-    model: Option<Model>,
+    model: Option<(Model, Community)>,
     l: u64,
     candidates: bool,
 ) -> (Outcome, f64) {
     let mut policy = policy(quasi, folder, l);
-    if let Some(model) = model {
+    let mut earlier = EarlierReleases::default();
+    if let Some((model, community)) = model {
         policy.rules[0].require = vec![model];
+        earlier.communities.insert(SENSITIVE.to_owned(), community.into());
     }
-    let bound = Bound::new(&policy, table).expect("it fits");
+    let bound = Bound::with_earlier(&policy, table, earlier).expect("it fits");
     let start = Instant::now();
     let judge = bound.judge().expect("few attributes");
     let loss = LossModel::new(policy.publish.loss, &bound.loss_attributes(), table.rows as u64, 1);

@@ -2,17 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use hedgerow_cuts::Axis;
 use hedgerow_policy::{Attribute, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
-use hedgerow_privacy::{Distribution, Judge, Model, Rule, Tree, models};
+use hedgerow_privacy::{Community, Context, Distribution, Judge, Model, Rule, Tree, models};
 use hedgerow_table::frequency::Layout;
 use hedgerow_table::read::{ReadOptions, read_table};
 use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError};
 use hedgerow_verify::check::NamedRule;
 use serde_json::Value;
 
+use crate::community::EarlierReleases;
 use crate::error::PublishError;
 use crate::loss::LossAttribute;
 
@@ -56,7 +58,7 @@ pub fn rules_for(policy: &Policy, table: &Table) -> Result<Vec<NamedRule>, Table
             _ => None,
         };
         let (know, protect, require) = (rule.know.clone(), rule.protect.clone(), rule.require.clone());
-        rules.push(NamedRule { know, protect, require, tree });
+        rules.push(NamedRule { know, protect, require, tree, community: None });
     }
     Ok(rules)
 }
@@ -96,6 +98,8 @@ pub struct Bound<'a> {
     protected: HashMap<String, Hierarchy>,
     /// Rows per code of each quasi attribute.
     counts: Vec<Vec<u64>>,
+    /// The releases that are published already.
+    earlier: EarlierReleases,
     /// What is allowed but probably not meant.
     pub warnings: Vec<InputError>,
 }
@@ -109,6 +113,15 @@ pub struct Quasi<'a> {
 
 impl<'a> Bound<'a> {
     pub fn new(policy: &'a Policy, table: &'a Table) -> Result<Bound<'a>, PublishError> {
+        Bound::with_earlier(policy, table, EarlierReleases::default())
+    }
+
+    /// A policy bound to its table and to the releases that are published already.
+    pub fn with_earlier(
+        policy: &'a Policy,
+        table: &'a Table,
+        earlier: EarlierReleases,
+    ) -> Result<Bound<'a>, PublishError> {
         for attribute in &policy.attributes {
             if !table.header.contains(&attribute.name) {
                 let hint =
@@ -149,7 +162,8 @@ impl<'a> Bound<'a> {
             }
         }
         let counts = quasi.iter().map(|quasi| quasi.column.counts()).collect();
-        let mut bound = Bound { policy, table, quasi, judged, protected, counts, warnings: policy.warnings.clone() };
+        let warnings = policy.warnings.iter().chain(&earlier.warnings).cloned().collect();
+        let mut bound = Bound { policy, table, quasi, judged, protected, counts, earlier, warnings };
         bound.warn_of_identifying_plain();
         bound.warn_of_left_out_columns();
         bound.check_limited_values()?;
@@ -213,7 +227,9 @@ impl<'a> Bound<'a> {
             for (model, place) in rule.require.iter().zip(&rule.require_places) {
                 let name = rule.protect.as_deref().unwrap_or_default();
                 let refused = |unfit: NotNumbers| unfit.refusal(name, model.name(), place.clone());
-                guarantees.push(models::guarantee(model, domain, tree.as_ref()).map_err(refused)?);
+                let community = self.community(name);
+                let context = Context { protect: domain, tree: tree.as_ref(), community };
+                guarantees.push(models::guarantee(model, &context).map_err(refused)?);
             }
             rules.push(Rule {
                 know: rule.know.iter().map(position).collect(),
@@ -225,6 +241,11 @@ impl<'a> Bound<'a> {
         }
         let allowed = self.policy.publish.suppression.floor_of(self.table.rows as u64);
         Ok(Judge::new(layout, cardinalities, rules, allowed))
+    }
+
+    /// What earlier releases disclose of a protected attribute.
+    pub(crate) fn community(&self, protect: &str) -> Option<&Arc<Community>> {
+        self.earlier.communities.get(protect)
     }
 
     pub(crate) fn tree(&self, protect: &str) -> Option<Tree> {
@@ -253,6 +274,7 @@ impl<'a> Bound<'a> {
                 protect: rule.protect.clone(),
                 require: rule.require.clone(),
                 tree: rule.protect.as_ref().and_then(|name| trees.get(name)).cloned(),
+                community: rule.protect.as_ref().and_then(|name| self.community(name)).cloned(),
             })
             .collect()
     }
@@ -302,7 +324,7 @@ impl<'a> Bound<'a> {
             let Some(column) = rule.protect.as_ref().and_then(|name| self.table.column(name)) else { continue };
             for (model, place) in rule.require.iter().zip(&rule.require_places) {
                 if model.needs_numbers() {
-                    models::guarantee(model, Some(&column.domain), None)
+                    models::guarantee(model, &Context { protect: Some(&column.domain), ..Context::default() })
                         .map_err(|unfit| unfit.refusal(&column.name, model.name(), place.clone()))?;
                 }
             }

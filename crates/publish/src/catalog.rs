@@ -223,7 +223,7 @@ fn refuse_breach(releases: &[&Release], adversary: &str, policy: &Policy, people
 fn values_asked(policy: &Policy, protect: &str) -> u64 {
     let rules = policy.rules.iter().filter(|rule| rule.protect.as_deref() == Some(protect));
     let asked = rules.flat_map(|rule| &rule.require).map(|model| match model {
-        Model::DistinctLDiversity { l } | Model::CrossReleaseLDiversity { l, .. } => *l,
+        Model::DistinctLDiversity { l } | Model::CrossReleaseLDiversity { l } => *l,
         Model::RecursiveLDiversity { l, .. } => *l,
         Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => l.numerator.div_ceil(l.denominator.max(1)),
         _ => 2,

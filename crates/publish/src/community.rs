@@ -1,7 +1,7 @@
 //! The community of a policy: the releases that are out there already, opened as a stranger opens them, and bound to the
 //! rules that look at them.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -58,16 +58,26 @@ pub fn releases(policy: &Policy) -> Result<Vec<PathBuf>, PublishError> {
     Ok(paths)
 }
 
-/// The policy with the earlier releases in the rules that ask for them. Refuses values that do not match, and a
+/// The releases that are published already, as the rules of a policy see them.
+#[derive(Debug, Clone, Default)]
+pub struct EarlierReleases {
+    /// By protected attribute.
+    pub communities: HashMap<String, Arc<Community>>,
+    /// Where one of them contradicts itself.
+    pub warnings: Vec<InputError>,
+}
+
+/// Reads the earlier releases that the policy's rules are judged with. Refuses values that do not match, and a
 /// community that leaves too few values by itself: then nothing that is published now can hold.
-pub(crate) fn bind<'p>(
-    policy: &'p Policy,
+pub(crate) fn read_earlier(
+    policy: &Policy,
     table: &Table,
     progress: &dyn Progress,
-) -> Result<Cow<'p, Policy>, PublishError> {
-    let asks = |model: &Model| matches!(model, Model::CrossReleaseLDiversity { .. });
-    if !policy.rules.iter().flat_map(|rule| &rule.require).any(asks) {
-        return Ok(Cow::Borrowed(policy));
+) -> Result<EarlierReleases, PublishError> {
+    let requires = |model: &Model| matches!(model, Model::CrossReleaseLDiversity { .. });
+    let mut found = EarlierReleases::default();
+    if !policy.rules.iter().flat_map(|rule| &rule.require).any(requires) {
+        return Ok(found);
     }
     progress.stage("reading earlier releases", None);
     let mut opened = Vec::new();
@@ -75,27 +85,28 @@ pub(crate) fn bind<'p>(
         opened.push(open_any(&path, progress)?);
     }
     let earlier = opened.iter().map(Earlier::of).collect::<Result<Vec<_>, _>>()?;
-    let mut policy = policy.clone();
     for release in &opened {
-        let hint = "its tables are what counts here; `hedgerow audit` tells everything that is wrong with it";
+        let hint = "only its tables are used here; an audit of it reports everything that is wrong";
         let warn = |problem: &String| InputError::new(release.name(), problem.clone(), hint);
-        policy.warnings.extend(release.contradictions().iter().map(warn));
+        found.warnings.extend(release.contradictions().iter().map(warn));
     }
-    for rule in &mut policy.rules {
-        let Some(protect) = rule.protect.clone() else { continue };
-        for model in &mut rule.require {
-            let Model::CrossReleaseLDiversity { l, community } = model else { continue };
-            let read = community_of(&protect, &earlier)?;
-            if let Some(column) = table.column(&protect) {
-                let domain = &column.domain;
-                let values: Vec<String> = (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect();
-                refuse_other_values(&read, &protect, &values, table.rows as u64)?;
+    for rule in &policy.rules {
+        let Some(protect) = &rule.protect else { continue };
+        for model in &rule.require {
+            let Model::CrossReleaseLDiversity { l } = model else { continue };
+            if !found.communities.contains_key(protect) {
+                let read = community_of(protect, &earlier)?;
+                if let Some(column) = table.column(protect) {
+                    let domain = &column.domain;
+                    let values: Vec<String> = (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect();
+                    refuse_other_values(&read, protect, &values, table.rows as u64)?;
+                }
+                found.communities.insert(protect.clone(), Arc::new(read));
             }
-            refuse_broken(&read, &protect, *l, &rule.place)?;
-            *community = Arc::new(read);
+            refuse_broken(&found.communities[protect], protect, *l, &rule.place)?;
         }
     }
-    Ok(Cow::Owned(policy))
+    Ok(found)
 }
 
 fn refuse_broken(community: &Community, protect: &str, l: u64, place: &str) -> Result<(), PublishError> {

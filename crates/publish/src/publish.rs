@@ -100,8 +100,8 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
         _ => {}
     }
     let table = read_source(policy, options.progress)?;
-    let policy = community::bind(policy, &table, options.progress)?;
-    let bound = Bound::new(&policy, &table)?;
+    let earlier = community::read_earlier(policy, &table, options.progress)?;
+    let bound = Bound::with_earlier(policy, &table, earlier)?;
     let read_time = started.elapsed();
     let searching = Instant::now();
     let mut rng = generalized::rng(options)?;
@@ -128,7 +128,7 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
     };
     let (verified, checked) = staged.verify(manifest, named, describe, options.progress)?;
     written.wait()?;
-    let release = catalog::place(verified, &policy, &table, &options.beside, options.progress)?;
+    let release = catalog::place(verified, policy, &table, &options.beside, options.progress)?;
     let warnings = bound.warnings.iter().cloned().chain(warnings).collect();
     let write_time = writing.elapsed();
     Ok(Published { release, rows, checked, losses, searched, cloned, read_time, search_time, write_time, warnings })

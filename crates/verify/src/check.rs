@@ -1,13 +1,15 @@
 //! Recomputes guarantees from a released table, by its own bytes and nothing else.
 
+use std::sync::Arc;
+
 use hedgerow_release::manifest::{Claim, ClassSizes};
 use hedgerow_table::frequency::{FrequencySet, Layout};
-use hedgerow_table::{Codes, InputError, Table, TableError, with_words};
-use serde_json::{Map, Value, json};
+use hedgerow_table::{Codes, Domain, InputError, Table, TableError, with_words};
+use serde_json::{Value, json};
 
 use hedgerow_privacy::guarantee::Measure;
 use hedgerow_privacy::judge::Achieved;
-use hedgerow_privacy::{Judge, Model, Rule, Tree, models};
+use hedgerow_privacy::{Community, Context, Judge, Model, Rule, Tree, models};
 
 /// A rule in terms of a table's columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,8 +17,40 @@ pub struct NamedRule {
     pub know: Vec<String>,
     pub protect: Option<String>,
     pub require: Vec<Model>,
-    /// The protected attribute's hierarchy over the table's own domain, where a model asks for it.
+    /// The protected attribute's hierarchy over the table's own domain, where a model requires it.
     pub tree: Option<Tree>,
+    /// What earlier releases disclose of the protected attribute, where a model requires it.
+    pub community: Option<Arc<Community>>,
+}
+
+impl NamedRule {
+    /// What the rule's models are judged with. `protect` holds the protected attribute's values.
+    pub fn context<'a>(&'a self, protect: Option<&'a Domain>) -> Context<'a> {
+        Context { protect, tree: self.tree.as_ref(), community: self.community.as_ref() }
+    }
+
+    /// A guarantee of the rule as a manifest and a report have it.
+    pub fn claim(&self, model: &Model, achieved: &Achieved) -> Claim {
+        let mut claim = claim(model, &self.know, self.protect.as_ref(), achieved);
+        if let (Model::CrossReleaseLDiversity { .. }, Some(community)) = (model, &self.community) {
+            let digests = community.releases.iter().map(|release| Value::from(release.digest.as_str()));
+            claim.required.insert("releases".to_owned(), digests.collect());
+        }
+        claim
+    }
+}
+
+/// A guarantee as a report has it, without the releases that it was judged with.
+pub fn claim(model: &Model, know: &[String], protect: Option<&String>, achieved: &Achieved) -> Claim {
+    let measures = achieved.measures.iter();
+    Claim {
+        model: model.name().to_owned(),
+        required: model.required(),
+        achieved: measures.map(|measure| (measure.name.to_owned(), rounded(measure))).collect(),
+        know: know.to_vec(),
+        protect: protect.filter(|_| model.needs_protect()).cloned(),
+        holds: achieved.holds,
+    }
 }
 
 /// What a table reaches.
@@ -58,7 +92,7 @@ pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: 
     for rule in rules {
         let domain = rule.protect.as_ref().map(|name| &columns[position(name)].domain);
         let guarantee = |model: &Model| {
-            models::guarantee(model, domain, rule.tree.as_ref())
+            models::guarantee(model, &rule.context(domain))
                 .map_err(|unfit| unfit.refusal(rule.protect.as_deref().unwrap_or_default(), model.name(), place))
         };
         bound.push(Rule {
@@ -78,31 +112,12 @@ pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: 
         (judge.achieved(&set, &vec![true; set.len()]), sizes)
     });
     let claims = rules.iter().zip(&achieved).flat_map(|(rule, achieved)| {
-        rule.require
-            .iter()
-            .zip(achieved)
-            .map(|(model, achieved)| claim(model, &rule.know, rule.protect.as_ref(), achieved))
+        rule.require.iter().zip(achieved).map(|(model, achieved)| rule.claim(model, achieved))
     });
     Ok(Checked { claims: claims.collect(), classes, rows: table.rows as u64 })
 }
 
-/// A guarantee as a manifest and a report tell it.
-pub fn claim(model: &Model, know: &[String], protect: Option<&String>, achieved: &Achieved) -> Claim {
-    Claim {
-        model: model.name().to_owned(),
-        required: model.required(),
-        achieved: achieved
-            .measures
-            .iter()
-            .map(|measure| (measure.name.to_owned(), rounded(measure)))
-            .collect::<Map<_, _>>(),
-        know: know.to_vec(),
-        protect: protect.filter(|_| model.needs_protect()).cloned(),
-        holds: achieved.holds,
-    }
-}
-
-/// Distribution numbers as such; others to twelve places, towards the worse side so that a claim never flatters.
+/// Whole numbers as such; others to twelve places, towards the worse side so that a claim never flatters.
 fn rounded(measure: &Measure) -> Value {
     let value = measure.value;
     if value.is_finite() && value.fract() == 0.0 && value.abs() < 1e15 {

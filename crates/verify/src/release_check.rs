@@ -114,7 +114,7 @@ fn rules_of(
     let earlier = earlier.iter().filter(|_| with_earlier).map(|release| Earlier::of(release));
     let earlier = earlier.collect::<Result<Vec<_>, _>>()?;
     for claim in claims {
-        let Some(mut model) = Model::from_required(&claim.model, &claim.required) else {
+        let Some(model) = Model::from_required(&claim.model, &claim.required) else {
             let problem = format!("the guarantee `{}` has parameters that cannot be read", claim.model);
             return Err(TableError::input(place, problem, "was it written by a newer version of hedgerow?"));
         };
@@ -122,9 +122,10 @@ fn rules_of(
             let problem = format!("the guarantee `{}` does not say which attributes it is about", claim.model);
             return Err(TableError::input(place, problem, "publish the release again"));
         }
-        if let (Model::CrossReleaseLDiversity { community, .. }, Some(protect)) = (&mut model, &claim.protect) {
-            *community = Arc::new(community_of(protect, &earlier)?);
-        }
+        let community = match (&model, &claim.protect) {
+            (Model::CrossReleaseLDiversity { .. }, Some(protect)) => Some(Arc::new(community_of(protect, &earlier)?)),
+            _ => None,
+        };
         let by_hierarchy = matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
         let tree = match (&claim.protect, by_hierarchy) {
             (Some(name), true) => {
@@ -139,7 +140,8 @@ fn rules_of(
             }
             _ => None,
         };
-        rules.push(NamedRule { know: claim.know.clone(), protect: claim.protect.clone(), require: vec![model], tree });
+        let (know, protect) = (claim.know.clone(), claim.protect.clone());
+        rules.push(NamedRule { know, protect, require: vec![model], tree, community });
     }
     Ok(rules)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hedgerow_cuts::Axis;
 use hedgerow_joint::{Agreed, Joint, JointRule, Profile, rehearse};
-use hedgerow_privacy::{Distance, Model, models};
+use hedgerow_privacy::{Context, Distance, Model, models};
 use hedgerow_publish::bind::Bound;
 use hedgerow_smc::{Forecast, baseline};
 use hedgerow_table::exact::Ratio;
@@ -20,7 +20,7 @@ const PROMISES: [(u64, u64); 2] = [(3, 1), (1, 2)];
 
 fn agreed(bound: &Bound<'_>, model: &Model, strict: bool, (sites, towards): (u64, u64)) -> Agreed {
     let by_values = !matches!(model, Model::KAnonymity { .. });
-    let guarantee = |model: &Model| models::guarantee(model, None, None).unwrap();
+    let guarantee = |model: &Model| models::guarantee(model, &Context::default()).unwrap();
     let k = JointRule { protect: None, guarantees: vec![guarantee(&Model::KAnonymity { k: 5 })], tree: None };
     let values = JointRule { protect: Some(0), guarantees: vec![guarantee(model)], tree: None };
     let rules = if by_values { vec![k, values] } else { vec![k] };

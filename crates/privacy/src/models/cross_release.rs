@@ -14,6 +14,8 @@
 
 use std::sync::Arc;
 
+use hedgerow_table::Domain;
+
 use crate::guarantee::Measure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
@@ -143,16 +145,16 @@ pub struct CrossRelease {
 }
 
 impl CrossRelease {
-    /// `codes` are the codes of the vocabulary's values in the protected attribute, `u32::MAX` where it lacks one.
-    pub fn new(model: &Model, codes: Option<Vec<u32>>) -> Self {
-        let Model::CrossReleaseLDiversity { l, community } = model else { unreachable!("dispatched by model") };
-        let codes = codes.unwrap_or_default();
-        let known = codes.iter().filter(|&&code| code != u32::MAX);
-        let mut position = vec![u32::MAX; known.max().map_or(0, |&code| code as usize + 1)];
-        for (place, &code) in (0..).zip(&codes).filter(|(_, code)| **code != u32::MAX) {
-            position[code as usize] = place;
+    /// `protect` holds the values of the protected attribute; those that no earlier release has are never left.
+    pub fn new(model: &Model, community: Arc<Community>, protect: Option<&Domain>) -> Self {
+        let Model::CrossReleaseLDiversity { l } = *model else { unreachable!("dispatched by model") };
+        let mut position = vec![u32::MAX; protect.map_or(0, Domain::cardinality)];
+        for (place, value) in (0..).zip(&community.vocabulary) {
+            let missing = |domain: &Domain| domain.missing_code().filter(|_| value.is_empty());
+            let code = protect.and_then(|domain| domain.code_of(value).or_else(|| missing(domain)));
+            code.into_iter().for_each(|code| position[code as usize] = place);
         }
-        CrossRelease { model: model.clone(), l: *l, community: community.clone(), position }
+        CrossRelease { model: model.clone(), l, community, position }
     }
 
     fn set(&self, class: Class<'_>) -> Box<[u64]> {
@@ -219,6 +221,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
+    use hedgerow_table::Kind;
 
     fn release(name: &str, classes: &[&[u32]]) -> EarlierRelease {
         let classes = classes.iter().enumerate().map(|(n, values)| (values.to_vec(), format!("class {n}"))).collect();
@@ -226,10 +229,11 @@ mod tests {
     }
 
     fn left(community: &Community, class: &[u32]) -> (u64, bool) {
-        let model = Model::CrossReleaseLDiversity { l: 2, community: Arc::new(community.clone()) };
-        let codes = (0..community.vocabulary.len() as u32).collect();
-        let guarantee = CrossRelease::new(&model, Some(codes));
-        let values: Vec<(u32, u32)> = class.iter().map(|&value| (value, 1)).collect();
+        let (domain, codes) = Domain::from_texts(&community.vocabulary, false, Some(Kind::Category)).unwrap();
+        let guarantee =
+            CrossRelease::new(&Model::CrossReleaseLDiversity { l: 2 }, Arc::new(community.clone()), Some(&domain));
+        let mut values: Vec<(u32, u32)> = class.iter().map(|&value| (codes[value as usize], 1)).collect();
+        values.sort_unstable();
         let class = Class { rows: values.len() as u64, values: &values };
         (guarantee.left(class, None), guarantee.holds(class, &Distribution::default()))
     }
@@ -249,11 +253,12 @@ mod tests {
     #[test]
     fn values_that_no_earlier_release_has_do_not_count() {
         let community = Community::new(vec!["a".to_owned()], vec![release("r", &[&[0]])]).unwrap();
-        let model = Model::CrossReleaseLDiversity { l: 1, community: Arc::new(community) };
-        let guarantee = CrossRelease::new(&model, Some(vec![3]));
+        let domain = Domain::from_texts(&["A", "B", "a", "b"], false, None).unwrap().0;
+        let model = Model::CrossReleaseLDiversity { l: 1 };
+        let guarantee = CrossRelease::new(&model, Arc::new(community), Some(&domain));
         let class = |values: &'static [(u32, u32)]| Class { rows: 2, values };
-        assert!(guarantee.holds(class(&[(3, 1), (7, 1)]), &Distribution::default()));
-        assert!(!guarantee.holds(class(&[(0, 1), (7, 1)]), &Distribution::default()));
+        assert!(guarantee.holds(class(&[(2, 1), (3, 1)]), &Distribution::default()));
+        assert!(!guarantee.holds(class(&[(0, 1), (3, 1)]), &Distribution::default()));
     }
 
     /// The product of classes, walked.

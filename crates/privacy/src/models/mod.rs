@@ -24,19 +24,27 @@ pub use k_anonymity::KAnonymity;
 pub use recursive_l::RecursiveL;
 pub use t_closeness::TCloseness;
 
+use std::sync::Arc;
+
 use hedgerow_table::{Domain, Kind};
 
 use crate::numbers::{NotNumbers, Numbers};
 use crate::{Guarantee, Model, Tree};
 
-/// The guarantee that a model asks for. `protect` holds the protected attribute's values and `tree` its hierarchy: both are
-/// only read where the model speaks of them; a model that measures distances takes codes for values far apart when there is no
-/// `protect`. Refused when a model that measures distances meets values that are no numbers.
-pub fn guarantee(
-    model: &Model,
-    protect: Option<&Domain>,
-    tree: Option<&Tree>,
-) -> Result<Box<dyn Guarantee>, NotNumbers> {
+/// What a model is judged with besides its parameters. Each part is read only by the models that speak of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Context<'a> {
+    /// The protected attribute's values. Without them, a model that measures distances takes all codes for far apart.
+    pub protect: Option<&'a Domain>,
+    /// The protected attribute's hierarchy.
+    pub tree: Option<&'a Tree>,
+    /// What earlier releases disclose of the protected attribute. Without it, cross-release l-diversity holds for no class.
+    pub community: Option<&'a Arc<Community>>,
+}
+
+/// The guarantee that a model requires. Refused when a model that measures distances meets values that are no numbers.
+pub fn guarantee(model: &Model, context: &Context<'_>) -> Result<Box<dyn Guarantee>, NotNumbers> {
+    let Context { protect, tree, community } = *context;
     let numbers = || protect.map_or(Ok(Numbers::default()), Numbers::of);
     Ok(match model {
         Model::KAnonymity { .. } => Box::new(KAnonymity::new(model)),
@@ -54,7 +62,9 @@ pub fn guarantee(
         Model::EpsilonClone { .. } => Box::new(EpsilonClone::new(model)),
         Model::EpsilonMAnonymity { .. } => Box::new(EpsilonM::new(model, &numbers()?)),
         Model::DeltaLDiversity { .. } => Box::new(DeltaL::new(model, &numbers()?)),
-        Model::CrossReleaseLDiversity { .. } => Box::new(CrossRelease::new(model, model.limited_codes(protect))),
+        Model::CrossReleaseLDiversity { .. } => {
+            Box::new(CrossRelease::new(model, community.cloned().unwrap_or_default(), protect))
+        }
     })
 }
 
@@ -69,6 +79,7 @@ pub(crate) mod testing {
 
     use hedgerow_table::Domain;
 
+    use super::Context;
     use crate::{Class, Distribution, Model};
 
     /// The counts of codes 0, 1, 2, …; zeros do not occur.
@@ -76,21 +87,23 @@ pub(crate) mod testing {
         let values: Vec<(u32, u32)> =
             counts.iter().enumerate().filter(|(_, c)| **c > 0).map(|(code, &c)| (code as u32, c)).collect();
         let rows = counts.iter().map(|&c| u64::from(c)).sum();
-        let guarantee = super::guarantee(model, None, None).expect("a model that does not measure distances");
+        let guarantee = super::guarantee(model, &Context::default()).expect("a model that does not measure distances");
         guarantee.holds(Class { rows, values: &values }, &Distribution::default())
     }
 
     /// Whether the class with these values holds; an empty text is missing.
     pub(crate) fn holds_for(model: &Model, texts: &[&str]) -> bool {
         let (domain, values) = class_of(texts);
-        let guarantee = super::guarantee(model, Some(&domain), None).expect("numbers");
+        let guarantee =
+            super::guarantee(model, &Context { protect: Some(&domain), ..Context::default() }).expect("numbers");
         guarantee.holds(Class { rows: texts.len() as u64, values: &values }, &Distribution::default())
     }
 
     /// The first measure of the class with these values.
     pub(crate) fn measured(model: &Model, texts: &[&str]) -> f64 {
         let (domain, values) = class_of(texts);
-        let guarantee = super::guarantee(model, Some(&domain), None).expect("numbers");
+        let guarantee =
+            super::guarantee(model, &Context { protect: Some(&domain), ..Context::default() }).expect("numbers");
         guarantee.measure(Class { rows: texts.len() as u64, values: &values }, &Distribution::default())[0].value
     }
 

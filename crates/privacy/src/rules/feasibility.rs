@@ -4,7 +4,7 @@
 
 use hedgerow_table::Codes;
 
-use crate::{Class, Distribution, Model, models};
+use crate::{Class, Context, Distribution, Model, models};
 
 /// What the protected attributes of a rule look like when they are published without anything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +35,9 @@ pub fn feasibility(columns: &[&Codes], rows: usize, require: &[Model]) -> Feasib
     let values: Vec<(u32, u32)> = counts.iter().enumerate().map(|(code, &count)| (code as u32, count)).collect();
     let whole = Distribution::new(counts.iter().map(|&count| u64::from(count)).collect(), None);
     let class = Class { rows: rows as u64, values: &values };
-    let keeps =
-        |model: &Model| rows > 0 && models::guarantee(model, None, None).is_ok_and(|kept| kept.holds(class, &whole));
+    let keeps = |model: &Model| {
+        rows > 0 && models::guarantee(model, &Context::default()).is_ok_and(|kept| kept.holds(class, &whole))
+    };
     Feasibility {
         rows: rows as u64,
         most: counts.iter().map(|&count| u64::from(count)).max().unwrap_or(0),

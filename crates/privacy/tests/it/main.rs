@@ -4,3 +4,4 @@ mod dependency;
 mod merging;
 mod normal_form;
 mod proximity;
+mod vacuous;

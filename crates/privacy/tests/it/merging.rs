@@ -4,7 +4,7 @@
 //!
 //! `HEDGEROW_SEED=N` replays the run that a failure names.
 
-use hedgerow_privacy::{Class, Distance, Distribution, Guarantee, Model, OnMerge, Reading, Tree, models};
+use hedgerow_privacy::{Class, Context, Distance, Distribution, Guarantee, Model, OnMerge, Reading, Tree, models};
 use hedgerow_table::{Domain, Ratio};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -66,7 +66,12 @@ fn guarantees() -> Vec<Box<dyn Guarantee>> {
     }
     models.extend([0.0, 0.05, 0.1, 0.3, 1.0].map(|epsilon| Model::EpsilonClone { epsilon: ratio(epsilon) }));
     let (domain, _) = Domain::from_texts(&VALUES, true, None).unwrap();
-    models.iter().map(|model| models::guarantee(model, Some(&domain), Some(&tree)).unwrap()).collect()
+    models
+        .iter()
+        .map(|model| {
+            models::guarantee(model, &Context { protect: Some(&domain), tree: Some(&tree), community: None }).unwrap()
+        })
+        .collect()
 }
 
 fn tree() -> Tree {

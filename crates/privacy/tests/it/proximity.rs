@@ -3,8 +3,8 @@
 //!
 //! `HEDGEROW_SEED=N` replays the case that a failure names.
 
-use hedgerow_privacy::{Class, Distribution, Guarantee, Model, Reading, models};
-use hedgerow_table::{Domain, Ratio};
+use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, Reading, models};
+use hedgerow_table::{Domain, Kind, Ratio};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -116,7 +116,9 @@ fn counted(domain: &Domain, texts: &[String]) -> Vec<(u32, u32)> {
 
 fn domain_of(texts: &[String]) -> Domain {
     let present: Vec<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
-    Domain::from_texts(&present, present.len() < texts.len(), None).unwrap().0
+    // Declared, since texts such as `1` and `1.0` are one number.
+    let kind = [Kind::Integer, Kind::Date, Kind::Float].into_iter().find(|kind| present.iter().all(|text| kind.takes(text)));
+    Domain::from_texts(&present, present.len() < texts.len(), kind).unwrap().0
 }
 
 fn required(model: &Model) -> f64 {
@@ -142,7 +144,7 @@ fn crowds_are_those_of_the_definitions() {
         // The class is part of a larger table, whose other values must not matter.
         let class: Vec<String> = texts.iter().take(rng.random_range(1..=texts.len())).cloned().collect();
         let domain = domain_of(&texts);
-        let guarantee = models::guarantee(&model, Some(&domain), None).unwrap();
+        let guarantee = models::guarantee(&model, &Context { protect: Some(&domain), ..Context::default() }).unwrap();
         let values = counted(&domain, &class);
         let judged = Class { rows: class.len() as u64, values: &values };
         let crowd = largest_crowd(&model, width, &class);
@@ -169,7 +171,7 @@ fn try_unions(rng: &mut StdRng, reading: Reading) -> (usize, usize) {
     let (delta, l) = (ratio(WIDTHS.choose(rng).unwrap()), ratio(["1.25", "1.5", "2", "2.5", "3"].choose(rng).unwrap()));
     let domain = domain_of(&texts);
     let model = Model::DeltaLDiversity { delta, l, reading };
-    let guarantee = models::guarantee(&model, Some(&domain), None).unwrap();
+    let guarantee = models::guarantee(&model, &Context { protect: Some(&domain), ..Context::default() }).unwrap();
     let codes = domain.cardinality();
     let holds = |counts: &[u32]| {
         let values: Vec<(u32, u32)> = (0..).zip(counts.iter().copied()).filter(|(_, count)| *count > 0).collect();
@@ -213,9 +215,12 @@ fn two_pairs_of_dates_hold_pairwise_and_their_union_does_not() {
     let all = [one.clone(), other.clone()].concat();
     let domain = domain_of(&all);
     let model = |reading| Model::DeltaLDiversity { delta: Ratio::integer(15), l: Ratio::integer(2), reading };
-    let pairwise = models::guarantee(&model(Reading::Pairwise), Some(&domain), None).unwrap();
+    let pairwise =
+        models::guarantee(&model(Reading::Pairwise), &Context { protect: Some(&domain), ..Context::default() })
+            .unwrap();
     assert!(holds(pairwise.as_ref(), &domain, &one) && holds(pairwise.as_ref(), &domain, &other));
     assert!(!holds(pairwise.as_ref(), &domain, &all), "19 days before and 19 days after the 20th of February");
-    let window = models::guarantee(&model(Reading::Window), Some(&domain), None).unwrap();
+    let window =
+        models::guarantee(&model(Reading::Window), &Context { protect: Some(&domain), ..Context::default() }).unwrap();
     assert!(holds(window.as_ref(), &domain, &all));
 }

@@ -3,7 +3,7 @@
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::judge::achieved_over;
 use hedgerow_privacy::proximity::Reach;
-use hedgerow_privacy::{Class, Distribution, Guarantee, Model, models};
+use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, models};
 use hedgerow_release::bucketized::{COUNT, GROUP};
 use hedgerow_table::{Column, Domain, InputError};
 use hedgerow_verify::check::claim;
@@ -68,7 +68,7 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
     for rule in &policy.rules {
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
             // Whatever the values are, how it behaves when buckets merge is the same.
-            let guarantee = models::guarantee(model, None, None).ok();
+            let guarantee = models::guarantee(model, &Context::default()).ok();
             if let Some(why) = guarantee.and_then(|guarantee| refused_in_buckets(guarantee.as_ref())) {
                 let problem = format!("anatomy cannot keep {}: it {why}", model.name());
                 let hint =
@@ -114,7 +114,9 @@ pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed,
     let (mut guarantees, mut reasons) = (Vec::new(), Vec::new());
     for rule in &bound.policy.rules {
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
-            let guarantee = models::guarantee(model, Some(&sensitive.domain), tree.as_ref())
+            let community = bound.community(&sensitive.name);
+            let context = Context { protect: Some(&sensitive.domain), tree: tree.as_ref(), community };
+            let guarantee = models::guarantee(model, &context)
                 .map_err(|unfit| unfit.refusal(&sensitive.name, model.name(), place.clone()))?;
             let one_bucket = (rows > 0).then(|| class(&values));
             let achieved = achieved_over(guarantee.as_ref(), None, &table, one_bucket.into_iter());

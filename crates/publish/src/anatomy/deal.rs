@@ -142,7 +142,7 @@ pub(super) fn run_lengths<'c>(sorted: impl Iterator<Item = &'c u32>, values: &mu
 mod tests {
     use std::collections::BTreeMap;
 
-    use hedgerow_privacy::{Distribution, Model, models};
+    use hedgerow_privacy::{Context, Distribution, Model, models};
     use hedgerow_table::Ratio;
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
@@ -151,7 +151,7 @@ mod tests {
 
     fn frequency(l: f64) -> Allowed {
         let model = Model::FrequencyLDiversity { l: Ratio::from_decimal(l).unwrap() };
-        Allowed::new(vec![models::guarantee(&model, None, None).unwrap()], Distribution::default())
+        Allowed::new(vec![models::guarantee(&model, &Context::default()).unwrap()], Distribution::default())
     }
 
     /// Anatomy's running example (table 3): eight patients, l = 2, become buckets of two different diseases.

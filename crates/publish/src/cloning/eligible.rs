@@ -3,7 +3,7 @@
 
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::judge::achieved_over;
-use hedgerow_privacy::{Class, Distribution, Guarantee, Model, Tree, models};
+use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, Tree, models};
 use hedgerow_table::{Column, InputError};
 use hedgerow_verify::check::claim;
 use hedgerow_verify::kinds::refused_in_clones;
@@ -32,8 +32,9 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
         }
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
             // Without the data: a model that needs numbers says so once the column is bound.
-            let why =
-                models::guarantee(model, None, None).ok().and_then(|guarantee| refused_in_clones(guarantee.as_ref()));
+            let why = models::guarantee(model, &Context::default())
+                .ok()
+                .and_then(|guarantee| refused_in_clones(guarantee.as_ref()));
             if let Some(why) = why {
                 let problem = format!("cloning cannot promise {}: it {why}", model.name());
                 let hint = "require epsilon-clone, and k-anonymity of the sub-classes";
@@ -61,7 +62,9 @@ pub(super) fn division(
         let tree = rule.protect.as_ref().and_then(|name| bound.tree(name));
         let required = rule.require.iter().zip(&rule.require_places);
         for (model, place) in required.filter(|(model, _)| !matches!(model, Model::KAnonymity { .. })) {
-            let guarantee = models::guarantee(model, Some(&sensitive.domain), tree.as_ref())
+            let community = bound.community(&sensitive.name);
+            let context = Context { protect: Some(&sensitive.domain), tree: tree.as_ref(), community };
+            let guarantee = models::guarantee(model, &context)
                 .map_err(|unfit| unfit.refusal(&sensitive.name, model.name(), place.clone()))?;
             let mut counts = sensitive.counts();
             // What the method promises by itself is about the values that are published; `max-epsilon` counts the others.

@@ -157,7 +157,7 @@ impl Lists {
 mod tests {
     use std::collections::BTreeMap;
 
-    use hedgerow_privacy::{Distribution, Model, models};
+    use hedgerow_privacy::{Context, Distribution, Model, models};
     use hedgerow_table::Ratio;
     use rand::{RngExt, SeedableRng};
 
@@ -174,7 +174,8 @@ mod tests {
             let most = column.counts(cardinality).into_iter().max().unwrap() as usize;
             let l = rng.random_range(1..4);
             let model = Model::FrequencyLDiversity { l: Ratio::integer(l as u64) };
-            let allowed = Allowed::new(vec![models::guarantee(&model, None, None).unwrap()], Distribution::default());
+            let allowed =
+                Allowed::new(vec![models::guarantee(&model, &Context::default()).unwrap()], Distribution::default());
             let groups = Groups::dealt(&column, cardinality, &allowed, &mut rng);
             assert_eq!(groups.is_some(), most * l <= rows, "case {case}: {codes:?} with {l}");
             let Some(groups) = groups else { continue };

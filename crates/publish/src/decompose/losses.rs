@@ -165,7 +165,7 @@ impl<'a> Losses<'a> {
 
 #[cfg(test)]
 mod tests {
-    use hedgerow_privacy::{Distribution, Model, models};
+    use hedgerow_privacy::{Context, Distribution, Model, models};
     use hedgerow_table::{Codes, Ratio};
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
@@ -199,7 +199,8 @@ mod tests {
                 0 => Model::DistinctLDiversity { l: rng.random_range(1..3) },
                 _ => Model::FrequencyLDiversity { l: Ratio::integer(rng.random_range(1..5)) },
             };
-            let allowed = Allowed::new(vec![models::guarantee(&model, None, None).unwrap()], Distribution::default());
+            let allowed =
+                Allowed::new(vec![models::guarantee(&model, &Context::default()).unwrap()], Distribution::default());
             return Groups::dealt(&Codes::from_iter(cardinality, values.iter().copied()), cardinality, &allowed, rng);
         }
         let buckets = rng.random_range(1..6);

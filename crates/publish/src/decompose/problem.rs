@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hedgerow_privacy::rules::{AttributeSet, Dependency, Guard, Rule, Schema, Standing, standings};
-use hedgerow_privacy::{Distance, Distribution, Model, models};
+use hedgerow_privacy::{Context, Distance, Distribution, Model, models};
 use hedgerow_table::{Codes, Ratio};
 use rand::rngs::StdRng;
 
@@ -88,7 +88,8 @@ impl<'a> Problem<'a> {
 
     /// How many values the attacker must at least be left with.
     pub fn values_left(&self, attribute: usize) -> u64 {
-        let guarantees = self.require[attribute].iter().filter_map(|model| models::guarantee(model, None, None).ok());
+        let guarantees =
+            self.require[attribute].iter().filter_map(|model| models::guarantee(model, &Context::default()).ok());
         guarantees.map(|guarantee| guarantee.core().distinct).max().unwrap_or(1)
     }
 
@@ -194,7 +195,7 @@ fn allowed(counts: Vec<u64>, require: &[Model]) -> Option<Allowed> {
         return None;
     }
     let guarantees =
-        require.iter().map(|model| models::guarantee(model, None, None).ok()).collect::<Option<Vec<_>>>()?;
+        require.iter().map(|model| models::guarantee(model, &Context::default()).ok()).collect::<Option<Vec<_>>>()?;
     let occurring = (0..).zip(&counts).filter(|(_, count)| **count > 0);
     let values: Vec<(u32, u32)> = occurring.map(|(code, &count)| (code, count as u32)).collect();
     let allowed = Allowed::new(guarantees, Distribution::new(counts, None));

@@ -84,7 +84,9 @@ fn named_rules(bound: &Bound<'_>, rules: &Rules<'_>) -> Vec<NamedRule> {
     own.map(|(index, &of_policy)| {
         let rule = &bound.policy.rules[of_policy];
         let protect = rules.representative(index).map(|attribute| rules.columns[attribute].name.clone());
-        NamedRule { know: rule.know.clone(), protect, require: rule.require.clone(), tree: None }
+        let (know, require) = (rule.know.clone(), rule.require.clone());
+        let community = protect.as_ref().and_then(|name| bound.community(name)).cloned();
+        NamedRule { know, protect, require, tree: None, community }
     })
     .collect()
 }

@@ -40,7 +40,8 @@ fn check_case(seed: u64) -> bool {
     let Case { table, policy, .. } = &case;
     let local = how(seed);
     let context = || format!("seed {seed}, {local:?}\n{:#?}", policy.rules);
-    let bound = Bound::new(policy, table).unwrap_or_else(|error| panic!("{error}\n{}", context()));
+    let bound = Bound::with_earlier(policy, table, case.earlier.clone())
+        .unwrap_or_else(|error| panic!("{error}\n{}", context()));
     let judge = bound.judge().unwrap();
     let found = recode(&bound, &judge, local);
     let seen = Seen { case: &case, oracle: Oracle::new(&case, bound.hierarchies()), bound: &bound };

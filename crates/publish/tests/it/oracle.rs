@@ -31,7 +31,8 @@ fn check_case(seed: u64) {
     let case = random_case(seed);
     let Case { table, policy, .. } = &case;
     let context = || format!("seed {seed}\n{:?}\n{:#?}", policy.rules, policy.publish);
-    let bound = Bound::new(policy, table).unwrap_or_else(|error| panic!("{error}\n{}", context()));
+    let bound = Bound::with_earlier(policy, table, case.earlier.clone())
+        .unwrap_or_else(|error| panic!("{error}\n{}", context()));
     let judge = bound.judge().unwrap();
     let loss = LossModel::new(policy.publish.loss, &bound.loss_attributes(), table.rows as u64, bound.k());
     let (columns, hierarchies) = (bound.judged_codes(), bound.hierarchies());
@@ -230,7 +231,8 @@ impl<'a> Oracle<'a> {
                     })
                 })
             }
-            Model::CrossReleaseLDiversity { l, community } => {
+            Model::CrossReleaseLDiversity { l } => {
+                let community = &self.case.earlier.communities[protect.unwrap()];
                 // Every combination of one class from each release.
                 let mut left: Vec<BTreeSet<&str>> = vec![counts.keys().map(String::as_str).collect()];
                 for release in &community.releases {

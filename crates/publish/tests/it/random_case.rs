@@ -6,6 +6,7 @@ use std::path::Path;
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
 use hedgerow_privacy::models::{Community, EarlierRelease};
+use hedgerow_publish::community::EarlierReleases;
 use hedgerow_table::{Kind, Table};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -16,6 +17,8 @@ use tempfile::TempDir;
 pub(crate) struct Case {
     pub(crate) table: Table,
     pub(crate) policy: Policy,
+    /// What earlier releases disclose.
+    pub(crate) earlier: EarlierReleases,
     pub(crate) files: BTreeMap<String, HierarchyFile>,
     _directory: TempDir,
 }
@@ -91,21 +94,24 @@ pub(crate) fn random_case(seed: u64) -> Case {
     );
     let mut policy =
         Policy::parse(&text, Path::new("policy.toml")).unwrap_or_else(|errors| panic!("seed {seed}\n{text}\n{errors}"));
+    let mut earlier = EarlierReleases::default();
     for rule in &mut policy.rules {
         let protect = rule.protect.as_ref().and_then(|protect| names.iter().position(|name| name == protect));
         if let Some(column) = protect.filter(|_| rng.random_bool(0.2)) {
-            rule.require.push(random_community(&mut rng, &columns[column]));
+            let name = names[column].clone();
+            earlier.communities.entry(name).or_insert_with(|| random_community(&mut rng, &columns[column]).into());
+            rule.require.push(Model::CrossReleaseLDiversity { l: rng.random_range(1..4) });
             rule.require_places.push(String::new());
         }
     }
     let header: Vec<&str> = names.iter().map(String::as_str).collect();
     let rows: Vec<Vec<&str>> =
         (0..rows).map(|row| columns.iter().map(|column| column[row].as_str()).collect()).collect();
-    Case { table: Table::from_texts(&header, &rows), policy, files, _directory: directory }
+    Case { table: Table::from_texts(&header, &rows), policy, earlier, files, _directory: directory }
 }
 
-/// Cross-release l-diversity beside up to three releases, whose classes are random sets of the values.
-fn random_community(rng: &mut StdRng, values: &[String]) -> Model {
+/// Up to three earlier releases, whose classes are random sets of the values.
+fn random_community(rng: &mut StdRng, values: &[String]) -> Community {
     let vocabulary: Vec<String> = values.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
     let share = rng.random_range(0.4..1.0);
     let releases = (0..rng.random_range(1..4)).map(|number| {
@@ -114,8 +120,7 @@ fn random_community(rng: &mut StdRng, values: &[String]) -> Model {
         EarlierRelease { name: number.to_string(), digest: String::new(), rows: 0, classes }
     });
     let releases = releases.collect();
-    let community = Community::new(vocabulary, releases).unwrap();
-    Model::CrossReleaseLDiversity { l: rng.random_range(1..4), community: community.into() }
+    Community::new(vocabulary, releases).unwrap()
 }
 
 /// Texts and a hierarchy that fits: as a policy writes it, or the rows of a file.

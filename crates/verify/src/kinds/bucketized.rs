@@ -19,7 +19,7 @@ use hedgerow_release::manifest::ClassSizes;
 use hedgerow_table::TableError;
 
 use super::Judged;
-use crate::check::{Checked, NamedRule, claim};
+use crate::check::{Checked, NamedRule};
 use hedgerow_privacy::judge::achieved_over;
 use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, models};
 
@@ -65,14 +65,14 @@ impl Judged for Bucketized {
             let whole = Distribution::new(tables.counts(), rule.tree.as_ref());
             for model in &rule.require {
                 let name = rule.protect.as_deref().unwrap_or_default();
-                let guarantee = models::guarantee(model, Some(&tables.domain), rule.tree.as_ref())
+                let guarantee = models::guarantee(model, &rule.context(Some(&tables.domain)))
                     .map_err(|unfit| unfit.refusal(name, model.name(), place))?;
                 if let Some(why) = refused_in_buckets(guarantee.as_ref()) {
                     let problem = format!("a release in buckets cannot promise {}: it {why}", model.name());
                     return Err(TableError::input(place, problem, "do not trust this release in that point"));
                 }
                 let achieved = achieved_over(guarantee.as_ref(), None, &whole, classes());
-                let mut claim = claim(model, &rule.know, rule.protect.as_ref(), &achieved);
+                let mut claim = rule.claim(model, &achieved);
                 // (α,1)-anonymity would tell the size of buckets as if rows were hidden among so many.
                 claim.achieved.shift_remove("k");
                 claims.push(claim);

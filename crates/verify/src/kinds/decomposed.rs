@@ -16,7 +16,7 @@ use hedgerow_release::manifest::ClassSizes;
 use hedgerow_table::{Table, TableError};
 
 use super::{Judged, refused_in_buckets};
-use crate::check::{Checked, NamedRule, claim};
+use crate::check::{Checked, NamedRule};
 use hedgerow_privacy::judge::{Achieved, achieved_over};
 use hedgerow_privacy::rules::{AttributeSet, Guard, Rule, Schema, Standing, standings};
 use hedgerow_privacy::{Class, Distribution, Guarantee, models};
@@ -108,7 +108,7 @@ impl<'a> Numbered<'a> {
         let domain = self.release.domain(name);
         let mut guarantees: Vec<Box<dyn Guarantee>> = Vec::new();
         for model in &rule.require {
-            let guarantee = models::guarantee(model, domain, rule.tree.as_ref())
+            let guarantee = models::guarantee(model, &rule.context(domain))
                 .map_err(|unfit| unfit.refusal(name, model.name(), self.place))?;
             if let Some(why) = refused_in_buckets(guarantee.as_ref()) {
                 let problem = format!("a decomposed release cannot promise {}: it {why}", model.name());
@@ -186,7 +186,7 @@ impl Judged for Decomposed {
         for rule in rules {
             let (achieved, standing) = numbered.judge_rule(rule)?;
             for (model, achieved) in rule.require.iter().zip(&achieved) {
-                let mut claim = claim(model, &rule.know, rule.protect.as_ref(), achieved);
+                let mut claim = rule.claim(model, achieved);
                 // (α,1)-anonymity would state the size of buckets as if rows were hidden among so many.
                 claim.achieved.shift_remove("k");
                 claim.achieved.insert("standing".to_owned(), standing.clone().into());

@@ -117,7 +117,8 @@ fn counted(domain: &Domain, texts: &[String]) -> Vec<(u32, u32)> {
 fn domain_of(texts: &[String]) -> Domain {
     let present: Vec<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
     // Declared, since texts such as `1` and `1.0` are one number.
-    let kind = [Kind::Integer, Kind::Date, Kind::Float].into_iter().find(|kind| present.iter().all(|text| kind.takes(text)));
+    let kind =
+        [Kind::Integer, Kind::Date, Kind::Float].into_iter().find(|kind| present.iter().all(|text| kind.takes(text)));
     Domain::from_texts(&present, present.len() < texts.len(), kind).unwrap().0
 }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use hedgerow_config::{At, Data, Field, Node, Reader, key_text, quoted};
 use hedgerow_table::{HierarchySpec, Kind};
 
+use crate::Role;
 use crate::declared::{self, Declared};
 use crate::hierarchy;
 use crate::words::{ATTRIBUTE, ROLES, TYPES};
@@ -21,31 +22,6 @@ pub struct Attribute {
     /// Range, order and date format, and whether values may single out rows.
     pub declared: Declared,
     pub place: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Names a person; never released.
-    Identifier,
-    /// An attacker may know it; generalized.
-    Quasi,
-    /// What an attacker must not learn.
-    Sensitive,
-    /// Released as it is.
-    Plain,
-}
-
-impl Role {
-    pub const ALL: [Role; 4] = [Role::Identifier, Role::Quasi, Role::Sensitive, Role::Plain];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::Identifier => "identifier",
-            Role::Quasi => "quasi",
-            Role::Sensitive => "sensitive",
-            Role::Plain => "plain",
-        }
-    }
 }
 
 /// More columns than any table we were shown, and a bound on the work that rules can require.
@@ -65,10 +41,6 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub(crate) fn hierarchy_is_file(&self) -> bool {
-        matches!(self.hierarchy, Some((HierarchySpec::File(_), _)))
-    }
-
     pub(crate) fn finish(self, reader: &Reader<'_>) -> Option<Attribute> {
         let Draft { name, role, kind, hierarchy, declared, at, .. } = self;
         Some(Attribute { name, role: role?, kind, hierarchy, declared, place: reader.place(&at) })
@@ -114,7 +86,7 @@ fn read_one(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> 
         at: node.at.clone(),
     };
     if let Data::Text(text) = &node.data {
-        let role = Role::ALL.into_iter().find(|role| role.name() == text).unwrap_or(Role::Quasi);
+        let role = Role::from_name(text).unwrap_or(Role::Quasi);
         let hint = format!("write `{} = {{ role = \"{}\" }}`", key_text(name), role.name());
         reader.refuse(&node.at, "expected a table, found a text", hint);
         return draft;
@@ -128,7 +100,7 @@ fn read_one(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> 
         return draft;
     };
     let role = fields.get("role").and_then(|field| reader.choice(field, ROLES.iter(), "role"));
-    draft.role = role.and_then(|name| Role::ALL.into_iter().find(|role| role.name() == name));
+    draft.role = role.and_then(Role::from_name);
     let kind = fields.get("type").and_then(|field| reader.choice(field, TYPES.iter(), "type"));
     draft.kind = kind.and_then(Kind::from_name);
     draft.declared = declared::read(reader, &fields, draft.role, &mut draft.kind);
@@ -161,14 +133,4 @@ fn check_role(reader: &mut Reader<'_>, field: Field<'_>, role: Option<Role>) {
     let role = role.map(Role::name).unwrap_or_default();
     let problem = format!("an attribute with the role {} {why}, so it has no use for a hierarchy", quoted(role));
     reader.refuse_key(&field.node.at, problem, "remove the hierarchy, or give the role `quasi` to generalize it");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn roles_are_those_of_the_table_of_words() {
-        assert!(ROLES.iter().map(|word| word.name).eq(Role::ALL.map(Role::name)));
-    }
 }

@@ -5,7 +5,8 @@ use hedgerow_config::{Fields, Reader};
 use hedgerow_privacy::Model;
 use hedgerow_table::Ratio;
 
-use crate::attribute::{Draft, Role};
+use crate::Role;
+use crate::attribute::Draft;
 use crate::publish::{Assignment, Method, Publish, refuse_for};
 use crate::rule::Rule;
 use crate::words::RARE;

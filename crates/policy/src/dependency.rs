@@ -3,7 +3,7 @@
 
 use hedgerow_config::{Data, Field, Node, Reader, quoted};
 
-use crate::attribute::Role;
+use crate::Role;
 use crate::rule::{Context, find};
 use crate::words::DEPENDENCY;
 

@@ -28,7 +28,6 @@ mod model;
 pub mod propose;
 mod publish;
 mod rule;
-pub mod sidecar;
 pub mod words;
 
 use std::collections::HashSet;
@@ -36,16 +35,16 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_table::InputError;
 
-pub use attribute::{Attribute, Role};
+pub use attribute::Attribute;
 pub use cloning::{Cloning, RareValues};
 pub use community::{Community, ValueMapping};
 pub use declared::{Declared, Range, ValueOrder};
 pub use dependency::Dependency;
 pub use hedgerow_config::{ConfigError, ConfigErrors, Excerpt, Position, Source};
+pub use hedgerow_release::Role;
 pub use hedgerow_table::{Format, Kind};
 pub use publish::{Algorithm, Anonymizer, Assignment, Loss, Method, Publish, SECONDS_MAX, Summary};
 pub use rule::Rule;
-pub use sidecar::Sidecar;
 
 use attribute::Draft;
 use hedgerow_config::{At, FileKind, Node, Reader, source};

@@ -6,7 +6,8 @@ use hedgerow_config::{Data, Field, Fields, Node, Reader, listed, quoted};
 use hedgerow_privacy::{Distance, Model};
 use hedgerow_table::spelling::nearest;
 
-use crate::attribute::{Draft, Role};
+use crate::Role;
+use crate::attribute::Draft;
 use crate::model;
 use crate::words::RULE;
 

@@ -3,6 +3,7 @@
 
 use hedgerow_config::Word;
 pub use hedgerow_config::source::{FORMATS, SOURCE};
+pub use hedgerow_release::ROLES;
 
 /// The tables of the file.
 pub const SECTIONS: &[Word] = &[
@@ -14,9 +15,6 @@ pub const SECTIONS: &[Word] = &[
     Word::key("publish", "[publish]", "how to publish").also(&["output", "release"]),
     Word::key("community", "[community]", "what others have published already about the same people"),
 ];
-
-/// The tables of a sidecar, which describes a table that is published already.
-pub const SIDECAR: &[Word] = SECTIONS.split_at(2).0;
 
 pub const ATTRIBUTE: &[Word] = &[
     Word::key("role", "role = \"quasi\"", "what an attacker can do with it").required(),
@@ -46,15 +44,6 @@ pub const ATTRIBUTE: &[Word] = &[
         "for plain and sensitive attributes: values that single out a row may be released",
     )
     .also(&["allow-unique-values", "unique"]),
-];
-
-pub const ROLES: &[Word] = &[
-    Word::value("identifier", "names a person; never released").also(&["id", "key", "direct-identifier"]),
-    Word::value("quasi", "a quasi-identifier: an attacker may know it; generalized")
-        .accepts(&["quasi-identifier", "qi"])
-        .also(&["qid", "quasi-identifying"]),
-    Word::value("sensitive", "what an attacker must not learn").also(&["confidential", "private", "secret"]),
-    Word::value("plain", "released as it is").also(&["insensitive", "non-sensitive", "public", "other"]),
 ];
 
 pub const TYPES: &[Word] = &[

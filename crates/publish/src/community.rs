@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hedgerow_policy::sidecar::Sidecar;
-use hedgerow_policy::{Policy, Role};
+use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
 use hedgerow_privacy::models::{Community, Least};
 use hedgerow_release::Release;
@@ -22,23 +21,9 @@ pub fn open_any(path: &Path, progress: &dyn Progress) -> Result<Release, Publish
     match description_of(path) {
         None => Ok(Release::open(path, progress)?),
         Some(file) => {
-            let foreign = foreign_table(&Sidecar::load(&file)?);
+            let foreign = ForeignTable::load(&file)?;
             Ok(Release::of_foreign(&foreign, progress)?.named(&path.display().to_string()))
         }
-    }
-}
-
-fn foreign_table(sidecar: &Sidecar) -> ForeignTable {
-    let with = |role: Role| sidecar.attributes.iter().filter(move |attribute| attribute.role == role);
-    ForeignTable {
-        path: sidecar.source.path.clone(),
-        nulls: sidecar.source.nulls.clone(),
-        delimiter: sidecar.source.delimiter,
-        quote: sidecar.source.quote,
-        quasi: with(Role::Quasi)
-            .map(|attribute| (attribute.name.clone(), attribute.hierarchy_file().map(Path::to_path_buf)))
-            .collect(),
-        sensitive: with(Role::Sensitive).map(|attribute| attribute.name.clone()).collect(),
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod classes;
 pub mod codebook;
+mod description;
 pub mod digest;
 pub mod foreign;
 pub mod kinds;
@@ -13,6 +14,7 @@ pub mod manifest;
 pub mod quoting;
 pub mod read;
 mod release;
+mod role;
 pub mod shape;
 
 pub use classes::ReleasedClasses;
@@ -21,4 +23,5 @@ pub use kinds::{Tables, bucketized, cloned, combined, decomposed, generalized};
 pub use labels::cover_of_label;
 pub use manifest::Manifest;
 pub use release::Release;
+pub use role::{ROLES, Role};
 pub use shape::Shape;

@@ -91,7 +91,7 @@ impl<'a> Attribute<'a> {
             hierarchy: quasi.hierarchy,
             is_top: texts.iter().zip(&cells).map(is_top).collect(),
             counts: released.counts(),
-            axis: Axis::bind(released, codebook, Some(source.domain.kind()), Some(&source.domain))?,
+            axis: Axis::bind(released, codebook, Some(source.domain.kind()), Some(&source.domain), None)?,
             cells,
             full_domain,
         })

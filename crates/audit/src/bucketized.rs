@@ -13,7 +13,7 @@ use crate::linker;
 use crate::loss::Losses;
 use crate::measure::{Measures, counted};
 use crate::number_error;
-use crate::query::buckets::Buckets;
+use crate::query::buckets::{Buckets, Sizes};
 use crate::query_error::QueryOptions;
 use crate::query_error::buckets::{Bucket, Bucketized, query_error};
 
@@ -43,7 +43,7 @@ pub fn measure_buckets(
     let quasi = unchanged(&input.quasi, input.source, input.rows)?;
     let sensitive = unchanged(&input.sensitive, input.source, input.values)?;
     progress.stage("counting classes", None);
-    let found = Buckets::new(input.rows, input.values, false)?;
+    let found = Buckets::new(input.rows, input.values, Sizes::Equal)?;
     let mut buckets = vec![Bucket::default(); found.count];
     for (row, &bucket) in (0..).zip(&found.of_row) {
         buckets[bucket as usize].rows.push(row);

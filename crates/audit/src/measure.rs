@@ -170,8 +170,8 @@ impl Measures {
                 "marketer": self.risk.marketer,
                 "unique-rows": self.risk.unique_rows,
             },
-            "queries": self.queries.as_ref().map(queries_json),
-            "numbers": self.numbers.iter().map(NumberError::to_json).collect::<Map<_, _>>(),
+            "queries": self.queries,
+            "numbers": self.numbers.iter().map(|error| (error.attribute.clone(), json!(error))).collect::<Map<_, _>>(),
         })
     }
 
@@ -209,22 +209,6 @@ fn scenario_json(scenario: &Scenario) -> Value {
         "mean": scenario.mean,
         "share-at-max": scenario.share_at_max,
         "share-above-threshold": scenario.share_above,
-    })
-}
-
-fn queries_json(queries: &QueryError) -> Value {
-    json!({
-        "count": queries.options.count,
-        "seed": queries.options.seed,
-        "dimensions": queries.options.dimensions,
-        "selectivity": queries.options.selectivity,
-        "sanity-bound": queries.sanity_bound,
-        "relative-error": {
-            "mean": queries.mean,
-            "median": queries.median,
-            "percentile-95": queries.percentile_95,
-            "max": queries.max,
-        },
     })
 }
 

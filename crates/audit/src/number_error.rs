@@ -1,22 +1,22 @@
 //! How wrong means and quartiles of a sensitive number come out for someone who works with the release.
 //!
-//! Two questions, both answered from the release and compared with the source:
+//! Two queries, both answered from the release and compared with the source:
 //! - *by value*: the people with one value of a quasi attribute. The release says only which cells or buckets they may be in, so
 //!   each group counts by its share: a cell's rows are spread evenly over the values it covers; within a bucket every row
 //!   may carry any of its sensitive values.
 //! - *by class*: the people whose quasi values fall into the cells of a class. Its rows are what was released of them, so this is
-//!   what leaving rows out costs; where cells overlap, also what it costs that a class holds only some of the people
+//!   what suppression costs; where cells overlap, also what it costs that a class holds only some of the people
 //!   whom its cells describe. In a bucketized release quasi values are untouched: a class is the people who share all of
 //!   them, and each counts by the shares of their buckets; in a cloned one everybody counts by the shares that all classes have.
 //!
-//! Errors are absolute differences, averaged over the people asked about (a group counts by its rows in the source), in the
-//! attribute's own unit (days for dates). Missing numbers are left out on both sides. A value of which nothing was
-//! released is estimated by the whole release.
+//! Errors are absolute differences, averaged over the people of the query (a group counts by its rows in the source), in the
+//! attribute's own unit (days for dates). Missing numbers are omitted on both sides. A value of which nothing was
+//! released is estimated by all released rows.
 
 use hashbrown::HashMap;
 use hedgerow_table::{Codes, Domain, parallel};
 use rayon::prelude::*;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 
 pub(crate) use buckets::of_buckets;
 pub(crate) use cells::of_cells;
@@ -34,35 +34,36 @@ const ROWS_AT_ONCE: usize = 1 << 16;
 /// Mean, lower quartile, median, upper quartile.
 const STATISTICS: [&str; 4] = ["mean", "lower-quartile", "median", "upper-quartile"];
 
-/// What a release tells wrongly about one sensitive number.
-#[derive(Debug, Clone, PartialEq)]
+/// The errors of means and quartiles of one sensitive number.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct NumberError {
+    #[serde(skip)]
     pub attribute: String,
     /// The standard deviation in the source: what an error can be compared with.
+    #[serde(rename = "standard-deviation")]
     pub deviation: f64,
+    #[serde(serialize_with = "by_statistic")]
     pub by_class: [f64; 4],
-    /// For every quasi attribute.
+    /// For every quasi-identifier.
+    #[serde(serialize_with = "by_attribute")]
     pub by_value: Vec<(String, [f64; 4])>,
 }
 
-impl NumberError {
-    pub(crate) fn to_json(&self) -> (String, Value) {
-        let told = |errors: &[f64; 4]| -> Value {
-            STATISTICS
-                .iter()
-                .zip(errors)
-                .map(|(name, error)| ((*name).to_owned(), json!(error)))
-                .collect::<Map<_, _>>()
-                .into()
-        };
-        let by_value: Map<String, Value> =
-            self.by_value.iter().map(|(name, errors)| (name.clone(), told(errors))).collect();
-        let errors = json!({
-            "standard-deviation": self.deviation,
-            "by-class": told(&self.by_class),
-            "by-value": by_value,
-        });
-        (self.attribute.clone(), errors)
+/// Mean absolute errors of the four statistics by name.
+fn by_statistic<S: Serializer>(errors: &[f64; 4], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(STATISTICS.iter().zip(errors))
+}
+
+fn by_attribute<S: Serializer>(by_value: &[(String, [f64; 4])], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(by_value.iter().map(|(name, errors)| (name, ByStatistic(errors))))
+}
+
+struct ByStatistic<'a>(&'a [f64; 4]);
+
+impl Serialize for ByStatistic<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        by_statistic(self.0, serializer)
     }
 }
 
@@ -115,11 +116,11 @@ impl<'a> Gathered<'a> {
         let mean = pairs.iter().map(|(number, weight)| number * weight).sum::<f64>() / total;
         let quantile = |share: f64| {
             let mut before = 0.0;
-            let reached = pairs.iter().find(|(_, weight)| {
+            let quantile = pairs.iter().find(|(_, weight)| {
                 before += weight;
                 before >= (share - SLACK) * total
             });
-            reached.or(pairs.last()).map_or(mean, |(number, _)| *number)
+            quantile.or(pairs.last()).map_or(mean, |(number, _)| *number)
         };
         Some([mean, quantile(0.25), quantile(0.5), quantile(0.75)])
     }
@@ -162,7 +163,7 @@ impl Pairs {
         Pairs::count(|row| first.get(row), cardinality, second)
     }
 
-    /// Rows whose first code is beyond the cardinality are left out.
+    /// Rows whose first code is beyond the cardinality are omitted.
     pub(crate) fn count(first: impl Fn(usize) -> u32 + Sync, cardinality: usize, second: &Codes) -> Pairs {
         let pieces = parallel::map_ranges(second.len(), ROWS_AT_ONCE, |rows| {
             rows.map(|row| key(first(row), second.get(row))).collect::<Vec<u64>>()
@@ -194,25 +195,25 @@ impl Pairs {
     }
 }
 
-/// Errors by value of one quasi attribute. `truth` counts the source's rows, `estimate` gathers what the release says of a value,
-/// and values with equal `alike` are told the same.
+/// Errors by value of one quasi attribute. `truth` counts the source's rows, `estimate` gathers what the release shows of a value,
+/// and values with equal `alike` have the same estimate.
 pub(crate) fn by_value<K: std::hash::Hash + Eq>(
     numbers: &[Option<f64>],
     truth: &Pairs,
-    whole: [f64; 4],
+    everyone: [f64; 4],
     alike: impl Fn(usize) -> K,
     mut estimate: impl FnMut(usize, &mut Gathered<'_>),
 ) -> [f64; 4] {
     let mut gathered = Gathered::new(numbers);
-    let mut told: HashMap<K, [f64; 4]> = HashMap::new();
+    let mut estimates: HashMap<K, [f64; 4]> = HashMap::new();
     let mut averaged = Averaged::default();
     for value in 0..truth.cardinality() {
         let rows = truth.of(value);
         rows.iter().for_each(|&(code, count)| gathered.add(code, f64::from(count)));
         let Some(right) = gathered.take() else { continue };
-        let estimated = told.entry(alike(value)).or_insert_with(|| {
+        let estimated = estimates.entry(alike(value)).or_insert_with(|| {
             estimate(value, &mut gathered);
-            gathered.take().unwrap_or(whole)
+            gathered.take().unwrap_or(everyone)
         });
         let people =
             rows.iter().filter(|(code, _)| numbers[*code as usize].is_some()).map(|(_, count)| u64::from(*count));

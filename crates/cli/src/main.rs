@@ -7,6 +7,7 @@ mod args;
 mod failure;
 mod interrupt;
 mod progress;
+mod text;
 mod verbs;
 
 use std::process::ExitCode;

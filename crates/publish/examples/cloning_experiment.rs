@@ -19,10 +19,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use census::Folder;
-use hedgerow_audit::query::{Release, answer};
+use hedgerow_audit::query::answer;
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_publish::Published;
 use hedgerow_publish::bind::read_source;
+use hedgerow_release::Release;
 use hedgerow_table::{Column, NoProgress, Table};
 use rand::rngs::StdRng;
 use rand::seq::{SliceRandom, index};
@@ -120,7 +121,7 @@ fn query_errors(folder: &Folder, header: &str, people: &[&str]) {
 fn median_errors(folder: &Folder, source: &Path, sensitive: &str, title: &str) {
     let (release, _) = folder.publish(source, sensitive, "", CLONE);
     let table = read_source(&folder.policy(source, sensitive, "", CLONE), &NoProgress).expect("written above");
-    let release = Release::read(&release, &NoProgress).expect("just written");
+    let release = Release::open(&release, &NoProgress).expect("just written");
     let names = ["age", "sex", "education", "birthplace", sensitive];
     let columns: Vec<&Column> = names.iter().map(|name| table.column(name).expect("read above")).collect();
     for share in [0.3, 0.5, 0.7, 0.9] {
@@ -142,7 +143,8 @@ fn median_errors(folder: &Folder, source: &Path, sensitive: &str, title: &str) {
             let estimates = [4, 5].map(|attributes| {
                 let conditions: Vec<&str> = asked[..attributes].iter().map(|asked| asked.sql.as_str()).collect();
                 let sql = format!("SELECT COUNT(*) FROM data WHERE {}", conditions.join(" AND "));
-                let found = answer(&release, &sql).unwrap_or_else(|error| panic!("{error}")).to_json();
+                let found =
+                    serde_json::to_value(answer(&release, &sql).unwrap_or_else(|error| panic!("{error}"))).unwrap();
                 found["answer"][0]["COUNT(*)"]["estimate"].as_f64().expect("a number")
             });
             let alike = counts[0] * hidden / table.rows as f64;

@@ -8,7 +8,7 @@ mod drawn;
 
 use std::time::Instant;
 
-use hedgerow_audit::max_likelihood::{CountQueries, Joint};
+use hedgerow_audit::max_likelihood::{CountQueries, MaxLikelihood};
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
 use hedgerow_publish::decompose::multi_sensitive::multi_sensitive;
@@ -131,7 +131,7 @@ fn group(name: &str, text: &str) -> String {
 /// Of 1,000 queries over three attributes, 40 % of the values of each.
 fn relative_error(problem: &Problem<'_>, source: &[Vec<u32>], tables: &[Subtable], seed: u64) -> f64 {
     let published: Vec<_> = tables.iter().map(|table| table.published(problem).expect("nothing generalized")).collect();
-    let joint = Joint::new(&problem.cardinalities, &published).expect("a tree");
+    let estimate = MaxLikelihood::new(&problem.cardinalities, &published).expect("a tree");
     let asked = CountQueries { count: 1000, seed, dimension: 3, share: 0.4 };
-    joint.query_error(source, asked).map_or(f64::NAN, |found| found.mean)
+    estimate.query_error(source, asked).map_or(f64::NAN, |found| found.relative_error.mean)
 }

@@ -1,9 +1,8 @@
-//! What is known about an attribute: what lies under each of its released labels, and how far its values reach.
+//! What is known about an attribute: what lies under each of its released labels, and the extent of its values.
 //!
-//! The codebook says it; an attribute that the codebook does not name was released as it is. How far an open end reaches
-//! is not said anywhere, so it is taken from the other labels: an open interval ends where the outermost label ends, and
-//! the outermost one is as wide as the widest that has two ends. The top `*` covers all that the other labels name. Where no
-//! label tells, nothing is assumed and shares are unknown. `measure`, which holds the source, adds the source's values.
+//! The codebook states it; an attribute that the codebook does not name was released as it is. How far an open end and the top `*`
+//! extend is estimated from the counts of all labels together (`shape`), within the range that the attribute declares. Where the
+//! labels show nothing, nothing is assumed and shares are unknown. `measure`, which holds the source, adds the source's values.
 
 use hashbrown::HashMap;
 use hedgerow_release::codebook::Codebook;
@@ -11,7 +10,7 @@ use hedgerow_table::date::Date;
 use hedgerow_table::{Bound, Column, Cover, Domain, Kind, TableError, Values};
 
 use super::mask;
-use super::micro_statistics::Told;
+use super::shape::{CountedCell, Limits, Shape};
 
 /// The longest label an error repeats, in characters.
 const SHOWN_MAX: usize = 60;
@@ -27,8 +26,10 @@ pub(crate) struct Axis {
     pub(crate) texts_of_all: usize,
     /// From the lowest to the highest number or date that is known of.
     pub(crate) extent: Option<Extent>,
-    /// Of the intervals with two ends, the width of the widest, in whole numbers or as a length.
-    pub(crate) widest: Option<f64>,
+    /// How the numbers are distributed, as far as the labels show it.
+    pub(crate) shape: Option<Shape>,
+    /// The range that the attribute declares: no value lies outside, both ends inclusive.
+    pub(crate) range: Option<Extent>,
     /// Whether some value is known to be missing.
     pub(crate) has_missing: bool,
     /// How many values there are, when these are known and not only what labels happen to name.
@@ -47,8 +48,8 @@ pub(crate) struct Extent {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Under {
     Missing,
-    /// Distribution numbers or days, both ends inclusive, `None` open.
-    Distribution(Option<i64>, Option<i64>),
+    /// Whole numbers or days, both ends inclusive, `None` open.
+    Integers(Option<i64>, Option<i64>),
     /// Real numbers from the first (inclusive) to the second (exclusive), `None` open.
     Real(Option<f64>, Option<f64>),
     /// These numbers or dates, and the missing value.
@@ -56,22 +57,36 @@ pub(crate) enum Under {
     /// These texts, by their position in `Axis::texts`, and the missing value.
     Texts(Vec<u32>, bool),
     Mask(String),
-    /// What statistics tell of a sub-class, with the share of its people.
-    Told(Vec<(Told, f64)>),
+    /// The values of a sub-class by its micro-statistics, each with the share of its people.
+    SubClass(Vec<(SubClassValue, f64)>),
     /// Whatever there is, the missing value included.
     Everything,
 }
 
+/// What a share of the tuples of a sub-class has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum SubClassValue {
+    Missing,
+    /// A text, by its position in `Axis::texts`.
+    Text(u32),
+    /// Numbers spread evenly from here to there.
+    Around(f64, f64),
+}
+
 impl Axis {
-    /// `values` is the kind of the values under the labels where it is known, `domain` all values there are.
+    /// `values` is the kind of the values under the labels where it is known, `domain` all values there are, `range` the declared one.
     pub(crate) fn bind(
         released: &Column,
         codebook: &Codebook,
         values: Option<Kind>,
         domain: Option<&Domain>,
+        range: Option<Extent>,
     ) -> Result<Axis, TableError> {
         let name = released.name.as_str();
-        let as_it_is = !codebook.attributes().any(|attribute| attribute == name);
+        // In a decomposed release one table may generalize an attribute that another releases as it is.
+        let texts = || (0..released.domain.cardinality() as u32).map(|code| released.domain.text(code));
+        let as_it_is = !codebook.attributes().any(|attribute| attribute == name)
+            || (domain.is_none() && texts().all(|text| codebook.cover(name, &text).is_none()));
         let mut covers: Vec<(String, Cover)> = Vec::with_capacity(released.domain.cardinality());
         for code in 0..released.domain.cardinality() as u32 {
             let text = released.domain.text(code);
@@ -93,7 +108,8 @@ impl Axis {
             texts: Vec::new(),
             texts_of_all: 0,
             extent: None,
-            widest: None,
+            shape: None,
+            range: range.filter(|_| kind != Kind::Category),
             has_missing: domain.is_some_and(|domain| domain.missing_code().is_some()),
             present: domain.map(Domain::present),
             alphabet: mask::alphabet(covers.iter().map(|(text, _)| text.as_str())),
@@ -103,7 +119,7 @@ impl Axis {
         for (text, cover) in covers {
             let under = axis.under(&text, cover, &mut numbers);
             if under == Under::Numbers(Vec::new(), false)
-                || matches!(under, Under::Distribution(Some(first), Some(last)) if first > last)
+                || matches!(under, Under::Integers(Some(first), Some(last)) if first > last)
             {
                 let problem = format!("the label {} of `{name}` covers no value", shown(&text));
                 return Err(TableError::input("codebook.csv", problem, "publish the release again"));
@@ -113,7 +129,59 @@ impl Axis {
         if domain.is_none() {
             axis.texts_of_all = axis.texts.len();
         }
+        axis.shape = axis.shape_of(&released.counts());
         Ok(axis)
+    }
+
+    /// The length that a value fills: whole numbers and days extend to the next.
+    pub(crate) fn unit(&self) -> f64 {
+        if self.kind == Kind::Float { 0.0 } else { 1.0 }
+    }
+
+    /// From the cells and how many rows have each.
+    fn shape_of(&self, counts: &[u64]) -> Option<Shape> {
+        if self.kind == Kind::Category {
+            return None;
+        }
+        let unit = self.unit();
+        // The end of a declared range says no more of the values than an open end.
+        let cell = |low: Option<f64>, high: Option<f64>, rows: f64| CountedCell {
+            low: low.filter(|low| self.range.is_none_or(|range| *low > range.low)),
+            high: high.filter(|high| self.range.is_none_or(|range| *high < range.high + unit)),
+            rows,
+        };
+        let mut cells = Vec::with_capacity(self.under.len());
+        for (under, &rows) in self.under.iter().zip(counts) {
+            let rows = rows as f64;
+            match under {
+                Under::Integers(first, last) => {
+                    cells.push(cell(first.map(|first| first as f64), last.map(|last| last as f64 + unit), rows));
+                }
+                Under::Real(low, high) => cells.push(cell(*low, *high, rows)),
+                Under::Everything => cells.push(cell(None, None, rows)),
+                Under::Numbers(values, _) if unit > 0.0 => {
+                    let numbers = values.iter().filter_map(|value| real(*value));
+                    cells
+                        .extend(numbers.map(|value| cell(Some(value), Some(value + unit), rows / values.len() as f64)));
+                }
+                _ => {}
+            }
+        }
+        let known = self.range.or(self.extent.filter(|_| self.present.is_some()));
+        let limits = Limits { low: known.map(|known| known.low), high: known.map(|known| known.high + unit) };
+        Shape::of(&cells, limits, self.kind != Kind::Date)
+    }
+
+    /// Whether a cell is open, or ends where the declared range does: then it does not say how far its values extend.
+    pub(crate) fn is_end_cell(&self, under: &Under) -> bool {
+        let range = self.range;
+        let (low, high) = match under {
+            Under::Integers(first, last) => (first.map(|first| first as f64), last.map(|last| last as f64)),
+            Under::Real(low, high) => (*low, *high),
+            _ => return false,
+        };
+        low.is_none_or(|low| range.is_some_and(|range| low <= range.low))
+            || high.is_none_or(|high| range.is_some_and(|range| high >= range.high))
     }
 
     /// All values there are.
@@ -124,12 +192,12 @@ impl Axis {
             self.texts = (0..last).map(|code| domain.text(code)).collect();
             self.texts_of_all = self.texts.len();
         } else if last > 0 {
-            self.reach(domain.number(0));
-            self.reach(domain.number(last - 1));
+            self.extend(domain.number(0));
+            self.extend(domain.number(last - 1));
         }
     }
 
-    fn reach(&mut self, value: Option<f64>) {
+    fn extend(&mut self, value: Option<f64>) {
         let Some(value) = value else { return };
         let Extent { low, high } = self.extent.unwrap_or(Extent { low: value, high: value });
         self.extent = Some(Extent { low: low.min(value), high: high.max(value) });
@@ -148,31 +216,23 @@ impl Axis {
             Cover::Leaves(leaves) => self.listed(leaves, numbers),
             Cover::Point(point) if self.kind == Kind::Category => self.listed(vec![point.to_string()], numbers),
             Cover::Point(point) => {
-                self.reach(real(point));
+                self.extend(real(point));
                 Under::Numbers(vec![point], false)
             }
             Cover::Interval { .. } if self.kind == Kind::Category => Under::Everything,
             Cover::Interval { low, high } if self.kind == Kind::Float => {
                 let (low, high) = (low.and_then(real), high.and_then(real));
-                self.reach(low);
-                self.reach(high);
-                self.widen(low.zip(high).map(|(low, high)| high - low));
+                self.extend(low);
+                self.extend(high);
                 Under::Real(low, high)
             }
             Cover::Interval { low, high } => {
                 let (first, last) =
                     (low.and_then(first_whole), high.and_then(first_whole).map(|high| high.saturating_sub(1)));
-                self.reach(first.map(|first| first as f64));
-                self.reach(last.map(|last| last as f64));
-                self.widen(first.zip(last).map(|(first, last)| (i128::from(last) - i128::from(first) + 1) as f64));
-                Under::Distribution(first, last)
+                self.extend(first.map(|first| first as f64));
+                self.extend(last.map(|last| last as f64));
+                Under::Integers(first, last)
             }
-        }
-    }
-
-    fn widen(&mut self, width: Option<f64>) {
-        if let Some(width) = width {
-            self.widest = Some(self.widest.map_or(width, |widest| widest.max(width)));
         }
     }
 
@@ -182,7 +242,7 @@ impl Axis {
         let leaves = leaves.into_iter().filter(|leaf| !leaf.is_empty());
         if self.kind != Kind::Category {
             let values: Vec<Bound> = leaves.filter_map(|leaf| parse(self.kind, &leaf)).collect();
-            values.iter().for_each(|value| self.reach(real(*value)));
+            values.iter().for_each(|value| self.extend(real(*value)));
             return Under::Numbers(values, missing);
         }
         let number = |leaf: String| {

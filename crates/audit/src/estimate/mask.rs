@@ -1,9 +1,10 @@
-//! The texts under a masked label such as `021**`, in which every `*` stands for one character, and SQL's `LIKE`.
+//! The texts under a masked label such as `021**`, in which every `*` stands for one character.
 //!
 //! A codebook does not name the values under a mask, since naming them would undo it. Without other knowledge each star
 //! is taken as any character of the kinds that the attribute's labels show: a digit where they show digits. The texts
 //! are not listed: a star is opened only while some predicate still depends on it.
 
+use super::like::{Like, LikePart};
 use super::predicate::{Comparison, Predicate};
 
 const STAR: char = '*';
@@ -11,106 +12,11 @@ const STAR: char = '*';
 /// The most partly opened labels looked at for one label. Beyond it the rest counts as not fulfilling what is undecided.
 const OPENED_MAX: usize = 200_000;
 
-/// A pattern of `LIKE`: `%` is any text, `_` any character.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Like {
-    parts: Vec<LikePart>,
-    any_case: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LikePart {
-    Character(char),
-    AnyCharacter,
-    AnyText,
-}
-
 impl Like {
-    /// `None` when the pattern ends in its escape character.
-    pub(crate) fn new(text: &str, escape: Option<char>, any_case: bool) -> Option<Like> {
-        let mut parts = Vec::new();
-        let mut characters = text.chars();
-        while let Some(character) = characters.next() {
-            parts.push(match character {
-                found if Some(found) == escape => LikePart::Character(characters.next()?),
-                '%' => LikePart::AnyText,
-                '_' => LikePart::AnyCharacter,
-                found => LikePart::Character(found),
-            });
-        }
-        Some(Like { parts, any_case })
-    }
-
     /// What lies under a mask.
     pub(crate) fn of_mask(mask: &str) -> Like {
         let part = |character| if character == STAR { LikePart::AnyCharacter } else { LikePart::Character(character) };
         Like { parts: mask.chars().map(part).collect(), any_case: false }
-    }
-
-    pub(crate) fn matches(&self, text: &str) -> bool {
-        let text: Vec<char> = text.chars().collect();
-        // Which places of the text the parts so far can have reached.
-        let mut reached = vec![false; text.len() + 1];
-        reached[0] = true;
-        for part in &self.parts {
-            let mut next = vec![false; text.len() + 1];
-            match part {
-                LikePart::AnyText => {
-                    let first = reached.iter().position(|here| *here).unwrap_or(reached.len());
-                    next[first..].fill(true);
-                }
-                part => {
-                    for (place, character) in text.iter().enumerate() {
-                        next[place + 1] = reached[place] && self.takes(*part, *character);
-                    }
-                }
-            }
-            reached = next;
-        }
-        reached[text.len()]
-    }
-
-    fn takes(&self, part: LikePart, character: char) -> bool {
-        match part {
-            LikePart::Character(wanted) if self.any_case => wanted.to_lowercase().eq(character.to_lowercase()),
-            LikePart::Character(wanted) => wanted == character,
-            LikePart::AnyCharacter | LikePart::AnyText => true,
-        }
-    }
-
-    /// The characters it names.
-    fn characters(&self) -> impl Iterator<Item = char> {
-        self.parts.iter().filter_map(|part| match part {
-            LikePart::Character(character) => Some(*character),
-            _ => None,
-        })
-    }
-
-    /// A text that matches.
-    pub(crate) fn instance(&self) -> String {
-        let character = |part: &LikePart| match part {
-            LikePart::Character(character) => Some(*character),
-            LikePart::AnyCharacter => Some('\u{1}'),
-            LikePart::AnyText => None,
-        };
-        self.parts.iter().filter_map(character).collect()
-    }
-
-    /// Whether all texts, or none, that begin with these characters and have as many more match; `None` when it depends.
-    fn decided(&self, known: &[char], more: usize) -> Option<bool> {
-        for (place, part) in self.parts.iter().enumerate() {
-            match part {
-                LikePart::AnyText if place + 1 == self.parts.len() => return Some(true),
-                LikePart::AnyText => return None,
-                part => match known.get(place) {
-                    Some(character) if !self.takes(*part, *character) => return Some(false),
-                    Some(_) => {}
-                    None if place >= known.len() + more => return Some(false),
-                    None => return None,
-                },
-            }
-        }
-        if known.len() + more > self.parts.len() { Some(false) } else { (more == 0).then_some(true) }
     }
 }
 
@@ -145,7 +51,7 @@ pub(crate) fn alphabet<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<char> {
     if seen.is_empty() { ('0'..='9').collect() } else { seen }
 }
 
-/// Tells `found` groups of texts under a mask with the share of each, so that no predicate changes within a group: the
+/// Passes to `found` groups of texts under a mask with the share of each, so that no predicate changes within a group: the
 /// predicates that hold for it. A group that only characters outside the alphabet lead to has the share 0.
 pub(crate) fn open(mask: &str, alphabet: &[char], predicates: &[&Predicate], mut found: impl FnMut(f64, Vec<bool>)) {
     let mask: Vec<char> = mask.chars().collect();

@@ -2,8 +2,8 @@
 //!
 //! **Categories** are known by their counts: a tuple of the sub-class has a value with the share of tuples that have it.
 //!
-//! **Numbers** are known by their mean and by a range around it that covers c of n values. They are taken as spread evenly over a
-//! stretch around the mean that is as much longer than the range as n is more than c: then the mean is right, and so is
+//! **Numbers** are known by their mean and by a range around it that covers c of n values. They are taken as spread evenly over an
+//! interval around the mean that is as much longer than the range as n is more than c: then the mean is right, and so is
 //! the share within the range. A whole number fills the unit around it. Where the range has no length and the numbers are real,
 //! all are taken to be the mean. Any other number is possible, but weighs nothing.
 //!
@@ -14,17 +14,7 @@ use hashbrown::HashMap;
 use hedgerow_release::cloned::{Cloned, OfNumber, SubClass};
 use hedgerow_table::{Bound, Kind};
 
-use super::axis::{Axis, Extent, Under, real};
-
-/// What a share of the tuples of a sub-class has.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Told {
-    Missing,
-    /// A text, by its position in `Axis::texts`.
-    Text(u32),
-    /// Numbers spread evenly from here to there.
-    Around(f64, f64),
-}
+use super::axis::{Axis, Extent, SubClassValue, Under, real};
 
 impl Axis {
     /// The axis of one attribute, with some sub-classes for labels.
@@ -33,48 +23,52 @@ impl Axis {
         attribute: usize,
         sub_classes: impl Iterator<Item = &'s SubClass> + Clone,
     ) -> Axis {
-        let told = || sub_classes.clone().map(|part| &part.attributes[attribute]);
-        let kind = kind(told().filter_map(|told| told.number));
+        let stated = || sub_classes.clone().map(|part| &part.attributes[attribute]);
+        let kind = kind(stated().filter_map(|stated| stated.number));
         let mut axis = Axis {
             kind: kind.unwrap_or(Kind::Category),
             under: Vec::new(),
             texts: Vec::new(),
             texts_of_all: 0,
             extent: None,
-            widest: None,
-            has_missing: told().any(|told| told.missing > 0),
+            shape: None,
+            range: None,
+            has_missing: stated().any(|stated| stated.missing > 0),
             present: None,
             alphabet: Vec::new(),
         };
         let mut numbers: HashMap<u32, u32> = HashMap::new();
         for part in sub_classes.clone() {
-            let told = &part.attributes[attribute];
+            let stated = &part.attributes[attribute];
             let people = part.people().max(1) as f64;
-            let mut spread: Vec<(Told, f64)> = Vec::with_capacity(told.categories.len() + 1);
-            for &(text, count) in &told.categories {
+            let mut spread: Vec<(SubClassValue, f64)> = Vec::with_capacity(stated.categories.len() + 1);
+            for &(text, count) in &stated.categories {
                 let next = axis.texts.len() as u32;
                 let text = *numbers.entry(text).or_insert_with_key(|&text| {
                     axis.texts.push(read.texts[text as usize].clone());
                     next
                 });
-                spread.push((Told::Text(text), count as f64 / people));
+                spread.push((SubClassValue::Text(text), count as f64 / people));
             }
-            if let Some((low, high)) = told.number.and_then(|number| around(&number, axis.kind)) {
+            if let Some((low, high)) = stated.number.and_then(|number| around(&number, axis.kind)) {
                 let Extent { low: least, high: most } = axis.extent.unwrap_or(Extent { low, high });
                 axis.extent = Some(Extent { low: least.min(low), high: most.max(high) });
-                spread.push((Told::Around(low, high), told.number.map_or(0, |number| number.count) as f64 / people));
+                spread.push((
+                    SubClassValue::Around(low, high),
+                    stated.number.map_or(0, |number| number.count) as f64 / people,
+                ));
             }
-            if told.missing > 0 {
-                spread.push((Told::Missing, told.missing as f64 / people));
+            if stated.missing > 0 {
+                spread.push((SubClassValue::Missing, stated.missing as f64 / people));
             }
-            axis.under.push(Under::Told(spread));
+            axis.under.push(Under::SubClass(spread));
         }
         axis.texts_of_all = axis.texts.len();
         axis
     }
 }
 
-/// Of real numbers or dates when one bound is; `None` when no number is told.
+/// Of real numbers or dates when one bound is; `None` when no number is stated.
 fn kind(numbers: impl Iterator<Item = OfNumber>) -> Option<Kind> {
     let mut kind = None;
     for number in numbers {
@@ -89,7 +83,7 @@ fn kind(numbers: impl Iterator<Item = OfNumber>) -> Option<Kind> {
     kind
 }
 
-/// The stretch that the numbers are taken to fill.
+/// The interval that the numbers are taken to fill.
 fn around(number: &OfNumber, kind: Kind) -> Option<(f64, f64)> {
     let (mean, low, high) = (real(number.mean)?, real(number.low)?, real(number.high)?);
     let unit = if kind == Kind::Float { 0.0 } else { 1.0 };
@@ -109,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_numbers_in_the_range_makes_the_stretch_twice_as_long() {
+    fn half_of_the_numbers_in_the_range_makes_the_interval_twice_as_long() {
         assert_eq!(around(&number("40", 38, 42, (2, 4)), Kind::Integer), Some((35.0, 45.0)));
         assert_eq!(around(&number("40", 40, 40, (4, 4)), Kind::Integer), Some((39.5, 40.5)), "all are 40");
         assert_eq!(around(&number("40.5", 40, 41, (1, 3)), Kind::Integer), Some((37.5, 43.5)));
@@ -117,7 +111,7 @@ mod tests {
         assert_eq!(around(&real, Kind::Float), Some((0.5, 2.5)));
     }
 
-    /// Ages about 40, half of four within 38 to 42; one tuple without an age. Asked for ages up to 39: 35 to 39 fill 4.5 of ten.
+    /// Ages about 40, half of four within 38 to 42; one tuple without an age. A query for ages up to 39: 35 to 39 fill 4.5 of ten.
     #[test]
     fn shares_of_a_sub_class_by_hand() {
         let age = hedgerow_release::cloned::OfAttribute {
@@ -129,14 +123,14 @@ mod tests {
         let read = Cloned {
             sensitive: "s".to_owned(),
             domain: hedgerow_table::Domain::from_texts(&["x"], false, None).unwrap().0,
-            counted: hedgerow_table::Table::from_texts(&[], &[]),
+            counted: hedgerow_table::Table::from_texts(&["class"], &[vec!["1"]]),
             attributes: vec!["age".to_owned()],
             texts: Vec::new(),
             classes: Vec::new(),
         };
         let axis = Axis::of_statistics(&read, 0, [&part].into_iter());
-        let asked = Predicate::Between(Bound::Integer(0), Bound::Integer(39));
-        let regions = Regions::new(&axis, &[&asked]).unwrap();
+        let predicate = Predicate::Between(Bound::Integer(0), Bound::Integer(39));
+        let regions = Regions::new(&axis, &[&predicate]).unwrap();
         let parts = &regions.cells[0];
         let held: f64 = parts.iter().filter(|part| regions.holds[part.region as usize][0]).map(|part| part.mass).sum();
         assert!((held - 0.45 * 0.8).abs() < 1e-12, "{held}");

@@ -1,19 +1,23 @@
 //! How much of a released cell a predicate covers, from what the codebook says of the cell and nothing else.
 //!
-//! One model serves `hedgerow query` and the query error of `measure`: the values under a label are equally likely, and
+//! One model serves `hedgerow query` and the query error of `measure`: the values under a label with two ends are equally likely, and
 //! the attributes of a row are independent given its labels.
 //!
 //! - `axis`: what is known about an attribute, label by label;
-//! - `predicate`: what is asked of one attribute;
+//! - `predicate`: what a query requires of one attribute;
 //! - `regions`: the axis cut so that no predicate changes within a piece, and each label's mass in every piece;
+//! - `shape`: how far open cells extend, from the counts of all cells;
+//! - `like`: patterns of `LIKE`;
 //! - `mask`: the texts under a masked label;
-//! - `told`: axes from the statistics of a cloned release.
+//! - `micro_statistics`: axes from the micro-statistics of a cloned release.
 
 pub(crate) mod axis;
+pub(crate) mod like;
 pub(crate) mod mask;
 pub(crate) mod micro_statistics;
 pub(crate) mod predicate;
 pub(crate) mod regions;
+pub(crate) mod shape;
 
 #[cfg(test)]
 mod tests;

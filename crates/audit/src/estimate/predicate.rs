@@ -1,11 +1,11 @@
-//! What is asked of one attribute. Every predicate is positive: it is true or it is not, and of SQL's third truth value
+//! What a query requires of one attribute. Every predicate is positive: it is true or it is not, and of SQL's third truth value
 //! it makes "not true". Negations are therefore predicates of their own, which a missing value does not fulfil either.
 
 use std::cmp::Ordering;
 
 use hedgerow_table::Bound;
 
-use super::mask::Like;
+use super::like::Like;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Predicate {

@@ -1,6 +1,6 @@
 //! An axis cut into regions so that no predicate changes within one, and how each label is spread over the regions.
 //!
-//! Numbers are cut at the values that predicates name; texts are told apart by the predicates that hold for them. What the
+//! Numbers are cut at the values that predicates name; texts are distinguished by the predicates that hold for them. What the
 //! same predicates hold for is one region. Region 0 is the missing value.
 //!
 //! Cost: each label is met with the pieces that it overlaps; each known text with every predicate.
@@ -9,10 +9,10 @@ use hashbrown::HashMap;
 use hedgerow_table::date::Date;
 use hedgerow_table::{Bound, InputError, Kind, TableError};
 
-use super::axis::{Axis, Extent, Under, first_whole, real};
+use super::axis::{Axis, Extent, SubClassValue, Under, first_whole, real};
 use super::mask;
-use super::micro_statistics::Told;
 use super::predicate::Predicate;
+use super::shape::Shape;
 
 pub(crate) const MISSING: u32 = 0;
 
@@ -29,14 +29,18 @@ pub(crate) struct Part {
     pub(crate) mean: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// The only number in this part, where it is one whole number.
+    pub(crate) exact: Option<i64>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Regions {
     /// For each region, which predicates hold in it.
     pub(crate) holds: Vec<Vec<bool>>,
     /// For each label, the regions that a value under it can lie in, ascending.
     pub(crate) cells: Vec<Vec<Part>>,
+    /// The same of a value of which nothing is known.
+    pub(crate) anything: Vec<Part>,
 }
 
 impl Regions {
@@ -53,11 +57,12 @@ impl Regions {
             work: 0,
         };
         match axis.kind {
-            Kind::Category => builder.tell_texts_apart()?,
+            Kind::Category => builder.distinguish_texts()?,
             _ => builder.cut(),
         }
         let cells = axis.under.iter().map(|under| builder.cell(under)).collect::<Result<_, _>>()?;
-        Ok(Regions { holds: builder.holds, cells })
+        let anything = builder.cell(&Under::Everything)?;
+        Ok(Regions { holds: builder.holds, cells, anything })
     }
 }
 
@@ -68,7 +73,7 @@ struct Builder<'a> {
     numbers: HashMap<Vec<bool>, u32>,
     /// Ascending. Of whole numbers, the first of each piece but the lowest; of real ones, points that are pieces themselves.
     cuts: Vec<f64>,
-    /// The region of each piece. Distribution numbers: before the first cut, then from cut to cut. Real ones: before the first cut,
+    /// The region of each piece. Whole numbers: before the first cut, then from cut to cut. Real ones: before the first cut,
     /// the cut, from this to the next, and so on.
     pieces: Vec<u32>,
     of_text: Vec<u32>,
@@ -98,19 +103,16 @@ impl Builder<'_> {
         self.work = self.work.saturating_add(work);
         if self.work > WORK_MAX {
             let problem = "the condition compares one column with too many values for a release of this size";
-            return Err(InputError::new("SQL", problem, "ask for ranges instead of single values, or for fewer").into());
+            return Err(InputError::new("SQL", problem, "use ranges instead of single values, or for fewer").into());
         }
         Ok(())
     }
 
-    fn tell_texts_apart(&mut self) -> Result<(), TableError> {
+    fn distinguish_texts(&mut self) -> Result<(), TableError> {
         self.spend(self.axis.texts.len().saturating_mul(self.predicates.len()))?;
         let axis = self.axis;
         self.of_text = axis.texts.iter().map(|text| self.region_of_text(text)).collect();
-        if !axis.under.contains(&Under::Everything) {
-            return Ok(());
-        }
-        // Under the top, any text is possible: those that are named, what follows each of them, and something else.
+        // Under the top, and of a suppressed row, any text is possible: those that are named, what follows each of them, and something else.
         let named: Vec<&str> = self.predicates.iter().flat_map(|predicate| predicate.texts()).collect();
         let mut regions = vec![self.region_of_text("\u{1}"), self.region_of_text("\u{10ffff}")];
         for text in named {
@@ -166,27 +168,30 @@ impl Builder<'_> {
             .map(value)
             .collect();
         self.pieces = values.into_iter().map(|value| self.region_of_number(value)).collect();
-        // Beyond 2⁵³ two starts may share their float; no share can be told apart there anyway.
+        // Beyond 2⁵³ two starts may share their float; no two shares differ there anyway.
         self.cuts = starts.into_iter().map(|start| start as f64).collect();
     }
 
     fn cell(&mut self, under: &Under) -> Result<Vec<Part>, TableError> {
         let axis = self.axis;
-        let missing = Part { region: MISSING, mass: 0.0, mean: 0.0, low: f64::INFINITY, high: f64::NEG_INFINITY };
+        let missing =
+            Part { region: MISSING, mass: 0.0, mean: 0.0, low: f64::INFINITY, high: f64::NEG_INFINITY, exact: None };
         let mut parts = Parts::default();
         match under {
             Under::Missing => parts.add(Part { mass: 1.0, ..missing }),
-            Under::Distribution(first, last) => {
+            Under::Integers(first, last) => {
                 let ends = (first.map(|first| first as f64), last.map(|last| last as f64));
-                self.stretch(ends, 1.0, &mut parts)?;
+                self.interval(ends, axis.is_end_cell(under), 1.0, &mut parts)?;
             }
-            Under::Real(low, high) => self.stretch((*low, *high), 1.0, &mut parts)?,
+            Under::Real(low, high) => self.interval((*low, *high), axis.is_end_cell(under), 1.0, &mut parts)?,
             Under::Numbers(values, with_missing) => {
                 self.spend(values.len())?;
                 let mass = 1.0 / (values.len() + usize::from(*with_missing)) as f64;
-                for value in values.iter().filter_map(|value| real(*value)) {
+                for bound in values {
+                    let Some(value) = real(*bound) else { continue };
                     let region = self.pieces[self.piece_of(value)];
-                    parts.add(Part { region, mass, mean: value, low: value, high: value });
+                    let exact = if let Bound::Integer(whole) = bound { Some(*whole) } else { None };
+                    parts.add(Part { region, mass, mean: value, low: value, high: value, exact });
                 }
                 if *with_missing {
                     parts.add(Part { mass, ..missing });
@@ -203,13 +208,15 @@ impl Builder<'_> {
                 }
             }
             Under::Mask(mask) => self.masked(mask, missing, &mut parts)?,
-            Under::Told(told) => {
-                self.spend(told.len())?;
-                for &(told, mass) in told {
-                    match told {
-                        Told::Missing => parts.add(Part { mass, ..missing }),
-                        Told::Text(text) => parts.add(Part { region: self.of_text[text as usize], mass, ..missing }),
-                        Told::Around(low, high) => self.around((low, high), mass, &mut parts)?,
+            Under::SubClass(values) => {
+                self.spend(values.len())?;
+                for &(value, mass) in values {
+                    match value {
+                        SubClassValue::Missing => parts.add(Part { mass, ..missing }),
+                        SubClassValue::Text(text) => {
+                            parts.add(Part { region: self.of_text[text as usize], mass, ..missing })
+                        }
+                        SubClassValue::Around(low, high) => self.around((low, high), mass, &mut parts)?,
                     }
                 }
             }
@@ -223,7 +230,7 @@ impl Builder<'_> {
                 let absent = if axis.has_missing { 1.0 / (values + 1.0) } else { 0.0 };
                 parts.add(Part { mass: absent, ..missing });
                 if values > 0.0 {
-                    self.stretch((None, None), 1.0 - absent, &mut parts)?;
+                    self.interval((None, None), true, 1.0 - absent, &mut parts)?;
                 }
             }
         }
@@ -273,15 +280,24 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Spreads `mass` evenly over a stretch of the axis; what lies beyond an open end's assumed reach is possible only.
-    fn stretch(&mut self, ends: (Option<f64>, Option<f64>), mass: f64, parts: &mut Parts) -> Result<(), TableError> {
-        let whole = self.axis.kind != Kind::Float;
-        let assumed = self.assumed(ends);
-        let (low, high) = (ends.0.unwrap_or(f64::NEG_INFINITY), ends.1.unwrap_or(f64::INFINITY));
+    /// Spreads `mass` over an interval of the axis: evenly, or by the shape of all values where the interval does not say how far
+    /// they extend. Values that no shape allows for are possible only.
+    fn interval(
+        &mut self,
+        ends: (Option<f64>, Option<f64>),
+        by_shape: bool,
+        mass: f64,
+        parts: &mut Parts,
+    ) -> Result<(), TableError> {
+        let axis = self.axis;
+        let unit = axis.unit();
+        let range = axis.range.unwrap_or(Extent { low: f64::NEG_INFINITY, high: f64::INFINITY });
+        let (low, high) = (ends.0.unwrap_or(range.low), ends.1.unwrap_or(range.high));
         let first = if low.is_finite() { self.piece_of(low) } else { 0 };
-        // An exclusive end at a cut does not reach into that cut's piece.
+        // An exclusive end at a cut does not extend into that cut's piece.
         let last = if high.is_finite() { self.piece_of(high) } else { self.pieces.len() - 1 };
         self.spend(last - first + 1)?;
+        let spread = self.spread(ends, by_shape);
         let mut regions = self.pieces[first..=last].to_vec();
         regions.sort_unstable();
         regions.dedup();
@@ -289,42 +305,72 @@ impl Builder<'_> {
         for piece in first..=last {
             let (from, to) = self.ends_of(piece);
             let (from, to) = (from.max(low), to.min(high));
-            let point = !whole && piece % 2 == 1;
-            let empty = if whole {
+            let point = unit == 0.0 && piece % 2 == 1;
+            let empty = if unit > 0.0 {
                 from > to
             } else if point {
                 from >= high && ends.1.is_some()
             } else {
                 from >= to
             };
-            // A closed stretch of one real value, as of a source whose values are all equal.
+            // A closed interval of one real value, as of a source whose values are all equal.
             if empty && !(low == high && from == to) {
                 continue;
             }
-            let region = self.pieces[piece];
-            let part = match assumed {
-                Some((start, end)) => {
+            let (share, mean) = match spread {
+                Spread::Even(start, end) => {
                     let (inner_from, inner_to) = (from.max(start), to.min(end));
-                    let unit = if whole { 1.0 } else { 0.0 };
-                    let size = (end - start) + unit;
-                    let inner = (inner_to - inner_from + unit).max(0.0);
-                    // Of real numbers, a stretch without length is one point, which lies in one piece.
+                    let (size, inner) = ((end - start) + unit, (inner_to - inner_from + unit).max(0.0));
+                    // Of real numbers, an interval without length is one point, which lies in one piece.
                     let share =
                         if size > 0.0 { inner / size } else { f64::from(u8::from(piece == self.piece_of(start))) };
-                    let mean = if share > 0.0 { f64::midpoint(inner_from, inner_to) } else { 0.0 };
-                    Part { region, mass: share * mass, mean, low: from, high: to }
+                    (share, f64::midpoint(inner_from, inner_to))
                 }
-                None => {
-                    let share = if sole { mass / (last - first + 1) as f64 } else { f64::NAN };
-                    Part { region, mass: share, mean: f64::NAN, low: from, high: to }
+                Spread::Shaped(shape, total) => {
+                    let (inside, mean) = shape.between(from, to + unit);
+                    // A whole number stands for the unit that it fills.
+                    (inside / total, mean - unit / 2.0)
                 }
+                Spread::Unknown => (if sole { 1.0 / (last - first + 1) as f64 } else { f64::NAN }, f64::NAN),
             };
-            parts.add(part);
+            let mean = if share > 0.0 {
+                mean.clamp(from, to)
+            } else if share == 0.0 {
+                0.0
+            } else {
+                f64::NAN
+            };
+            let exact = (unit > 0.0 && from == to).then_some(from as i64);
+            parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, exact });
         }
         Ok(())
     }
 
-    /// Spreads `mass` evenly around a mean; numbers elsewhere are possible and weigh nothing. Distribution numbers fill the unit around
+    /// How the values of an interval are distributed over it.
+    fn spread(&self, ends: (Option<f64>, Option<f64>), by_shape: bool) -> Spread<'_> {
+        let axis = self.axis;
+        let known = axis.range.or(axis.extent.filter(|_| axis.present.is_some()));
+        if let (Some(low), Some(high), false) = (ends.0, ends.1, by_shape) {
+            return Spread::Even(low, high);
+        }
+        if let Some(shape) = &axis.shape {
+            let (low, high) = (ends.0.unwrap_or(f64::NEG_INFINITY), ends.1.unwrap_or(f64::INFINITY));
+            let (total, _) = shape.between(low, high + axis.unit());
+            if total > 0.0 {
+                return Spread::Shaped(shape, total);
+            }
+        }
+        // No released row is there, or the interval has no length.
+        match (ends, known) {
+            ((Some(low), Some(high)), _) => Spread::Even(low, high),
+            ((Some(low), None), Some(known)) => Spread::Even(low, known.high.max(low)),
+            ((None, Some(high)), Some(known)) => Spread::Even(known.low.min(high), high),
+            ((None, None), Some(known)) => Spread::Even(known.low, known.high),
+            _ => Spread::Unknown,
+        }
+    }
+
+    /// Spreads `mass` evenly around a mean; numbers elsewhere are possible and weigh nothing. Whole numbers fill the unit around
     /// them.
     fn around(&mut self, (low, high): (f64, f64), mass: f64, parts: &mut Parts) -> Result<(), TableError> {
         self.spend(self.pieces.len())?;
@@ -337,28 +383,11 @@ impl Builder<'_> {
             } else {
                 f64::from(u8::from(piece == self.piece_of(low)))
             };
-            let mean = if share > 0.0 { f64::midpoint(inner_from, inner_to) } else { 0.0 };
-            parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to });
+            // Half of the unit around a whole number may lie outside the piece, the number does not.
+            let mean = if share > 0.0 { f64::midpoint(inner_from, inner_to).clamp(from, to) } else { 0.0 };
+            parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, exact: None });
         }
         Ok(())
-    }
-
-    /// The ends of a stretch with those that are open taken from what is known; `None` when nothing is.
-    fn assumed(&self, ends: (Option<f64>, Option<f64>)) -> Option<(f64, f64)> {
-        let axis = self.axis;
-        let unit = if axis.kind == Kind::Float { 0.0 } else { 1.0 };
-        match (ends, axis.extent) {
-            ((Some(low), Some(high)), _) => Some((low, high)),
-            ((None, None), extent) => extent.map(|Extent { low, high }| (low, high)),
-            ((Some(low), None), Some(Extent { high, .. })) if high > low || axis.present.is_some() => {
-                Some((low, high.max(low)))
-            }
-            ((None, Some(high)), Some(Extent { low, .. })) if low < high || axis.present.is_some() => {
-                Some((low.min(high), high))
-            }
-            ((Some(low), None), _) => axis.widest.map(|width| (low, low + width - unit)),
-            ((None, Some(high)), _) => axis.widest.map(|width| (high - width + unit, high)),
-        }
     }
 
     /// The piece that a number lies in.
@@ -382,6 +411,16 @@ impl Builder<'_> {
             _ => (cut((piece / 2).checked_sub(1), f64::NEG_INFINITY), cut(Some(piece / 2), f64::INFINITY)),
         }
     }
+}
+
+/// How the values under a label are distributed.
+#[derive(Debug, Clone, Copy)]
+enum Spread<'a> {
+    /// Evenly from here to there.
+    Even(f64, f64),
+    /// As all values are; the mass that lies in the interval.
+    Shaped(&'a Shape, f64),
+    Unknown,
 }
 
 /// A number between two; infinite ends are far away.
@@ -417,6 +456,7 @@ impl Parts {
             (there, more) => (into.mean * there + part.mean * more) / mass,
         };
         (into.mass, into.low, into.high) = (mass, into.low.min(part.low), into.high.max(part.high));
+        into.exact = into.exact.filter(|_| into.exact == part.exact);
     }
 
     fn sorted(mut self) -> Vec<Part> {

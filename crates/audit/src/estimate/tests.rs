@@ -3,7 +3,8 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::mask::{Like, is_mask, matches, open};
+use super::like::Like;
+use super::mask::{is_mask, matches, open};
 use super::predicate::{Comparison, Predicate};
 
 /// `LIKE` by its definition: try every place where `%` could end.

@@ -1,4 +1,4 @@
-//! One table of the tree: its distinct rows with their counts, and where they meet those of its parent and children.
+//! One clique of the junction tree: its distinct rows with their counts, and where they meet those of its parent and children.
 
 use hashbrown::HashMap;
 
@@ -10,8 +10,8 @@ pub(super) struct Factor {
     /// For every variable its code in each distinct row.
     columns: Vec<Vec<u32>>,
     counts: Vec<f64>,
-    /// The row that stands for everything that is not told: its sensitive values are equally likely. Only by bucket.
-    untold: Option<usize>,
+    /// The row that stands for rows without sensitive values: all values are equally likely. Only by bucket.
+    no_bucket: Option<usize>,
     pub(super) children: Vec<Child>,
     /// What is shared with the parent: which combination each distinct row has, and how many rows there are of each.
     shared: Vec<u32>,
@@ -30,7 +30,7 @@ impl Factor {
     /// The table as it is, or by row and by bucket.
     pub(super) fn of(table: &PublishedTable, bucket: usize) -> Vec<Factor> {
         let list = |columns: &[(usize, Vec<u32>)]| -> (Vec<usize>, Vec<Vec<u32>>) { columns.iter().cloned().unzip() };
-        let (mut variables, mut columns) = list(&table.open);
+        let (mut variables, mut columns) = list(&table.by_row);
         let Some(buckets) = &table.buckets else {
             let rows = vec![1.0; columns.first().map_or(0, Vec::len)];
             return vec![Factor::new(variables, &columns, &rows, None)];
@@ -43,19 +43,19 @@ impl Factor {
         variables.push(bucket);
         columns.push(buckets.of_entry.clone());
         let mut counts: Vec<f64> = buckets.counts.iter().map(|&count| f64::from(count)).collect();
-        let untold = buckets.of_row.iter().filter(|&&bucket| bucket == PublishedBuckets::UNTOLD).count();
-        if untold > 0 {
+        let no_bucket = buckets.of_row.iter().filter(|&&bucket| bucket == PublishedBuckets::NO_BUCKET).count();
+        if no_bucket > 0 {
             let (last, sensitive) = columns.split_last_mut().expect("the bucket is there");
-            last.push(PublishedBuckets::UNTOLD);
+            last.push(PublishedBuckets::NO_BUCKET);
             sensitive.iter_mut().for_each(|column| column.push(0));
-            counts.push(untold as f64);
+            counts.push(no_bucket as f64);
         }
-        let untold = (untold > 0).then_some(PublishedBuckets::UNTOLD);
-        vec![by_row, Factor::new(variables, &columns, &counts, untold)]
+        let no_bucket = (no_bucket > 0).then_some(PublishedBuckets::NO_BUCKET);
+        vec![by_row, Factor::new(variables, &columns, &counts, no_bucket)]
     }
 
-    /// `untold` is the bucket whose sensitive values are not told, if there is one; the bucket is the last variable.
-    fn new(variables: Vec<usize>, columns: &[Vec<u32>], rows: &[f64], untold: Option<u32>) -> Factor {
+    /// `no_bucket` is the bucket of rows without sensitive values, if there is one; the bucket is the last variable.
+    fn new(variables: Vec<usize>, columns: &[Vec<u32>], rows: &[f64], no_bucket: Option<u32>) -> Factor {
         let mut number: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut distinct: Vec<Vec<u32>> = vec![Vec::new(); columns.len()];
         let mut counts: Vec<f64> = Vec::new();
@@ -68,13 +68,13 @@ impl Factor {
             });
             counts[place] += count;
         }
-        let untold = untold.and_then(|bucket| distinct.last()?.iter().position(|&code| code == bucket));
+        let no_bucket = no_bucket.and_then(|bucket| distinct.last()?.iter().position(|&code| code == bucket));
         let (children, shared, shared_counts) = (Vec::new(), Vec::new(), Vec::new());
-        Factor { variables, columns: distinct, counts, untold, children, shared, shared_counts }
+        Factor { variables, columns: distinct, counts, no_bucket, children, shared, shared_counts }
     }
 
     /// Finds which rows of parent and child agree on what they share. `own` is this table's number.
-    pub(super) fn hang_under(&mut self, parent: &mut Factor, own: usize, shared: &[usize]) {
+    pub(super) fn attach_to(&mut self, parent: &mut Factor, own: usize, shared: &[usize]) {
         let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
         self.shared_counts.clear();
         self.shared = (0..self.counts.len())
@@ -98,22 +98,22 @@ impl Factor {
         variables.iter().map(|variable| self.columns[place(variable)][row]).collect()
     }
 
-    pub(super) fn is_about(&self, asked: &[(usize, Vec<bool>)]) -> bool {
-        asked.iter().any(|(variable, _)| self.variables.contains(variable))
+    pub(super) fn is_about(&self, selected: &[(usize, Vec<bool>)]) -> bool {
+        selected.iter().any(|(variable, _)| self.variables.contains(variable))
     }
 
-    /// For every distinct row how many rows are expected that are asked for, here and in the tables below.
+    /// For every distinct row how many selected rows are expected, here and in the tables below.
     pub(super) fn weighted(
         &self,
-        asked: &[(usize, Vec<bool>)],
+        selected: &[(usize, Vec<bool>)],
         cardinalities: &[usize],
-        told: &[Option<Vec<f64>>],
+        messages: &[Option<Vec<f64>>],
     ) -> Vec<f64> {
         let mut rows = self.counts.clone();
-        for (variable, wanted) in asked {
+        for (variable, wanted) in selected {
             let Some(place) = self.variables.iter().position(|own| own == variable) else { continue };
             for (row, (weight, &code)) in rows.iter_mut().zip(&self.columns[place]).enumerate() {
-                if self.untold == Some(row) {
+                if self.no_bucket == Some(row) {
                     let share = wanted.iter().filter(|&&wanted| wanted).count() as f64;
                     *weight *= share / cardinalities[*variable] as f64;
                 } else if !wanted[code as usize] {
@@ -122,7 +122,7 @@ impl Factor {
             }
         }
         for child in &self.children {
-            let Some(expected) = &told[child.factor] else { continue };
+            let Some(expected) = &messages[child.factor] else { continue };
             for (weight, combination) in rows.iter_mut().zip(&child.combination) {
                 *weight *= combination.map_or(0.0, |combination| expected[combination as usize]);
             }
@@ -130,7 +130,7 @@ impl Factor {
         rows
     }
 
-    /// For every combination that is shared with the parent the share of its rows that is asked for.
+    /// For every combination that is shared with the parent the share of its rows that is selected.
     pub(super) fn by_shared(&self, rows: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.shared_counts.len()];
         for (&combination, weight) in self.shared.iter().zip(rows) {

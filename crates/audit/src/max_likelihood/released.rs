@@ -1,4 +1,4 @@
-//! The tables of a decomposed release, read from its directory and told in codes of the source.
+//! The tables of a decomposed release, read from its directory in codes of the source.
 
 use std::path::Path;
 
@@ -8,19 +8,31 @@ use hedgerow_release::manifest::Manifest;
 use hedgerow_release::read::read_released;
 use hedgerow_release::shape::Shape;
 use hedgerow_table::{Column, Progress, Table, TableError};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 
-use super::{CountQueries, CountQueryError, Joint, PublishedBuckets, PublishedTable};
+use super::{CountQueries, CountQueryError, MaxLikelihood, PublishedBuckets, PublishedTable};
 
-/// What several tables lost.
-#[derive(Debug, Clone, PartialEq)]
+/// What a decomposed release lost.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeasuredTables {
-    pub rows: usize,
+    /// Of the source, and of every table.
+    #[serde(serialize_with = "all_released")]
+    pub rows: u64,
     pub tables: usize,
-    /// In nats.
-    pub kl: f64,
-    /// `None` when nothing was asked or nobody answered.
+    pub loss: Divergence,
+    /// `None` when no query was requested or none selected a row.
     pub queries: Option<CountQueryError>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Divergence {
+    /// Kullback–Leibler, in nats.
+    pub kl: f64,
+}
+
+/// No table suppresses rows.
+fn all_released<S: Serializer>(rows: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map([("in", *rows), ("out", *rows), ("suppressed", 0)])
 }
 
 /// Measures the decomposed release in a directory against the table that it was made from.
@@ -45,18 +57,18 @@ pub fn measure_tables(
     let columns = source.columns.iter();
     let cardinalities: Vec<usize> = columns.clone().map(|column| column.domain.cardinality()).collect();
     let codes: Vec<Vec<u32>> = columns.map(|column| column.codes.iter().collect()).collect();
-    let told = |attribute: usize| tables.iter().any(|table| table.attributes().any(|told| told == attribute));
-    if let Some(absent) = (0..source.columns.len()).find(|&attribute| !told(attribute)) {
-        let problem = format!("no table tells `{}`", source.columns[absent].name);
+    let released = |attribute: usize| tables.iter().any(|table| table.attributes().any(|own| own == attribute));
+    if let Some(absent) = (0..source.columns.len()).find(|&attribute| !released(attribute)) {
+        let problem = format!("no table of the release has `{}`", source.columns[absent].name);
         return Err(refuse(&problem, "was it published under this policy?"));
     }
     progress.stage("measuring", None);
-    let joint = Joint::new(&cardinalities, &tables).ok_or_else(|| {
-        refuse("the tables form a ring: what they tell together has no closed form", "publish it again")
+    let estimate = MaxLikelihood::new(&cardinalities, &tables).ok_or_else(|| {
+        refuse("the tables form a cycle: their maximum-likelihood estimate has no closed form", "publish it again")
     })?;
-    let kl = joint.divergence(&codes).max(0.0);
-    let queries = (queries.count > 0).then(|| joint.query_error(&codes, queries)).flatten();
-    Ok(MeasuredTables { rows: source.rows, tables: tables.len(), kl, queries })
+    let kl = estimate.kl_divergence(&codes).max(0.0);
+    let queries = (queries.count > 0).then(|| estimate.query_error(&codes, queries)).flatten();
+    Ok(MeasuredTables { rows: source.rows as u64, tables: tables.len(), loss: Divergence { kl }, queries })
 }
 
 /// The source, and which table is being read.
@@ -82,14 +94,15 @@ impl Source<'_> {
         let map: Option<Vec<u32>> = (0..column.domain.cardinality() as u32).map(in_source).collect();
         let map = map.ok_or_else(|| {
             let problem = format!("`{}` has labels that are no values of the source", column.name);
-            let hint = "only tables that tell values as they are can be measured together; the manifest tells what is known of others";
+            let hint =
+                "only tables of ungeneralized values can be measured together; the manifest states the loss of others";
             TableError::input(&self.place, problem, hint)
         })?;
         Ok((own, column.codes.iter().map(|code| map[code as usize]).collect()))
     }
 
     fn refuse_contradiction(&self, problems: &[String]) -> Result<(), TableError> {
-        let hint = "the tables do not belong together; `hedgerow check` tells everything that is wrong";
+        let hint = "the tables do not belong together; `hedgerow check` lists every problem";
         problems.first().map_or(Ok(()), |problem| Err(TableError::input(&self.place, problem.clone(), hint)))
     }
 
@@ -108,19 +121,19 @@ fn read_part(
     match shape {
         Shape::Generalized { data } => {
             let table = read_released(directory, data, progress)?;
-            Ok(PublishedTable { open: source.open(&table, false)?, buckets: None })
+            Ok(PublishedTable { by_row: source.open(&table, false)?, buckets: None })
         }
         Shape::Bucketized { quasi, sensitive } if Combined::is(sensitive) => {
             let (read, problems) = Combined::examine(directory, quasi, sensitive, progress)?;
             source.refuse_contradiction(&problems)?;
             let values = read.sensitive.iter().filter_map(|name| read.values.column(name));
             let buckets = PublishedBuckets {
-                of_row: read.bucket_of_row.iter().map(|bucket| bucket.unwrap_or(PublishedBuckets::UNTOLD)).collect(),
+                of_row: read.bucket_of_row.iter().map(|bucket| bucket.unwrap_or(PublishedBuckets::NO_BUCKET)).collect(),
                 sensitive: values.map(|column| source.codes(column)).collect::<Result<_, _>>()?,
                 of_entry: read.bucket_of_value.clone(),
                 counts: read.counts.clone(),
             };
-            Ok(PublishedTable { open: source.open(&read.quasi, true)?, buckets: Some(buckets) })
+            Ok(PublishedTable { by_row: source.open(&read.quasi, true)?, buckets: Some(buckets) })
         }
         Shape::Bucketized { quasi, sensitive } => {
             let (read, problems) = Bucketized::examine(directory, quasi, sensitive, progress)?;
@@ -137,59 +150,12 @@ fn read_part(
             let column = Column { name: read.sensitive.clone(), domain: read.domain.clone(), codes };
             let sensitive = vec![source.codes(&column)?];
             let buckets = PublishedBuckets { of_row: read.bucket_of_row.clone(), sensitive, of_entry, counts };
-            Ok(PublishedTable { open: source.open(&read.quasi, true)?, buckets: Some(buckets) })
+            Ok(PublishedTable { by_row: source.open(&read.quasi, true)?, buckets: Some(buckets) })
         }
         Shape::Cloned { .. } | Shape::Decomposed { .. } => Err(TableError::input(
             &source.place,
             "a sub-table is neither of rows nor of buckets",
             "publish the release again",
         )),
-    }
-}
-
-impl MeasuredTables {
-    pub fn to_json(&self) -> Value {
-        let queries = self.queries.map(|found| {
-            json!({
-                "count": found.answered,
-                "seed": found.asked.seed,
-                "dimension": found.asked.dimension,
-                "share": found.asked.share,
-                "relative-error": { "mean": found.mean, "median": found.median },
-            })
-        });
-        json!({
-            "rows": { "in": self.rows, "out": self.rows, "suppressed": 0 },
-            "tables": self.tables,
-            "loss": { "kl": self.kl },
-            "queries": queries,
-        })
-    }
-}
-
-impl std::fmt::Display for MeasuredTables {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "rows     {} in {} tables", self.rows, self.tables)?;
-        writeln!(
-            f,
-            "kl       {:.6} nats from the source to the most likely table behind all of them; 0 is nothing lost",
-            self.kl
-        )?;
-        if let Some(found) = &self.queries {
-            let CountQueries { dimension, share, .. } = found.asked;
-            writeln!(
-                f,
-                "queries  {} random counts over {dimension} attributes, {:.0} % of the values of each",
-                found.answered,
-                100.0 * share
-            )?;
-            writeln!(
-                f,
-                "         off by {:.1} % on average, half of them by at most {:.1} %",
-                100.0 * found.mean,
-                100.0 * found.median
-            )?;
-        }
-        Ok(())
     }
 }

@@ -14,18 +14,18 @@ pub(crate) fn of_buckets(release: &Bucketized<'_>) -> Result<Vec<NumberError>, T
     let by_attribute: Vec<People> = release.quasi.iter().map(People::by_one).collect();
     let measured = release.sensitive.iter().filter_map(|attribute| {
         let numbers = numbers(&attribute.source.domain)?;
-        let mut everyone = Gathered::new(&numbers);
+        let mut gathered = Gathered::new(&numbers);
         for &(row, count) in release.buckets.iter().flat_map(|bucket| &bucket.values) {
-            everyone.add(value(attribute, row), count as f64);
+            gathered.add(value(attribute, row), count as f64);
         }
-        let whole = everyone.take()?;
+        let everyone = gathered.take()?;
         let names = release.quasi.iter().map(|quasi| quasi.source.name.clone());
         Some(NumberError {
             attribute: attribute.source.name.clone(),
             deviation: deviation(&numbers, &attribute.source.counts()),
-            by_class: errors(&classes, release, attribute, &numbers, whole),
+            by_class: errors(&classes, release, attribute, &numbers, everyone),
             by_value: names
-                .zip(by_attribute.iter().map(|people| errors(people, release, attribute, &numbers, whole)))
+                .zip(by_attribute.iter().map(|people| errors(people, release, attribute, &numbers, everyone)))
                 .collect(),
         })
     });
@@ -90,7 +90,7 @@ fn errors(
     release: &Bucketized<'_>,
     sensitive: &Unchanged<'_>,
     numbers: &[Option<f64>],
-    whole: [f64; 4],
+    everyone: [f64; 4],
 ) -> [f64; 4] {
     let pairs = people.of_source.iter().enumerate().map(|(row, &group)| key(group, sensitive.source.codes.get(row)));
     let truth = Pairs::of_keys(pairs.collect(), people.groups);
@@ -105,12 +105,12 @@ fn errors(
             }
         }
     }
-    let told = |group: usize, gathered: &mut Gathered<'_>| {
+    let estimate = |group: usize, gathered: &mut Gathered<'_>| {
         for &(number, rows) in &within[group] {
             let bucket = &release.buckets[number];
             let share = f64::from(rows) / bucket.rows.len() as f64;
             bucket.values.iter().for_each(|&(row, count)| gathered.add(value(sensitive, row), count as f64 * share));
         }
     };
-    by_value(numbers, &truth, whole, |group| group, told)
+    by_value(numbers, &truth, everyone, |group| group, estimate)
 }

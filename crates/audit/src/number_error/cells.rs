@@ -12,20 +12,21 @@ use crate::matching::{Fits, matching};
 pub(crate) fn of_cells(quasi: &[Attribute<'_>], sensitive: &[Unchanged<'_>], classes: &Classes) -> Vec<NumberError> {
     let measured = sensitive.iter().enumerate().filter_map(|(index, attribute)| {
         let numbers = numbers(&attribute.source.domain)?;
-        let whole = of_everyone(&numbers, &attribute.released.counts(), |code| attribute.source_code[code as usize])?;
+        let everyone =
+            of_everyone(&numbers, &attribute.released.counts(), |code| attribute.source_code[code as usize])?;
         Some(NumberError {
             attribute: attribute.source.name.clone(),
             deviation: deviation(&numbers, &attribute.source.counts()),
-            by_class: by_class(quasi, attribute, &numbers, whole, (classes, &classes.entry_values[index])),
+            by_class: by_class(quasi, attribute, &numbers, everyone, (classes, &classes.entry_values[index])),
             by_value: (quasi.iter())
-                .map(|quasi| (quasi.name.to_owned(), by_cell(quasi, attribute, &numbers, whole)))
+                .map(|quasi| (quasi.name.to_owned(), by_cell(quasi, attribute, &numbers, everyone)))
                 .collect(),
         })
     });
     measured.collect()
 }
 
-fn by_cell(quasi: &Attribute<'_>, sensitive: &Unchanged<'_>, numbers: &[Option<f64>], whole: [f64; 4]) -> [f64; 4] {
+fn by_cell(quasi: &Attribute<'_>, sensitive: &Unchanged<'_>, numbers: &[Option<f64>], everyone: [f64; 4]) -> [f64; 4] {
     let truth = Pairs::of_columns(&quasi.source.codes, quasi.source.domain.cardinality(), &sensitive.source.codes);
     let labels = quasi.released.domain.cardinality();
     let released = Pairs::of_columns(&quasi.released.codes, labels, &sensitive.released.codes);
@@ -34,7 +35,7 @@ fn by_cell(quasi: &Attribute<'_>, sensitive: &Unchanged<'_>, numbers: &[Option<f
         cell.codes.iter().for_each(|&code| covering[code as usize].push(label));
     }
     let alike = |value: usize| covering[value].as_slice();
-    by_value(numbers, &truth, whole, alike, |value, gathered| {
+    by_value(numbers, &truth, everyone, alike, |value, gathered| {
         for &label in &covering[value] {
             let share = 1.0 / quasi.cells[label as usize].codes.len() as f64;
             for &(code, count) in released.of(label as usize) {
@@ -48,7 +49,7 @@ fn by_class(
     quasi: &[Attribute<'_>],
     sensitive: &Unchanged<'_>,
     numbers: &[Option<f64>],
-    whole: [f64; 4],
+    everyone: [f64; 4],
     (classes, entry_values): (&Classes, &[u32]),
 ) -> [f64; 4] {
     let recoded: Option<Vec<(&Codes, &[u32])>> =
@@ -57,13 +58,13 @@ fn by_class(
         Some(recoded) => in_levels(&recoded, &sensitive.source.codes, classes),
         None => in_regions(quasi, &sensitive.source.codes, classes),
     };
-    let told = |class: usize, gathered: &mut Gathered<'_>| {
+    let estimate = |class: usize, gathered: &mut Gathered<'_>| {
         let entries = classes.starts[class]..classes.starts[class + 1];
         for (&value, &count) in entry_values[entries.clone()].iter().zip(&classes.entry_counts[entries]) {
             gathered.add(value, f64::from(count));
         }
     };
-    by_value(numbers, &truth, whole, |class| class, told)
+    by_value(numbers, &truth, everyone, |class| class, estimate)
 }
 
 /// The sensitive values of the source by class, where all values of an attribute are on one level: each row has one class at most.

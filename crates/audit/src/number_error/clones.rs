@@ -1,5 +1,5 @@
-//! Errors of a cloned release: every class holds the same shares of the sensitive values, so of any group of people it tells what it
-//! tells of everyone. As in a bucketized release, the people of a class are those who share all quasi values.
+//! Errors of a cloned release: every class holds the same shares of the sensitive values, so the estimate for any group of people
+//! is the estimate for everyone. As in a bucketized release, the people of a class are those who share all quasi values.
 
 use hashbrown::HashMap;
 use hedgerow_table::{Column, TableError};
@@ -12,13 +12,13 @@ pub(crate) fn of_clones(release: &Clones<'_>) -> Result<Vec<NumberError>, TableE
     let sensitive = release.sensitive;
     let Some(numbers) = numbers(&sensitive.domain) else { return Ok(Vec::new()) };
     let codes = source_codes(release)?;
-    let Some(whole) = of_everyone(&numbers, &release.read.counts(), |code| codes[code as usize]) else {
+    let Some(everyone) = of_everyone(&numbers, &release.read.counts(), |code| codes[code as usize]) else {
         return Ok(Vec::new());
     };
     let errors = |columns: &[&Column]| {
         let (groups, count) = groups(columns, sensitive.codes.len());
         let truth = Pairs::count(|row| groups[row], count, &sensitive.codes);
-        by_value(&numbers, &truth, whole, |_| (), |_, _| ())
+        by_value(&numbers, &truth, everyone, |_| (), |_, _| ())
     };
     let quasi: Vec<&Column> = release.quasi.iter().map(|(column, _)| *column).collect();
     Ok(vec![NumberError {

@@ -78,11 +78,11 @@ fn errors_are_those_of_a_naive_analyst() {
         let found = &errors(&release)[0];
         let kept: Vec<usize> = (0..count).filter(|row| !suppressed.contains(row)).collect();
         let pay = |row: usize| rows[row][2].parse::<f64>().ok();
-        let told = |rows: &[(usize, f64)]| {
+        let weighted = |rows: &[(usize, f64)]| {
             let weighted: Vec<(f64, f64)> = rows.iter().filter_map(|&(row, w)| Some((pay(row)?, w))).collect();
             (!weighted.is_empty()).then(|| naive(weighted))
         };
-        let plain = |rows: &[usize]| told(&rows.iter().map(|&row| (row, 1.0)).collect::<Vec<_>>());
+        let plain = |rows: &[usize]| weighted(&rows.iter().map(|&row| (row, 1.0)).collect::<Vec<_>>());
         let people: Vec<usize> = (0..count).filter(|&row| pay(row).is_some()).collect();
         let label = |quasi: usize, row: usize| {
             let code = release.source.columns[quasi].codes.get(row) as usize;
@@ -100,7 +100,7 @@ fn errors_are_those_of_a_naive_analyst() {
             }
             assert!((0..4).all(|s| (got[s] - sums[s]).abs() < 1e-6), "seed {seed}: {got:?} is not {sums:?}");
         }
-        let (mut sums, mut asked) = ([0.0; 4], 0.0);
+        let (mut sums, mut people_count) = ([0.0; 4], 0.0);
         for &person in &people {
             let same = |row: &usize| (0..2).all(|quasi| label(quasi, *row) == label(quasi, person));
             let cell: Vec<usize> = (0..count).filter(same).collect();
@@ -108,14 +108,14 @@ fn errors_are_those_of_a_naive_analyst() {
             if released.is_empty() {
                 continue;
             }
-            asked += 1.0;
+            people_count += 1.0;
             let (truth, estimate) = (plain(&cell).unwrap(), plain(&released).or_else(|| plain(&kept)).unwrap());
             (0..4).for_each(|s| sums[s] += (truth[s] - estimate[s]).abs());
         }
         let got = found.by_class;
         assert!(
-            (0..4).all(|s| (got[s] - sums[s] / asked).abs() < 1e-6),
-            "seed {seed}: {got:?} is not {sums:?}/{asked}"
+            (0..4).all(|s| (got[s] - sums[s] / people_count).abs() < 1e-6),
+            "seed {seed}: {got:?} is not {sums:?}/{people_count}"
         );
     }
 }
@@ -125,26 +125,26 @@ fn table(header: &[&str], rows: &[Vec<String>]) -> Table {
     Table::from_texts(header, &rows)
 }
 
-/// The numbers of some people, and what the release tells of them, with weights.
+/// The numbers of some people, and what the release shows of them, with weights.
 type Group = (Vec<f64>, Vec<(f64, f64)>);
 
 /// The error over groups of people.
 fn naive_error(groups: &[Group]) -> [f64; 4] {
-    let (mut sums, mut asked) = ([0.0; 4], 0.0);
-    for (truth, told) in groups {
+    let (mut sums, mut people_count) = ([0.0; 4], 0.0);
+    for (truth, shown) in groups {
         let right = naive(truth.iter().map(|&number| (number, 1.0)).collect());
-        let told = naive(told.clone());
-        asked += truth.len() as f64;
-        (0..4).for_each(|s| sums[s] += truth.len() as f64 * (right[s] - told[s]).abs());
+        let estimate = naive(shown.clone());
+        people_count += truth.len() as f64;
+        (0..4).for_each(|s| sums[s] += truth.len() as f64 * (right[s] - estimate[s]).abs());
     }
-    sums.map(|sum| sum / asked)
+    sums.map(|sum| sum / people_count)
 }
 
 fn assert_close(got: [f64; 4], expected: [f64; 4], seed: u64) {
     assert!((0..4).all(|s| (got[s] - expected[s]).abs() < 1e-6), "seed {seed}: {got:?} is not {expected:?}");
 }
 
-/// Classes with cells of their own, which may overlap: whoever fits the cells of a class is among those it tells of.
+/// Classes with cells of their own, which may overlap: whoever fits the cells of a class is among those it describes.
 #[test]
 fn classes_with_cells_of_their_own_are_those_of_a_naive_analyst() {
     for seed in seeds(300) {
@@ -196,8 +196,8 @@ fn classes_with_cells_of_their_own_are_those_of_a_naive_analyst() {
                 let fits = |row: &&Vec<String>| {
                     (low..high).contains(&row[0].parse().unwrap()) && (sex == "*" || sex == row[1])
                 };
-                let told = released.iter().zip(&cells).filter(|(_, cell)| cell == &class);
-                (source.iter().filter(fits).map(pay).collect(), told.map(|(row, _)| (pay(row), 1.0)).collect())
+                let shown = released.iter().zip(&cells).filter(|(_, cell)| cell == &class);
+                (source.iter().filter(fits).map(pay).collect(), shown.map(|(row, _)| (pay(row), 1.0)).collect())
             })
             .collect();
         assert_close(found.numbers[0].by_class, naive_error(&groups), seed);
@@ -241,20 +241,20 @@ fn people_in_buckets_are_those_of_a_naive_analyst() {
         let options = QueryOptions { count: 0, ..QueryOptions::default() };
         let found =
             measure_buckets(&input, &options, &NoProgress).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        // What is told of some people: for each of them, all numbers of their bucket with equal shares.
+        // What is released of some people: for each of them, all numbers of their bucket with equal shares.
         let error = |same: &dyn Fn(usize, usize) -> bool| {
             let group = |first: usize| -> Vec<usize> { (0..count).filter(|&other| same(first, other)).collect() };
             let groups: Vec<_> = (0..count)
                 .filter(|&person| group(person)[0] == person)
                 .map(|person| {
-                    let told = group(person).into_iter().flat_map(|person| {
+                    let shown = group(person).into_iter().flat_map(|person| {
                         let bucket: Vec<&(usize, i32)> =
                             pairs.iter().filter(|pair| pair.0 == people[person].3).collect();
                         let share = 1.0 / bucket.len() as f64;
                         bucket.into_iter().map(move |pair| (f64::from(pair.1), share))
                     });
                     let own = group(person).into_iter().map(|person| f64::from(people[person].2)).collect();
-                    (own, told.collect())
+                    (own, shown.collect())
                 })
                 .collect();
             naive_error(&groups)

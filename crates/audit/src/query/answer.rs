@@ -1,30 +1,32 @@
-//! An answer as a table: aligned for a person, or as JSON for a program.
+//! An answer: a line of labels and estimates for each group, or of labels for each released row.
+//!
+//! As JSON it has the contract's keys: `{"answer": [{column: {"estimate", "certain", "possible"} | value}], "notes": […]}`, or
+//! `rows` instead of `answer` where rows were selected. What is unknown or unbounded is null.
 
-use std::fmt;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::Value;
 
-use serde_json::{Map, Value, json};
-
-use super::tally::Estimate;
-
-/// The answer to one question.
+/// The answer to one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    pub(crate) columns: Vec<Column>,
-    pub(crate) lines: Vec<Vec<Cell>>,
+    pub columns: Vec<Column>,
+    /// A cell for each column.
+    pub lines: Vec<Vec<Cell>>,
     /// What the reader should know about it.
     pub notes: Vec<String>,
     /// Whether the lines are released rows.
-    pub(crate) rows: bool,
+    pub rows: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) kind: ColumnKind,
+pub struct Column {
+    pub name: String,
+    pub kind: ColumnKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ColumnKind {
+pub enum ColumnKind {
     /// Labels as released; numbers among them stay numbers in JSON.
     Label {
         number: bool,
@@ -37,7 +39,7 @@ pub(crate) enum ColumnKind {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Cell {
+pub enum Cell {
     /// `None` is the missing value.
     Label(Option<String>),
     Estimate(Estimate),
@@ -47,109 +49,107 @@ pub(crate) enum Cell {
     },
 }
 
+/// An aggregate. Not a number: unknown, or there is none; infinite: without bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    pub estimate: f64,
+    /// The least that the source can have.
+    pub certain: f64,
+    /// The most that the source can have.
+    pub possible: f64,
+    /// The whole number that all three are, where it is known; it may be too large to be a float.
+    pub exact: Option<i128>,
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let names = self.names();
+        let lines: Vec<Line<'_>> = self.lines.iter().map(|cells| Line { answer: self, names: &names, cells }).collect();
+        let mut object = serializer.serialize_map(Some(2))?;
+        object.serialize_entry(if self.rows { "rows" } else { "answer" }, &lines)?;
+        object.serialize_entry("notes", &self.notes)?;
+        object.end()
+    }
+}
+
 impl Answer {
-    /// One object: `answer` holds a line for each group, or `rows` one for each row.
-    pub fn to_json(&self) -> Value {
+    /// The names of the columns, each once: a second `n` is `n (2)`.
+    fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for column in &self.columns {
-            let again = names.iter().filter(|name| **name == column.name).count();
+            let again = self.columns[..names.len()].iter().filter(|before| before.name == column.name).count();
             names.push(if again == 0 { column.name.clone() } else { format!("{} ({})", column.name, again + 1) });
         }
-        let line = |cells: &Vec<Cell>| {
-            let mut object = Map::new();
-            for ((cell, column), name) in cells.iter().zip(&self.columns).zip(&names) {
-                let value = match cell {
-                    Cell::Label(None) => Value::Null,
-                    Cell::Label(Some(text)) if column.kind == (ColumnKind::Label { number: true }) => {
-                        serde_json::from_str(text).unwrap_or_else(|_| json!(text))
-                    }
-                    Cell::Label(Some(text)) => json!(text),
-                    Cell::Estimate(found) => estimate_json(found, column.kind),
-                    Cell::Share { share, certain } => {
-                        object.insert("certain".to_owned(), json!(certain));
-                        finite(*share)
-                    }
-                };
-                object.insert(name.clone(), value);
-            }
-            Value::Object(object)
-        };
-        let lines: Vec<Value> = self.lines.iter().map(line).collect();
-        json!({ if self.rows { "rows" } else { "answer" }: lines, "notes": self.notes })
+        names
     }
 }
 
-fn finite(value: f64) -> Value {
-    if value.is_finite() { json!(value) } else { Value::Null }
+struct Line<'a> {
+    answer: &'a Answer,
+    names: &'a [String],
+    cells: &'a [Cell],
 }
 
-fn estimate_json(found: &Estimate, kind: ColumnKind) -> Value {
-    let bound = |value: f64| if kind == ColumnKind::Count { json!(value as u64) } else { finite(value) };
-    json!({
-        "estimate": finite(found.estimate),
-        "certain": bound(found.certain),
-        "possible": bound(found.possible),
-    })
-}
-
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table: Vec<Vec<String>> = vec![Vec::new()];
-        let mut right: Vec<bool> = Vec::new();
-        for column in &self.columns {
-            table[0].push(column.name.clone());
-            right.push(column.kind != (ColumnKind::Label { number: false }));
-            if matches!(column.kind, ColumnKind::Count | ColumnKind::Amount) {
-                table[0].extend(["certain".to_owned(), "possible".to_owned()]);
-                right.extend([true, true]);
-            }
-        }
-        for cells in &self.lines {
-            let mut line = Vec::new();
-            for cell in cells {
-                match cell {
-                    Cell::Label(text) => line.push(one_line(text.as_deref().unwrap_or(""))),
-                    Cell::Share { share, .. } => line.push(number(*share)),
-                    Cell::Estimate(found) => {
-                        line.extend([number(found.estimate), number(found.certain), number(found.possible)]);
-                    }
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        for ((cell, column), name) in self.cells.iter().zip(&self.answer.columns).zip(self.names) {
+            match cell {
+                Cell::Label(None) => object.serialize_entry(name, &())?,
+                Cell::Label(Some(text)) => object.serialize_entry(name, &label(text, column.kind))?,
+                Cell::Estimate(found) => {
+                    object.serialize_entry(name, &Bounds { found, count: column.kind == ColumnKind::Count })?;
+                }
+                Cell::Share { share, certain } => {
+                    object.serialize_entry("certain", certain)?;
+                    object.serialize_entry(name, &finite(*share))?;
                 }
             }
-            table.push(line);
         }
-        let width = |column: usize| table.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..right.len()).map(width).collect();
-        for line in &table {
-            let mut text = String::new();
-            for ((cell, width), right) in line.iter().zip(&widths).zip(&right) {
-                let fill = " ".repeat(width - cell.chars().count());
-                text.push_str(&if *right { format!("{fill}{cell}  ") } else { format!("{cell}{fill}  ") });
+        object.end()
+    }
+}
+
+/// A number as it is written, if the column holds numbers.
+fn label(text: &str, kind: ColumnKind) -> Value {
+    let number = if kind == (ColumnKind::Label { number: true }) { serde_json::from_str(text).ok() } else { None };
+    number.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// An estimate as an object; the bounds of a count are whole numbers.
+struct Bounds<'a> {
+    found: &'a Estimate,
+    count: bool,
+}
+
+impl Serialize for Bounds<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Estimate { estimate, certain, possible, exact } = *self.found;
+        let mut object = serializer.serialize_map(Some(3))?;
+        if let Some(exact) = exact.and_then(whole) {
+            for name in ["estimate", "certain", "possible"] {
+                object.serialize_entry(name, &exact)?;
             }
-            writeln!(f, "{}", text.trim_end())?;
+            return object.end();
         }
-        Ok(())
+        object.serialize_entry("estimate", &finite(estimate))?;
+        for (name, bound) in [("certain", certain), ("possible", possible)] {
+            match finite(bound) {
+                Some(bound) if self.count => object.serialize_entry(name, &(bound as u64))?,
+                bound => object.serialize_entry(name, &bound)?,
+            }
+        }
+        object.end()
     }
 }
 
-/// A label that would break the table's lines is shown escaped.
-fn one_line(text: &str) -> String {
-    if text.chars().any(char::is_control) { text.escape_debug().to_string() } else { text.to_owned() }
-}
-
-/// Six significant digits, and at most four after the point.
-fn number(value: f64) -> String {
-    if value.is_nan() {
-        return "unknown".to_owned();
-    }
-    if value.is_infinite() {
-        return "unbounded".to_owned();
-    }
-    if value.fract() == 0.0 && value.abs() < 1e15 {
-        return format!("{value:.0}");
-    }
-    let places = (5 - value.abs().max(1e-9).log10().floor() as i32).clamp(0, 4) as usize;
-    let text = format!("{value:.places$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+/// As a JSON number, where one holds it.
+fn whole(value: i128) -> Option<Value> {
+    i64::try_from(value).map(Value::from).or_else(|_| u64::try_from(value).map(Value::from)).ok()
 }
 
 #[cfg(test)]
@@ -157,8 +157,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_long_as_they_are_sure() {
-        let shown = [0.5, 12.0, 12.34567, 123_456.7, 1.0e-7, 1.0 / 3.0, f64::NAN, f64::INFINITY].map(number);
-        assert_eq!(shown, ["0.5", "12", "12.3457", "123457", "0", "0.3333", "unknown", "unbounded"]);
+    fn keys_are_those_of_the_contract() {
+        let unbounded = Estimate { estimate: 1.5, certain: 1.0, possible: f64::INFINITY, exact: None };
+        let exact = Estimate { exact: Some(i128::from(u64::MAX)), ..unbounded };
+        let column = |name: &str, kind| Column { name: name.to_owned(), kind };
+        let label = ColumnKind::Label { number: true };
+        let answer = Answer {
+            columns: vec![
+                column("n", label),
+                column("n", label),
+                column("c", ColumnKind::Count),
+                column("s", ColumnKind::Amount),
+            ],
+            lines: vec![vec![
+                Cell::Label(Some("12".to_owned())),
+                Cell::Label(None),
+                Cell::Estimate(Estimate { possible: 3.0, ..unbounded }),
+                Cell::Estimate(exact),
+            ]],
+            notes: vec!["a note".to_owned()],
+            rows: false,
+        };
+        let expected = serde_json::json!({
+            "answer": [{
+                "n": 12, "n (2)": null, "c": {"estimate": 1.5, "certain": 1, "possible": 3},
+                "s": {"estimate": u64::MAX, "certain": u64::MAX, "possible": u64::MAX},
+            }],
+            "notes": ["a note"],
+        });
+        assert_eq!(serde_json::to_value(&answer).unwrap(), expected);
+        let beyond = Estimate { exact: Some(1 << 70), ..unbounded };
+        let one = |found: &Estimate| serde_json::to_value(Bounds { found, count: false }).unwrap();
+        assert_eq!(one(&beyond)["possible"], Value::Null, "no JSON number holds it");
     }
 }

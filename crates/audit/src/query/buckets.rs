@@ -2,13 +2,14 @@
 //! values, but not which belongs to which. Every pairing is taken as equally likely.
 //!
 //! The estimate of a bucket is the mean over the pairings, Σ rows · values / size · share; the bounds of COUNT and SUM
-//! are the least and the greatest over them (`transport`). Where the condition asks of rows and of values separately, the
+//! are the least and the greatest over them (`transport`). Where the condition is about rows and values separately, the
 //! bounds of COUNT have a closed form. The bounds of AVG take rows one by one and values one by one, and may be wider than needed.
 
 use std::ops::Range;
 
 use hashbrown::HashMap;
-use hedgerow_table::{Codes, Table, parallel};
+use hedgerow_release::bucketized::{COUNT, GROUP};
+use hedgerow_table::{Codes, Table, TableError, parallel};
 
 use super::diagram::Outcome;
 use super::generalized::{Groups, merged};
@@ -16,6 +17,7 @@ use super::plan::Plan;
 use super::sql::What;
 use super::tally::{Choice, Contribution, Tally};
 use super::transport;
+use crate::estimate::regions::Part;
 
 /// Buckets answered at once; fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 1 << 10;
@@ -29,12 +31,82 @@ pub(crate) struct Buckets<'a> {
     pub(crate) columns: Vec<(bool, usize)>,
     /// The bucket of each row of `quasi`.
     pub(crate) of_row: Vec<u32>,
-    /// The bucket of each row of `sensitive`, and how often the values there occur in it.
+    /// The bucket of each row of `sensitive`, and how often the values there occur in it; one more for the rows without released
+    /// values, which may have any.
     pub(crate) of_value: Vec<(u32, u64)>,
     pub(crate) count: usize,
 }
 
-/// Rows of one table as far as the question tells them apart.
+/// The kind of a value of which nothing is known.
+pub(crate) const ANYTHING: u32 = u32::MAX;
+
+/// How many values a bucket has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sizes {
+    /// As many as rows.
+    Equal,
+    /// More than rows where some are of counterfeits.
+    WithCounterfeits,
+    /// As many as rows; rows without a bucket have no released value.
+    WithRowsWithoutValues,
+}
+
+impl<'a> Buckets<'a> {
+    pub(crate) fn new(quasi: &'a Table, sensitive: &'a Table, sizes: Sizes) -> Result<Buckets<'a>, TableError> {
+        let damaged = |problem: &str| {
+            TableError::input(
+                "release",
+                problem,
+                "the two tables of this release do not belong together; publish it again",
+            )
+        };
+        let (Some(group), Some(other)) = (quasi.column(GROUP), sensitive.column(GROUP)) else {
+            return Err(damaged("a table has no column `group`"));
+        };
+        let counts = sensitive.column(COUNT).ok_or_else(|| damaged("the sensitive table has no column `count`"))?;
+        let translate = |code: u32| group.domain.code_of(&other.domain.text(code));
+        let translated: Vec<Option<u32>> = (0..other.domain.cardinality() as u32).map(translate).collect();
+        let mut of_value = Vec::with_capacity(sensitive.rows);
+        for row in 0..sensitive.rows {
+            let bucket = translated[other.codes.get(row) as usize];
+            let count =
+                counts.domain.number(counts.codes.get(row)).filter(|count| *count >= 1.0 && count.fract() == 0.0);
+            match (bucket, count) {
+                (Some(bucket), Some(count)) => of_value.push((bucket, count as u64)),
+                (None, _) => return Err(damaged("a group of the sensitive table has no rows in the quasi table")),
+                (_, None) => return Err(damaged("a count of the sensitive table is not a whole number from 1")),
+            }
+        }
+        let of_row: Vec<u32> = group.codes.iter().collect();
+        let count = group.domain.cardinality();
+        let mut rows = vec![0u64; count];
+        of_row.iter().for_each(|bucket| rows[*bucket as usize] += 1);
+        if let (Sizes::WithRowsWithoutValues, Some(none)) = (sizes, group.domain.missing_code()) {
+            of_value.extend((rows[none as usize] > 0).then_some((none, rows[none as usize])));
+        }
+        let mut values = vec![0u64; count];
+        of_value
+            .iter()
+            .for_each(|(bucket, rows)| values[*bucket as usize] = values[*bucket as usize].saturating_add(*rows));
+        let apart = |(rows, values): (&u64, &u64)| {
+            if sizes == Sizes::WithCounterfeits { rows > values } else { rows != values }
+        };
+        if rows.iter().zip(&values).any(apart) {
+            return Err(damaged("a group has another number of rows than of sensitive values"));
+        }
+        let place = |table: &Table, side: bool| {
+            let named = table.columns.iter().enumerate();
+            named
+                .filter(|(_, column)| column.name != GROUP && !(side && column.name == COUNT))
+                .map(|(at, _)| (side, at))
+                .collect::<Vec<_>>()
+        };
+        let columns = [place(quasi, false), place(sensitive, true)].concat();
+        Ok(Buckets { quasi, sensitive, columns, of_row, of_value, count })
+    }
+}
+
+/// Rows of one table as far as the query distinguishes them.
 struct Profiles {
     /// For each row of the table.
     of_row: Vec<u32>,
@@ -64,6 +136,10 @@ impl Profiles {
                 });
             }
             kinds = next;
+        }
+        if side && buckets.of_value.len() > table.rows {
+            of_row.push(kinds.len() as u32);
+            kinds.push(vec![ANYTHING; plan.used.len()]);
         }
         Profiles { of_row, kinds }
     }
@@ -108,7 +184,7 @@ pub(crate) fn groups(plan: &Plan, buckets: &Buckets<'_>) -> Groups {
 fn part(plan: &Plan, buckets: &Buckets<'_>, sides: &Sides, numbers: Range<usize>) -> Groups {
     let mut groups = Groups::new();
     let mut known: HashMap<(u32, u32), Vec<Contribution>> = HashMap::new();
-    let mut room = Vec::new();
+    let mut buffer = Vec::new();
     for number in numbers {
         let (rows, values) = (&sides.rows_in[number], &sides.values_in[number]);
         let mut pairs: HashMap<Vec<u32>, Vec<(usize, usize)>> = HashMap::new();
@@ -116,7 +192,7 @@ fn part(plan: &Plan, buckets: &Buckets<'_>, sides: &Sides, numbers: Range<usize>
             for (v, (value, _)) in values.iter().enumerate() {
                 known
                     .entry((*row, *value))
-                    .or_insert_with(|| contributions(plan, buckets, sides, (*row, *value), &mut room));
+                    .or_insert_with(|| contributions(plan, buckets, sides, (*row, *value), &mut buffer));
                 pairs.entry(group(plan, buckets, sides, (*row, *value))).or_default().push((r, v));
             }
         }
@@ -139,6 +215,15 @@ fn kind(plan: &Plan, buckets: &Buckets<'_>, sides: &Sides, pair: (u32, u32), pla
     if side { sides.values.kinds[pair.1 as usize][place] } else { sides.rows.kinds[pair.0 as usize][place] }
 }
 
+/// The parts of a pair's cell in a column.
+fn cell<'p>(plan: &'p Plan, buckets: &Buckets<'_>, sides: &Sides, pair: (u32, u32), column: usize) -> &'p [Part] {
+    let place = plan.place[column].unwrap_or_default();
+    match kind(plan, buckets, sides, pair, place) {
+        ANYTHING => &plan.used[place].anything,
+        kind => &plan.used[place].cells[kind as usize],
+    }
+}
+
 fn group(plan: &Plan, buckets: &Buckets<'_>, sides: &Sides, pair: (u32, u32)) -> Vec<u32> {
     plan.groups.iter().map(|&place| kind(plan, buckets, sides, pair, place)).collect()
 }
@@ -148,13 +233,10 @@ fn contributions(
     buckets: &Buckets<'_>,
     sides: &Sides,
     pair: (u32, u32),
-    room: &mut Vec<Outcome>,
+    buffer: &mut Vec<Outcome>,
 ) -> Vec<Contribution> {
-    let cell = |column: usize| {
-        let place = plan.place[column].unwrap_or_default();
-        plan.used[place].cells[kind(plan, buckets, sides, pair, place) as usize].as_slice()
-    };
-    plan.aggregates.iter().map(|what| Contribution::of(*what, &plan.diagram, &cell, room)).collect()
+    let cell = |column: usize| cell(plan, buckets, sides, pair, column);
+    plan.aggregates.iter().map(|what| Contribution::of(*what, &plan.diagram, &cell, buffer)).collect()
 }
 
 /// One bucket and what each pair of a row and a value would contribute to one aggregate of one group.
@@ -194,6 +276,10 @@ impl<'a> Bucket<'a> {
                 let range = |pair: &Option<Contribution>| pair.map_or((0.0, 0.0), |pair| pair.range());
                 tally.high += self.largest(self.pairs.iter().map(|pair| range(pair).1).collect());
                 tally.low -= self.largest(self.pairs.iter().map(|pair| -range(pair).0).collect());
+                match self.exact_sum() {
+                    Some(sum) => tally.exact += sum,
+                    None => tally.inexact = true,
+                }
             }
             What::Mean(_) => {
                 let (rows, values) = (self.rows.len(), self.values.len());
@@ -211,7 +297,28 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// What is sure of one row, or of one value, whichever it is paired with.
+    /// The sum over the bucket where every pairing gives the same: each pair counts, with a whole number that its row alone or its
+    /// value alone decides.
+    fn exact_sum(&self) -> Option<i128> {
+        if self.pairs.iter().all(|pair| pair.is_none_or(|pair| !pair.can)) {
+            return Some(0);
+        }
+        let exact = |pair: &Option<Contribution>| pair.filter(|pair| pair.must).and_then(|pair| pair.exact);
+        let numbers: Vec<i64> = self.pairs.iter().map(exact).collect::<Option<_>>()?;
+        let (rows, values) = (self.rows.len(), self.values.len());
+        let total = |counts: &[(u32, u64)], number: &dyn Fn(usize) -> i64| -> i128 {
+            counts.iter().enumerate().map(|(at, (_, count))| i128::from(*count) * i128::from(number(at))).sum()
+        };
+        let by_row = (0..rows)
+            .all(|row| numbers[row * values..][..values].iter().all(|number| *number == numbers[row * values]));
+        if by_row {
+            return Some(total(self.rows, &|row| numbers[row * values]));
+        }
+        let by_value = numbers.chunks(values).all(|row| *row == numbers[..values]);
+        (by_value && self.spare == 0).then(|| total(self.values, &|value| numbers[value]))
+    }
+
+    /// What is certain of one row, or of one value, whichever it is paired with.
     fn choice(&self, rows: u64, places: impl Iterator<Item = usize>) -> Option<Choice> {
         let mut choice = Choice { rows, must: true, low: f64::INFINITY, high: f64::NEG_INFINITY };
         let mut can = false;
@@ -267,10 +374,9 @@ impl<'a> Bucket<'a> {
 
 /// For each row of the quasi table, how the condition stands.
 pub(crate) fn outcomes(plan: &Plan, buckets: &Buckets<'_>) -> Vec<Outcome> {
-    let counting = [What::Count];
     let sides = sides(plan, buckets);
     let mut known: HashMap<(u32, u32), Outcome> = HashMap::new();
-    let mut room = Vec::new();
+    let mut buffer = Vec::new();
     let mut outcomes = Vec::with_capacity(buckets.of_row.len());
     for (&bucket, &row) in buckets.of_row.iter().zip(&sides.rows.of_row) {
         let values = &sides.values_in[bucket as usize];
@@ -278,12 +384,9 @@ pub(crate) fn outcomes(plan: &Plan, buckets: &Buckets<'_>) -> Vec<Outcome> {
         let mut found = Outcome { share: 0.0, possible: false, certain: true };
         for &(value, count) in values {
             let pair = *known.entry((row, value)).or_insert_with(|| {
-                let cell = |column: usize| {
-                    let place = plan.place[column].unwrap_or_default();
-                    plan.used[place].cells[kind(plan, buckets, &sides, (row, value), place) as usize].as_slice()
-                };
+                let cell = |column: usize| cell(plan, buckets, &sides, (row, value), column);
                 let Contribution { share, must, can, .. } =
-                    Contribution::of(counting[0], &plan.diagram, &cell, &mut room);
+                    Contribution::of(What::Count, &plan.diagram, &cell, &mut buffer);
                 Outcome { share, possible: can, certain: must }
             });
             found.share += super::diagram::times(count as f64 / size as f64, pair.share);

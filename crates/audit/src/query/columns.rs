@@ -1,10 +1,12 @@
 //! The columns of a release by name, each with what its labels cover.
 
-use hedgerow_release::cloned::Cloned;
-use hedgerow_release::codebook::Codebook;
+use hedgerow_release::Codebook;
 use hedgerow_table::spelling::nearest;
 use hedgerow_table::{Column, InputError, Kind, TableError};
 
+use super::refusal::shortened;
+use super::tree::Expression;
+use super::view::View;
 use crate::estimate::axis::Axis;
 
 #[derive(Debug)]
@@ -21,22 +23,20 @@ pub(crate) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Each column with the kind of its values where the manifest says it. What statistics tell of comes from them.
-    pub(crate) fn bind(
-        columns: Vec<(&'a Column, Option<Kind>)>,
-        codebook: &Codebook,
-        told: Option<&Cloned>,
-    ) -> Result<Columns<'a>, TableError> {
+    /// The columns of a view. Quasi-identifiers of a cloned release come from its micro-statistics.
+    pub(crate) fn bind(view: &'a View<'_>) -> Result<Columns<'a>, TableError> {
+        let codebook = &view.codebook;
         let bind = |(column, kind): (&'a Column, Option<Kind>)| {
-            let place =
-                told.and_then(|read| Some((read, read.attributes.iter().position(|name| *name == column.name)?)));
+            let place = view
+                .statistics
+                .and_then(|read| Some((read, read.attributes.iter().position(|name| *name == column.name)?)));
             let axis = match place {
                 Some((read, attribute)) => Axis::of_statistics(read, attribute, read.sub_classes()),
-                None => Axis::bind(column, codebook, kind, None)?,
+                None => Axis::bind(column, codebook, kind, None, None)?,
             };
             Ok(Named { axis, rank: rank(column, codebook), column })
         };
-        Ok(Columns { all: columns.into_iter().map(bind).collect::<Result<_, TableError>>()? })
+        Ok(Columns { all: view.columns().into_iter().map(bind).collect::<Result<_, TableError>>()? })
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> {
@@ -76,11 +76,29 @@ pub(crate) fn plain(name: &str) -> bool {
         && characters.all(|character| character.is_alphanumeric() || character == '_')
 }
 
-pub(crate) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((cut, _)) => format!("{}…", &text[..cut]),
-        None => text.to_owned(),
+/// The column that an expression names, if it is nothing but a name.
+pub(crate) fn column_of(expression: &Expression, columns: &Columns<'_>) -> Result<Option<usize>, InputError> {
+    match expression {
+        Expression::Nested(inner) => column_of(inner, columns),
+        Expression::Name { name, quoted } => columns.find(name, *quoted).map(Some),
+        _ => Ok(None),
     }
+}
+
+/// A name with a hyphen reads as a subtraction: the hint says to quote it.
+pub(crate) fn hyphen(expression: &Expression, columns: &Columns<'_>) -> Option<String> {
+    let Expression::Combined { parts, operators } = expression else { return None };
+    if operators.iter().any(|operator| *operator != "-") {
+        return None;
+    }
+    let words = parts.iter().map(|part| match part {
+        Expression::Name { name, .. } => Some(name.to_lowercase()),
+        Expression::Number(text) => Some(text.clone()),
+        _ => None,
+    });
+    let whole = words.collect::<Option<Vec<String>>>()?.join("-");
+    let found = columns.names().find(|name| name.to_lowercase() == whole)?;
+    Some(format!("if the column `{found}` is meant, write it in double quotes: \"{found}\""))
 }
 
 fn rank(column: &Column, codebook: &Codebook) -> Vec<u32> {

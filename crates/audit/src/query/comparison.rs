@@ -1,24 +1,24 @@
 //! WHERE, read: a tree of AND, OR and NOT over comparisons of one column with values.
 //!
-//! Values are compared as the column's kind asks: numbers as numbers, dates as days, everything else as text by its bytes. A
+//! Values are compared as the column's kind requires: numbers as numbers, dates as days, everything else as text by its bytes. A
 //! value that is a label of the column, such as `'20 to 29'`, stands for what the label covers.
 
 use hedgerow_table::date::Date;
 use hedgerow_table::spelling::nearest;
 use hedgerow_table::{Bound, InputError, Kind};
 
-use super::columns::{Columns, shortened};
+use super::columns::{Columns, column_of, hyphen};
 use super::condition::Condition;
-use super::sql::{column_of, hyphen, refuse};
+use super::refusal::{refuse, shortened};
 use super::tree::Expression;
 use crate::estimate::axis::Under;
-use crate::estimate::mask::Like;
+use crate::estimate::like::Like;
 use crate::estimate::predicate::{Comparison, Predicate};
 
 /// The most predicates in a WHERE.
 const PREDICATES_MAX: usize = 4096;
 
-/// The most notes about one question.
+/// The most notes about one query.
 const NOTES_MAX: usize = 5;
 
 pub(super) struct Reader<'a, 'c> {
@@ -71,7 +71,7 @@ impl<'a, 'c> Reader<'a, 'c> {
                 None => refuse("a name alone is no condition", "compare a column with a value"),
             },
             Expression::Other("a subquery") => {
-                refuse("a subquery is not answered", "ask twice, and put the values you got into IN (…)")
+                refuse("a subquery is not answered", "query twice, and put the values you got into IN (…)")
             }
             Expression::Minus(_) | Expression::Call(_) | Expression::Other(_) => refuse(
                 format!("{} is not answered in WHERE", expression.kind()),
@@ -119,10 +119,7 @@ impl<'a, 'c> Reader<'a, 'c> {
             (false, false) => {
                 self.column(left)?;
                 if column_of(right, self.columns)?.is_some() {
-                    return refuse(
-                        "two columns are compared with each other",
-                        "a release tells little about that; compare a column with a value",
-                    );
+                    return refuse("two columns are compared with each other", "compare a column with a value");
                 }
                 literal(right)?;
                 return refuse("no value to compare with", "compare a column with a value");
@@ -241,7 +238,7 @@ impl<'a, 'c> Reader<'a, 'c> {
         }
         let code = named.column.domain.code_of(text)?;
         let under = named.axis.under[code as usize].clone();
-        (!matches!(under, Under::Missing | Under::Everything | Under::Told(_))).then_some(under)
+        (!matches!(under, Under::Missing | Under::Everything | Under::SubClass(_))).then_some(under)
     }
 
     /// That a value lies under a label.
@@ -252,7 +249,7 @@ impl<'a, 'c> Reader<'a, 'c> {
             _ => Bound::Integer(value),
         };
         let ends = match under {
-            Under::Distribution(first, last) => [
+            Under::Integers(first, last) => [
                 first.map(|first| Predicate::Compare(by(Comparison::GreaterOrEqual), whole(first))),
                 last.map(|last| Predicate::Compare(by(Comparison::LessOrEqual), whole(last))),
             ],
@@ -268,7 +265,7 @@ impl<'a, 'c> Reader<'a, 'c> {
                 [Some(Predicate::Texts { among, negated }), None]
             }
             Under::Mask(mask) => [Some(Predicate::Like { pattern: Like::of_mask(mask), negated }), None],
-            Under::Missing | Under::Everything | Under::Told(_) => [None, None],
+            Under::Missing | Under::Everything | Under::SubClass(_) => [None, None],
         };
         let parts = ends.into_iter().flatten().map(|end| self.holds(column, end)).collect::<Result<Vec<_>, _>>()?;
         Ok(if negated { Condition::any(parts) } else { Condition::all(parts) })
@@ -281,8 +278,8 @@ impl<'a, 'c> Reader<'a, 'c> {
             return Ok(bound);
         }
         // The sub-classes of a cloned release are no labels that anybody would write.
-        let told = matches!(named.axis.under.first(), Some(Under::Told(_)));
-        let labels = if told { 0 } else { named.column.domain.present() as u32 };
+        let statistics = matches!(named.axis.under.first(), Some(Under::SubClass(_)));
+        let labels = if statistics { 0 } else { named.column.domain.present() as u32 };
         let labels = (0..labels).map(|code| named.column.domain.text(code)).collect::<Vec<_>>();
         let near = nearest(value.text(), labels.iter().map(String::as_str))
             .map_or(String::new(), |near| format!("; the nearest label is '{near}'"));
@@ -335,7 +332,7 @@ fn literal(expression: &Expression) -> Result<Literal, InputError> {
         Expression::Null => refuse("a comparison with NULL is never true", "write IS NULL or IS NOT NULL"),
         Expression::Boolean(_) => refuse("this way of writing a value is not read", hint),
         Expression::Other("a subquery") => {
-            refuse("a subquery is not answered", "ask twice, and write the value you got")
+            refuse("a subquery is not answered", "query twice, and write the value you got")
         }
         other => refuse(format!("{} stands where a value is expected", other.kind()), hint),
     }

@@ -16,7 +16,7 @@ pub(crate) enum Condition {
     Any(Vec<Condition>),
 }
 
-/// The condition of a query, and the predicates in it with the attribute that each asks about.
+/// The condition of a query, and the predicates in it with the attribute that each is about.
 #[derive(Debug, Clone)]
 pub(crate) struct Where {
     pub(crate) condition: Condition,

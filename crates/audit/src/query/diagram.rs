@@ -51,17 +51,17 @@ impl Outcome {
 }
 
 impl Diagram {
-    /// `regions` are those of every attribute, cut by its predicates in the order in which `asked` names them.
-    pub(crate) fn new(asked: &Where, regions: &[Regions]) -> Result<Diagram, TableError> {
-        let mut places = vec![0usize; asked.predicates.len()];
+    /// `regions` are those of every attribute, cut by its predicates in the order in which `wanted` names them.
+    pub(crate) fn new(wanted: &Where, regions: &[Regions]) -> Result<Diagram, TableError> {
+        let mut places = vec![0usize; wanted.predicates.len()];
         let mut counts = vec![0usize; regions.len()];
-        for (place, (attribute, _)) in places.iter_mut().zip(&asked.predicates) {
+        for (place, (attribute, _)) in places.iter_mut().zip(&wanted.predicates) {
             *place = counts[*attribute];
             counts[*attribute] += 1;
         }
         let end = |_| Node { attribute: usize::MAX, children: Vec::new() };
         let mut builder = Builder {
-            asked,
+            wanted,
             regions,
             places,
             order: (0..regions.len()).filter(|attribute| counts[*attribute] > 0).collect(),
@@ -70,11 +70,11 @@ impl Diagram {
             branches: 0,
             work: 0,
         };
-        let root = builder.node(&asked.condition, 0)?;
+        let root = builder.node(&wanted.condition, 0)?;
         Ok(Diagram { nodes: builder.nodes, root })
     }
 
-    /// `cell` gives the parts of the row's cell for an attribute; `values` is room that is used again.
+    /// `cell` gives the parts of the row's cell for an attribute; `values` is a buffer that is used again.
     pub(crate) fn judge<'c>(&self, cell: impl Fn(usize) -> &'c [Part], values: &mut Vec<Outcome>) -> Outcome {
         values.clear();
         values.extend([Outcome::NEVER, Outcome::ALWAYS]);
@@ -107,7 +107,7 @@ pub(crate) fn times(a: f64, b: f64) -> f64 {
 }
 
 struct Builder<'a> {
-    asked: &'a Where,
+    wanted: &'a Where,
     regions: &'a [Regions],
     /// Each predicate's place among those of its attribute.
     places: Vec<usize>,
@@ -129,22 +129,22 @@ impl Builder<'_> {
         if let Some(&node) = self.known.get(&(depth, condition.clone())) {
             return Ok(node);
         }
-        let (asked, regions, places) = (self.asked, self.regions, &self.places);
+        let (wanted, regions, places) = (self.wanted, self.regions, &self.places);
         let attribute = self.order[depth];
-        let node = if condition.mentions(&|predicate| asked.predicates[predicate as usize].0 == attribute) {
+        let node = if condition.mentions(&|predicate| wanted.predicates[predicate as usize].0 == attribute) {
             let holds = &regions[attribute].holds;
             self.branches += holds.len();
             self.work += holds.len().saturating_mul(condition.size());
             if self.branches > BRANCHES_MAX || self.work > WORK_MAX {
-                let problem = "WHERE tells too many combinations of values apart to be estimated";
-                let hint = "ask about fewer columns at once, or for ranges instead of many single values";
+                let problem = "WHERE distinguishes too many combinations of values to be estimated";
+                let hint = "use fewer columns at once, or ranges instead of many single values";
                 return Err(InputError::new("SQL", problem, hint).into());
             }
             let below: Vec<Condition> = holds
                 .iter()
                 .map(|holds| {
                     condition.given(&|predicate| {
-                        let ours = asked.predicates[predicate as usize].0 == attribute;
+                        let ours = wanted.predicates[predicate as usize].0 == attribute;
                         ours.then(|| holds[places[predicate as usize]])
                     })
                 })

@@ -2,8 +2,8 @@
 
 use hedgerow_table::InputError;
 
-use super::sql::refuse;
-use super::syntax::{Parser, RESERVED, is_one_of, shown};
+use super::parser::{Parser, RESERVED, is_one_of, shown};
+use super::refusal::refuse;
 use super::token::Token;
 use super::tree::{ARITHMETIC, Argument, Call, Expression};
 use crate::estimate::predicate::Comparison;
@@ -11,7 +11,7 @@ use crate::estimate::predicate::Comparison;
 /// How deep SQL may nest.
 const DEPTH_MAX: usize = 60;
 
-/// Read as well as arithmetic, to be told by name, never answered.
+/// Read as well as arithmetic, to be refused by name, never answered.
 const OTHER_OPERATORS: [&str; 11] = ["||", "|>", "::", "->", "->>", "<<", ">>", "<=>", "==", "&", "|"];
 
 impl Parser {
@@ -191,7 +191,7 @@ impl Parser {
             "NULL" => return self.value(Expression::Null),
             "CASE" => return refuse("CASE is not answered", "in WHERE, join comparisons by AND, OR, NOT"),
             "EXISTS" => {
-                return refuse("a subquery is not answered", "ask twice, and put the values you got into IN (…)");
+                return refuse("a subquery is not answered", "query twice, and put the values you got into IN (…)");
             }
             upper if is_one_of(upper, &RESERVED) => return self.unexpected("a column or a value"),
             _ => (),

@@ -1,4 +1,4 @@
-//! Answers from a generalized release: rows that agree in all that the question can tell apart are judged once.
+//! Answers from a generalized release: rows that the query does not distinguish are judged once.
 
 use std::ops::Range;
 
@@ -22,8 +22,8 @@ pub(crate) fn groups(plan: &Plan, table: &Table) -> Result<Groups, TableError> {
     let codes: Vec<Codes> = plan.used.iter().map(|used| plan.codes(used, &table.columns[used.column].codes)).collect();
     let cardinalities: Vec<usize> = plan.used.iter().map(|used| used.cells.len()).collect();
     let Some(layout) = Layout::new(&cardinalities) else {
-        let problem = format!("the columns asked about need more than {WORDS_MAX} words of 64 bits per row");
-        return Err(TableError::input("SQL", problem, "ask about fewer columns at once"));
+        let problem = format!("the columns of the query need more than {WORDS_MAX} words of 64 bits per row");
+        return Err(TableError::input("SQL", problem, "use fewer columns at once"));
     };
     with_words!(layout.words(), W => Ok(wide::<W>(plan, &layout, &codes, table.rows)))
 }
@@ -32,7 +32,7 @@ fn wide<const W: usize>(plan: &Plan, layout: &Layout, codes: &[Codes], rows: usi
     let set = FrequencySet::<W>::of_rows(layout, &codes.iter().collect::<Vec<_>>(), rows);
     let part = |range: Range<usize>| {
         let mut groups = Groups::new();
-        let mut room = Vec::new();
+        let mut buffer = Vec::new();
         for (key, &count) in set.keys()[range.clone()].iter().zip(&set.counts()[range]) {
             let kind = |place: usize| layout.field(place).get(key);
             let group = plan.groups.iter().map(|&place| kind(place)).collect();
@@ -42,7 +42,7 @@ fn wide<const W: usize>(plan: &Plan, layout: &Layout, codes: &[Codes], rows: usi
                 plan.used[place].cells[kind(place) as usize].as_slice()
             };
             for (what, tally) in plan.aggregates.iter().zip(tallies) {
-                tally.add(*what, u64::from(count), &Contribution::of(*what, &plan.diagram, &cell, &mut room));
+                tally.add(*what, u64::from(count), &Contribution::of(*what, &plan.diagram, &cell, &mut buffer));
             }
         }
         groups
@@ -68,17 +68,17 @@ pub(crate) fn merged(parts: Vec<Groups>) -> Groups {
 /// For each row, how the condition stands.
 pub(crate) fn outcomes(plan: &Plan, table: &Table) -> Vec<Outcome> {
     let codes: Vec<Codes> = plan.used.iter().map(|used| plan.codes(used, &table.columns[used.column].codes)).collect();
-    let judge = |room: &mut Vec<Outcome>, row: usize| {
+    let judge = |buffer: &mut Vec<Outcome>, row: usize| {
         let cell = |column: usize| {
             let place = plan.place[column].unwrap_or_default();
             plan.used[place].cells[codes[place].get(row) as usize].as_slice()
         };
-        let Contribution { share, must, can, .. } = Contribution::of(What::Count, &plan.diagram, &cell, room);
+        let Contribution { share, must, can, .. } = Contribution::of(What::Count, &plan.diagram, &cell, buffer);
         Outcome { share, possible: can, certain: must }
     };
     let pieces = parallel::map_ranges(table.rows, CHUNK, |rows| {
-        let mut room = Vec::new();
-        rows.map(|row| judge(&mut room, row)).collect::<Vec<Outcome>>()
+        let mut buffer = Vec::new();
+        rows.map(|row| judge(&mut buffer, row)).collect::<Vec<Outcome>>()
     });
     pieces.into_iter().flatten().collect()
 }

@@ -3,20 +3,23 @@
 //! **What is estimated.** A row counts in proportion to the probability that WHERE holds for it, when the values under each of its
 //! labels are equally likely and its attributes independent; what a label covers comes from the codebook. In a bucketized
 //! release rows and sensitive values of a bucket are paired in every way, all equally likely. AVG is the estimated sum over the
-//! estimated count. In a cloned release, the people of a sub-class have each value with the share that its statistics tell, numbers
-//! spread around their mean (`estimate/told.rs`), and are paired with the sensitive values of their class; counterfeits are nobody.
+//! estimated count. In a cloned release, the people of a sub-class have each value with the share that its micro-statistics state, numbers
+//! spread around their mean (`estimate/micro_statistics.rs`), and are paired with the sensitive values of their class; counterfeits are nobody.
 //!
 //! **What is certain and possible.** The least and the greatest answer that any table behind the release could give: each row may
-//! be any combination of values under its labels, each bucket any pairing. For COUNT and SUM both are reached by some table; for
+//! be any combination of values under its labels, each bucket any pairing. For COUNT and SUM some table attains each; for
 //! AVG over buckets they may be wider than needed. Open cells leave sums unbounded.
 //!
 //! **Missing values** follow SQL: a comparison with one is unknown, neither it nor its negation selects the row, and only IS NULL finds
 //! it. The top `*` may hide a missing value, so nothing but a condition that allows for one is certain there.
 //!
+//! **Suppressed rows**: certain and possible are about the source. Each row that the manifest counts as suppressed may have any values,
+//! so that the bounds allow for it being counted or not. Estimates are of the released rows.
+//!
 //! **Groups** are labels as released: GROUP BY never splits a cell. Rows are answered as released, with the probability that each fulfils
 //! the condition.
 //!
-//! **Several tables** of one release are asked one at a time (`several`).
+//! **Several tables** of one decomposed release are queried one at a time (`decomposed`).
 //!
 //! Text is cut up by `token`, read by `syntax` and `expression` into a `tree`, bound to columns by `sql` and `comparison`; becomes a
 //! `condition`, then a `diagram` over regions; `generalized` and `buckets` judge rows with it; `tally` adds up.
@@ -30,8 +33,9 @@ mod decomposed;
 mod diagram;
 mod expression;
 mod generalized;
+mod parser;
 mod plan;
-mod release;
+mod refusal;
 mod sql;
 mod syntax;
 mod tally;
@@ -40,53 +44,63 @@ mod tests;
 mod token;
 mod transport;
 mod tree;
+mod view;
 
-pub use answer::Answer;
-pub use decomposed::answer_release;
+use hedgerow_release::Release;
 use hedgerow_table::{InputError, TableError};
-pub use release::Release;
 
-use answer::{Cell, Column, ColumnKind};
-use buckets::Buckets;
+pub use answer::{Answer, Cell, Column, ColumnKind, Estimate};
+
+use buckets::{ANYTHING, Buckets};
 use columns::Columns;
 use diagram::Outcome;
 use plan::Plan;
-use release::Tables;
-use sql::{Question, What};
-use tally::Tally;
+use sql::{Query, What};
+use tally::{Contribution, Tally};
+use view::{Rows, View};
 
-/// Answers one SELECT.
+/// Answers one SELECT from a release of any kind.
 pub fn answer(release: &Release, sql: &str) -> Result<Answer, TableError> {
-    let columns = Columns::bind(release.columns(), &release.codebook, release.told.as_ref())?;
-    let question = sql::read(sql, &columns)?;
-    refuse_untold(release, &question, &columns)?;
-    let plan = Plan::new(&question, &columns)?;
-    let mut found = if question.is_rows() {
-        rows(release, &question, &plan, &columns)?
-    } else {
-        groups(release, &question, &plan, &columns)?
-    };
-    found.notes = question.notes;
+    let views = View::of(release)?;
+    match views.as_slice() {
+        [("", view)] => answer_view(view, &Columns::bind(view)?, sql),
+        views => decomposed::answer(views, sql),
+    }
+}
+
+fn answer_view(view: &View<'_>, columns: &Columns<'_>, sql: &str) -> Result<Answer, TableError> {
+    let query = sql::read(sql, columns)?;
+    refuse_unavailable(view, &query, columns)?;
+    let plan = Plan::new(&query, columns)?;
+    let mut found =
+        if query.is_rows() { rows(view, &query, &plan, columns)? } else { groups(view, &query, &plan, columns)? };
+    found.notes = query.notes;
     if unknown(&found) {
-        found.notes.push(
-            "an estimate is unknown where a label covers everything and no other label tells what there is".to_owned(),
-        );
+        found.notes.push("an estimate is unknown where no released label shows which values occur".to_owned());
+    }
+    if view.suppressed > 0 {
+        let allowed = if found.rows {
+            "they are not among these rows"
+        } else {
+            "certain and possible allow for them, estimates do not count them"
+        };
+        found.notes.push(format!("{} rows of the source were suppressed: {allowed}", view.suppressed));
     }
     Ok(found)
 }
 
 /// Statistics have no rows to show and no labels to group by.
-fn refuse_untold(release: &Release, question: &Question, columns: &Columns<'_>) -> Result<(), InputError> {
-    let Some(read) = &release.told else { return Ok(()) };
-    if question.is_rows() {
+fn refuse_unavailable(view: &View<'_>, query: &Query, columns: &Columns<'_>) -> Result<(), InputError> {
+    let Some(read) = view.statistics else { return Ok(()) };
+    if query.is_rows() {
         let hint = "count instead: SELECT COUNT(*) FROM data WHERE …";
         return Err(InputError::new("SQL", "a cloned release has statistics, and no rows to show", hint));
     }
-    let told = |column: &&usize| read.attributes.contains(&columns.all[**column].column.name);
-    if let Some(&column) = question.groups.iter().find(told) {
+    let by_statistics = |column: &&usize| read.attributes.contains(&columns.all[**column].column.name);
+    if let Some(&column) = query.groups.iter().find(by_statistics) {
         let name = &columns.all[column].column.name;
         let problem = format!("a cloned release has no labels of `{name}` to group by");
-        let hint = format!("ask for one value after the other: SELECT COUNT(*) FROM data WHERE \"{name}\" = …");
+        let hint = format!("query one value after the other: SELECT COUNT(*) FROM data WHERE \"{name}\" = …");
         return Err(InputError::new("SQL", problem, hint));
     }
     Ok(())
@@ -101,6 +115,9 @@ fn unknown(found: &Answer) -> bool {
 }
 
 fn label(columns: &Columns<'_>, column: usize, code: u32) -> Cell {
+    if code == ANYTHING {
+        return Cell::Label(Some("*".to_owned()));
+    }
     let domain = &columns.all[column].column.domain;
     Cell::Label((Some(code) != domain.missing_code()).then(|| domain.text(code)))
 }
@@ -115,31 +132,28 @@ fn heading(columns: &Columns<'_>, name: &str, what: What) -> Column {
 }
 
 /// One line for each group; without GROUP BY one line for all rows, even when there are none.
-fn groups(release: &Release, question: &Question, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
-    let mut groups = match &release.tables {
-        Tables::Generalized(table) => generalized::groups(plan, table)?,
-        Tables::Bucketized(quasi, sensitive) => {
-            buckets::groups(plan, &Buckets::new(quasi, sensitive, release.told.is_some())?)
-        }
+fn groups(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
+    let mut groups = match &view.rows {
+        Rows::Labels(table) => generalized::groups(plan, table)?,
+        Rows::Buckets(quasi, sensitive, sizes) => buckets::groups(plan, &Buckets::new(quasi, sensitive, *sizes)?),
     };
-    if question.groups.is_empty() {
+    if query.groups.is_empty() {
         groups.entry(Vec::new()).or_insert_with(|| vec![Tally::default(); plan.aggregates.len()]);
     }
     let mut lines: Vec<(Vec<u32>, Vec<f64>, Vec<Cell>)> = Vec::with_capacity(groups.len());
-    for (group, tallies) in &groups {
+    for (group, tallies) in &mut groups {
         // A group that no row can be in is not there, as in SQL. Without an aggregate nothing says so.
-        if !question.groups.is_empty() && !plan.aggregates.is_empty() && tallies.iter().all(|tally| tally.possible == 0)
-        {
+        if !query.groups.is_empty() && !plan.aggregates.is_empty() && tallies.iter().all(|tally| tally.possible == 0) {
             continue;
         }
-        let rank =
-            question.groups.iter().zip(group).map(|(&column, &code)| columns.all[column].rank[code as usize]).collect();
-        let mut tallies = plan.aggregates.iter().zip(tallies);
-        let mut cells = Vec::with_capacity(question.outputs.len());
-        for output in &question.outputs {
+        allow_for_suppressed(plan, view.suppressed, group, tallies);
+        let rank = query.groups.iter().zip(group).map(|(&column, &code)| rank(columns, column, code)).collect();
+        let mut tallies = plan.aggregates.iter().zip(tallies.iter());
+        let mut cells = Vec::with_capacity(query.outputs.len());
+        for output in &query.outputs {
             cells.push(match output.what {
                 What::Column(column) => {
-                    let place = question.groups.iter().position(|grouped| *grouped == column).unwrap_or_default();
+                    let place = query.groups.iter().position(|grouped| *grouped == column).unwrap_or_default();
                     label(columns, column, group[place])
                 }
                 _ => match tallies.next() {
@@ -148,23 +162,17 @@ fn groups(release: &Release, question: &Question, plan: &Plan, columns: &Columns
                 },
             });
         }
-        let keys = question
-            .order
-            .iter()
-            .map(|&(place, _)| order_key(question, columns, group, place, &cells[place]))
-            .collect();
+        let keys =
+            query.order.iter().map(|&(place, _)| order_key(query, columns, group, place, &cells[place])).collect();
         lines.push((rank, keys, cells));
     }
     lines.sort_unstable_by(|a, b| {
-        let by_key = question
-            .order
-            .iter()
-            .zip(a.1.iter().zip(&b.1))
-            .map(|((_, descending), (a, b))| sorted(*a, *b, *descending));
+        let by_key =
+            query.order.iter().zip(a.1.iter().zip(&b.1)).map(|((_, descending), (a, b))| sorted(*a, *b, *descending));
         by_key.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then_with(|| a.0.cmp(&b.0))
     });
-    lines.truncate(question.limit.unwrap_or(usize::MAX));
-    let headings = question.outputs.iter().map(|output| heading(columns, &output.name, output.what)).collect();
+    lines.truncate(query.limit.unwrap_or(usize::MAX));
+    let headings = query.outputs.iter().map(|output| heading(columns, &output.name, output.what)).collect();
     Ok(Answer {
         columns: headings,
         lines: lines.into_iter().map(|line| line.2).collect(),
@@ -173,12 +181,36 @@ fn groups(release: &Release, question: &Question, plan: &Plan, columns: &Columns
     })
 }
 
+/// A label's place among those of its column.
+fn rank(columns: &Columns<'_>, column: usize, code: u32) -> u32 {
+    columns.all[column].rank.get(code as usize).copied().unwrap_or(u32::MAX)
+}
+
+/// A suppressed row may have any values, those of the group among them.
+fn allow_for_suppressed(plan: &Plan, suppressed: u64, group: &[u32], tallies: &mut [Tally]) {
+    if suppressed == 0 {
+        return;
+    }
+    let cell = |column: usize| {
+        let place = plan.place[column].unwrap_or_default();
+        let grouped = plan.groups.iter().position(|grouped| *grouped == place).map(|at| group[at]);
+        match grouped {
+            Some(kind) if kind != ANYTHING => plan.used[place].cells[kind as usize].as_slice(),
+            _ => plan.used[place].anything.as_slice(),
+        }
+    };
+    let mut buffer = Vec::new();
+    for (what, tally) in plan.aggregates.iter().zip(tallies) {
+        tally.widen(*what, suppressed, &Contribution::of(*what, &plan.diagram, &cell, &mut buffer));
+    }
+}
+
 /// What a line is sorted by: a label's place along its axis, or an estimate.
-fn order_key(question: &Question, columns: &Columns<'_>, group: &[u32], place: usize, cell: &Cell) -> f64 {
-    match (question.outputs[place].what, cell) {
+fn order_key(query: &Query, columns: &Columns<'_>, group: &[u32], place: usize, cell: &Cell) -> f64 {
+    match (query.outputs[place].what, cell) {
         (What::Column(column), _) => {
-            let at = question.groups.iter().position(|grouped| *grouped == column).unwrap_or_default();
-            f64::from(columns.all[column].rank[group[at] as usize])
+            let at = query.groups.iter().position(|grouped| *grouped == column).unwrap_or_default();
+            f64::from(rank(columns, column, group[at]))
         }
         (_, Cell::Estimate(found)) => found.estimate,
         _ => 0.0,
@@ -191,12 +223,12 @@ fn sorted(a: f64, b: f64, descending: bool) -> std::cmp::Ordering {
 }
 
 /// The rows that can fulfil the condition, as released.
-fn rows(release: &Release, question: &Question, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
-    let outcomes: Vec<Outcome> = match &release.tables {
-        Tables::Generalized(table) => generalized::outcomes(plan, table),
-        Tables::Bucketized(quasi, sensitive) => {
-            let buckets = Buckets::new(quasi, sensitive, release.told.is_some())?;
-            let hidden = question.outputs.iter().find_map(|output| match output.what {
+fn rows(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
+    let outcomes: Vec<Outcome> = match &view.rows {
+        Rows::Labels(table) => generalized::outcomes(plan, table),
+        Rows::Buckets(quasi, sensitive, sizes) => {
+            let buckets = Buckets::new(quasi, sensitive, *sizes)?;
+            let hidden = query.outputs.iter().find_map(|output| match output.what {
                 What::Column(column) if buckets.columns[column].0 => Some(&columns.all[column].column.name),
                 _ => None,
             });
@@ -208,28 +240,28 @@ fn rows(release: &Release, question: &Question, plan: &Plan, columns: &Columns<'
             buckets::outcomes(plan, &buckets)
         }
     };
-    debug_assert_eq!(outcomes.len(), release.rows());
+    debug_assert_eq!(outcomes.len(), view.row_count());
     let mut kept: Vec<usize> = (0..outcomes.len()).filter(|&row| outcomes[row].possible).collect();
     let code = |column: usize, row: usize| columns.all[column].column.codes.get(row);
-    let key = |row: usize, place: usize| match question.outputs[place].what {
+    let key = |row: usize, place: usize| match query.outputs[place].what {
         What::Column(column) => columns.all[column].rank[code(column, row) as usize],
         _ => 0,
     };
-    if !question.order.is_empty() {
+    if !query.order.is_empty() {
         kept.sort_by(|&a, &b| {
-            let by_key = question.order.iter().map(|&(place, descending)| {
+            let by_key = query.order.iter().map(|&(place, descending)| {
                 let order = key(a, place).cmp(&key(b, place));
                 if descending { order.reverse() } else { order }
             });
             by_key.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
         });
     }
-    kept.truncate(question.limit.unwrap_or(usize::MAX));
+    kept.truncate(query.limit.unwrap_or(usize::MAX));
     let mut headings: Vec<Column> =
-        question.outputs.iter().map(|output| heading(columns, &output.name, output.what)).collect();
+        query.outputs.iter().map(|output| heading(columns, &output.name, output.what)).collect();
     headings.push(Column { name: "share".to_owned(), kind: ColumnKind::Share });
     let line = |&row: &usize| {
-        let labels = question.outputs.iter().map(|output| match output.what {
+        let labels = query.outputs.iter().map(|output| match output.what {
             What::Column(column) => label(columns, column, code(column, row)),
             _ => Cell::Label(None),
         });

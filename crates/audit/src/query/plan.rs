@@ -1,11 +1,11 @@
-//! How a question is answered: the columns it needs, with their labels told apart only as far as the question does.
+//! How a query is answered: the columns it needs, their labels distinguished only as far as the query does.
 
 use hashbrown::HashMap;
 use hedgerow_table::{Codes, TableError};
 
 use super::columns::Columns;
 use super::diagram::Diagram;
-use super::sql::{Question, What};
+use super::sql::{Query, What};
 use crate::estimate::predicate::Predicate;
 use crate::estimate::regions::{Part, Regions};
 
@@ -21,7 +21,7 @@ pub(crate) struct Plan {
     pub(crate) groups: Vec<usize>,
 }
 
-/// A column with its labels in kinds: the question cannot tell two labels of a kind apart.
+/// A column with its labels in kinds: the query does not distinguish two labels of a kind.
 #[derive(Debug)]
 pub(crate) struct Used {
     pub(crate) column: usize,
@@ -29,25 +29,27 @@ pub(crate) struct Used {
     pub(crate) kind_of: Vec<u32>,
     /// For each kind, the parts of its cell.
     pub(crate) cells: Vec<Vec<Part>>,
+    /// The parts of a row of which nothing is known.
+    pub(crate) anything: Vec<Part>,
 }
 
 impl Plan {
-    pub(crate) fn new(question: &Question, columns: &Columns<'_>) -> Result<Plan, TableError> {
+    pub(crate) fn new(query: &Query, columns: &Columns<'_>) -> Result<Plan, TableError> {
         let mut predicates: Vec<Vec<&Predicate>> = vec![Vec::new(); columns.all.len()];
-        for (column, predicate) in &question.asked.predicates {
+        for (column, predicate) in &query.condition.predicates {
             predicates[*column].push(predicate);
         }
         let aggregates: Vec<What> =
-            question.outputs.iter().map(|output| output.what).filter(|what| !matches!(what, What::Column(_))).collect();
+            query.outputs.iter().map(|output| output.what).filter(|what| !matches!(what, What::Column(_))).collect();
         let summed =
             |column: usize| aggregates.iter().any(|what| matches!(what, What::Sum(c) | What::Mean(c) if *c == column));
         let counted = |column: usize| aggregates.contains(&What::CountOf(column));
         let mut regions = Vec::with_capacity(columns.all.len());
         let (mut used, mut place) = (Vec::new(), vec![None; columns.all.len()]);
         for (column, named) in columns.all.iter().enumerate() {
-            let grouped = question.groups.contains(&column);
+            let grouped = query.groups.contains(&column);
             if predicates[column].is_empty() && !grouped && !summed(column) && !counted(column) {
-                regions.push(Regions { holds: Vec::new(), cells: Vec::new() });
+                regions.push(Regions::default());
                 continue;
             }
             let found = Regions::new(&named.axis, &predicates[column])?;
@@ -55,8 +57,8 @@ impl Plan {
             used.push(kinds(column, &found, grouped, summed(column)));
             regions.push(found);
         }
-        let groups = question.groups.iter().filter_map(|column| place[*column]).collect();
-        Ok(Plan { diagram: Diagram::new(&question.asked, &regions)?, used, place, aggregates, groups })
+        let groups = query.groups.iter().filter_map(|column| place[*column]).collect();
+        Ok(Plan { diagram: Diagram::new(&query.condition, &regions)?, used, place, aggregates, groups })
     }
 
     pub(crate) fn codes(&self, used: &Used, codes: &Codes) -> Codes {
@@ -66,15 +68,17 @@ impl Plan {
 
 fn kinds(column: usize, regions: &Regions, grouped: bool, summed: bool) -> Used {
     if grouped {
-        return Used { column, kind_of: (0..regions.cells.len() as u32).collect(), cells: regions.cells.clone() };
+        let kind_of = (0..regions.cells.len() as u32).collect();
+        return Used { column, kind_of, cells: regions.cells.clone(), anything: regions.anything.clone() };
     }
-    let mut known: HashMap<Vec<[u64; 5]>, u32> = HashMap::new();
+    let mut known: HashMap<Vec<[u64; 6]>, u32> = HashMap::new();
     let mut cells: Vec<Vec<Part>> = Vec::new();
     let kind_of = regions.cells.iter().map(|cell| {
         let key = |part: &Part| {
             let [mean, low, high] =
                 [part.mean, part.low, part.high].map(|value| if summed { value.to_bits() } else { 0 });
-            [u64::from(part.region), part.mass.to_bits(), mean, low, high]
+            let exact = part.exact.filter(|_| summed).map_or(0, i64::cast_unsigned);
+            [u64::from(part.region), part.mass.to_bits(), mean, low, high, exact]
         };
         let next = cells.len() as u32;
         *known.entry(cell.iter().map(key).collect()).or_insert_with(|| {
@@ -83,5 +87,5 @@ fn kinds(column: usize, regions: &Regions, grouped: bool, summed: bool) -> Used 
         })
     });
     let kind_of = kind_of.collect();
-    Used { column, kind_of, cells }
+    Used { column, kind_of, cells, anything: regions.anything.clone() }
 }

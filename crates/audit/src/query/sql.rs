@@ -1,28 +1,29 @@
-//! From a line of SQL to a [`Question`], or to a refusal that names what is not understood.
+//! From a line of SQL to a [`Query`], or to a refusal that names what is not understood.
 
 use hedgerow_table::InputError;
 use hedgerow_table::spelling::nearest;
 
-use super::columns::{Columns, plain, shortened};
+use super::columns::{Columns, column_of, hyphen, plain};
 use super::comparison::Reader;
 use super::condition::{Condition, Where};
+use super::refusal::{refuse, shortened};
 use super::syntax::parse;
 use super::tree::{Argument, Call, Expression, Item};
 
 /// The longest SQL that is read, in bytes.
 pub(crate) const SQL_MAX: usize = 16 << 10;
 
-/// What is asked.
+/// One SELECT, bound to the columns of a release.
 #[derive(Debug)]
-pub(crate) struct Question {
+pub(crate) struct Query {
     pub(crate) outputs: Vec<Output>,
     /// Columns that are grouped by.
     pub(crate) groups: Vec<usize>,
-    pub(crate) asked: Where,
+    pub(crate) condition: Where,
     /// Outputs to sort by, each descending or not.
     pub(crate) order: Vec<(usize, bool)>,
     pub(crate) limit: Option<usize>,
-    /// What is probably not meant.
+    /// Warnings about what is probably not meant.
     pub(crate) notes: Vec<String>,
 }
 
@@ -43,20 +44,16 @@ pub(crate) enum What {
     Mean(usize),
 }
 
-impl Question {
-    /// Whether rows are asked for, and not numbers about them.
+impl Query {
+    /// Whether it selects rows, and not aggregates over them.
     pub(crate) fn is_rows(&self) -> bool {
         self.groups.is_empty() && self.outputs.iter().all(|output| matches!(output.what, What::Column(_)))
     }
 }
 
-pub(crate) fn refuse<T>(problem: impl Into<String>, hint: impl Into<String>) -> Result<T, InputError> {
-    Err(InputError::new("SQL", problem, hint))
-}
-
-pub(crate) fn read(sql: &str, columns: &Columns<'_>) -> Result<Question, InputError> {
+pub(crate) fn read(sql: &str, columns: &Columns<'_>) -> Result<Query, InputError> {
     if sql.len() > SQL_MAX {
-        return refuse(format!("longer than {SQL_MAX} bytes"), "ask a shorter question");
+        return refuse(format!("longer than {SQL_MAX} bytes"), "write a shorter query");
     }
     let select = parse(sql)?;
     let groups = groups(&select.groups, columns)?;
@@ -68,7 +65,7 @@ pub(crate) fn read(sql: &str, columns: &Columns<'_>) -> Result<Question, InputEr
     };
     let order = order_of(&select.order, &outputs, columns)?;
     let (predicates, notes) = (reader.predicates, reader.notes);
-    Ok(Question { outputs, groups, asked: Where { condition, predicates }, order, limit: select.limit, notes })
+    Ok(Query { outputs, groups, condition: Where { condition, predicates }, order, limit: select.limit, notes })
 }
 
 fn groups(expressions: &[Expression], columns: &Columns<'_>) -> Result<Vec<usize>, InputError> {
@@ -86,15 +83,6 @@ fn groups(expressions: &[Expression], columns: &Columns<'_>) -> Result<Vec<usize
         }
     }
     Ok(groups)
-}
-
-/// The column that an expression names, if it is nothing but a name.
-pub(crate) fn column_of(expression: &Expression, columns: &Columns<'_>) -> Result<Option<usize>, InputError> {
-    match expression {
-        Expression::Nested(inner) => column_of(inner, columns),
-        Expression::Name { name, quoted } => columns.find(name, *quoted).map(Some),
-        _ => Ok(None),
-    }
 }
 
 fn outputs(items: &[Item], groups: &[usize], columns: &Columns<'_>) -> Result<Vec<Output>, InputError> {
@@ -128,31 +116,12 @@ fn outputs(items: &[Item], groups: &[usize], columns: &Columns<'_>) -> Result<Ve
         {
             let name = &columns.all[column].column.name;
             return refuse(
-                format!("`{name}` stands beside groups without being one"),
-                format!(
-                    "add GROUP BY {}, or leave it out",
-                    if plain(name) { name.clone() } else { format!("\"{name}\"") }
-                ),
+                format!("`{name}` is selected together with groups without being one"),
+                format!("add GROUP BY {}, or omit it", if plain(name) { name.clone() } else { format!("\"{name}\"") }),
             );
         }
     }
     Ok(outputs)
-}
-
-/// A name with a hyphen reads as a subtraction: the hint says to quote it.
-pub(crate) fn hyphen(expression: &Expression, columns: &Columns<'_>) -> Option<String> {
-    let Expression::Combined { parts, operators } = expression else { return None };
-    if operators.iter().any(|operator| *operator != "-") {
-        return None;
-    }
-    let words = parts.iter().map(|part| match part {
-        Expression::Name { name, .. } => Some(name.to_lowercase()),
-        Expression::Number(text) => Some(text.clone()),
-        _ => None,
-    });
-    let whole = words.collect::<Option<Vec<String>>>()?.join("-");
-    let found = columns.names().find(|name| name.to_lowercase() == whole)?;
-    Some(format!("if the column `{found}` is meant, write it in double quotes: \"{found}\""))
 }
 
 fn aggregate(call: &Call, columns: &Columns<'_>) -> Result<(What, String), InputError> {

@@ -1,45 +1,14 @@
-//! The clauses of a question. Clauses that no release can answer are refused by name where they stand: an
+//! The clauses of a query. Clauses that no release can answer are refused by name where they stand: an
 //! answer that left one out in silence would be a wrong answer.
 //!
 //! A descent by hand: the language is a dozen rules, and a grammar of all of SQL was a twentieth of building the command.
 
 use hedgerow_table::InputError;
 
-use super::sql::refuse;
+use super::parser::{EXAMPLE, Parser, RESERVED, is_one_of, shown};
+use super::refusal::refuse;
 use super::token::{Token, tokens};
 use super::tree::{Expression, Item, Select};
-
-const EXAMPLE: &str = "a question looks like: SELECT COUNT(*) FROM data WHERE age >= 30 AND sex = 'F'";
-
-/// Words that begin a clause or join conditions: no name without quotes.
-pub(super) const RESERVED: [&str; 26] = [
-    "SELECT",
-    "FROM",
-    "WHERE",
-    "GROUP",
-    "BY",
-    "HAVING",
-    "ORDER",
-    "LIMIT",
-    "OFFSET",
-    "FETCH",
-    "FOR",
-    "UNION",
-    "EXCEPT",
-    "INTERSECT",
-    "WINDOW",
-    "QUALIFY",
-    "INTO",
-    "AND",
-    "OR",
-    "NOT",
-    "BETWEEN",
-    "IN",
-    "LIKE",
-    "ILIKE",
-    "IS",
-    "AS",
-];
 
 /// Words after a table that begin a join.
 const JOINS: [&str; 8] = ["JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL", "LATERAL"];
@@ -49,16 +18,10 @@ pub(super) fn parse(sql: &str) -> Result<Select, InputError> {
     let tokens = tokens(sql)?;
     let statements = tokens.split(|token| *token == Token::Sign(";")).filter(|statement| !statement.is_empty()).count();
     if statements != 1 {
-        return refuse(format!("{statements} statements; one is answered"), "ask one SELECT at a time");
+        return refuse(format!("{statements} statements; one is answered"), "write one SELECT at a time");
     }
     let only = tokens.into_iter().filter(|token| *token != Token::Sign(";")).collect();
     Parser { tokens: only, at: 0, depth: 0 }.select()
-}
-
-pub(super) struct Parser {
-    pub(super) tokens: Vec<Token>,
-    pub(super) at: usize,
-    pub(super) depth: usize,
 }
 
 impl Parser {
@@ -69,16 +32,16 @@ impl Parser {
         self.from()?;
         let condition = if self.take("WHERE") { Some(self.expression()?) } else { None };
         let groups = self.groups()?;
-        self.refuse_at("HAVING", "HAVING", "leave it out and read the groups you need from the answer")?;
+        self.refuse_at("HAVING", "HAVING", "omit it and read the groups you need from the answer")?;
         self.refuse_at("WINDOW", "WINDOW", "use GROUP BY")?;
         self.refuse_at("QUALIFY", "QUALIFY", "use GROUP BY")?;
         let order = self.order()?;
         let limit = self.limit()?;
         self.refuse_at("OFFSET", "OFFSET", "use LIMIT alone")?;
         self.refuse_at("FETCH", "FETCH", "use LIMIT")?;
-        self.refuse_at("FOR", "FOR", "leave it out")?;
+        self.refuse_at("FOR", "FOR", "omit it")?;
         if ["UNION", "EXCEPT", "INTERSECT"].iter().any(|word| self.is(word)) {
-            return refuse("UNION, EXCEPT and INTERSECT are not answered", "ask twice, or use OR in WHERE");
+            return refuse("UNION, EXCEPT and INTERSECT are not answered", "query twice, or use OR in WHERE");
         }
         match self.peek() {
             None => Ok(Select { items, condition, groups, order, limit }),
@@ -89,7 +52,7 @@ impl Parser {
     fn begin(&mut self) -> Result<(), InputError> {
         const CHANGES: [&str; 9] =
             ["INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "MERGE", "TRUNCATE", "REPLACE"];
-        self.refuse_at("WITH", "WITH", "ask about the release directly")?;
+        self.refuse_at("WITH", "WITH", "query the release directly")?;
         if CHANGES.iter().any(|word| self.is(word)) {
             return refuse("only SELECT is answered: a release cannot be changed", "begin with SELECT");
         }
@@ -98,7 +61,7 @@ impl Parser {
         }
         self.expect("SELECT")?;
         self.take("ALL");
-        self.refuse_at("DISTINCT", "DISTINCT", "use GROUP BY, which also tells how many there are")?;
+        self.refuse_at("DISTINCT", "DISTINCT", "use GROUP BY, which also counts them")?;
         if self.is("TOP") && matches!(self.tokens.get(self.at + 1), Some(Token::Number(_))) {
             return refuse("TOP is not answered", "use LIMIT");
         }
@@ -155,7 +118,7 @@ impl Parser {
         }
         self.expect("FROM")?;
         if self.is_sign("(") {
-            return refuse("a subquery in FROM is not answered", "ask about the release directly: FROM data");
+            return refuse("a subquery in FROM is not answered", "query the release directly: FROM data");
         }
         loop {
             match self.peek() {
@@ -187,7 +150,7 @@ impl Parser {
         self.expect("BY")?;
         self.refuse_at("ALL", "GROUP BY ALL", "name the columns after GROUP BY")?;
         let groups = self.list()?;
-        self.refuse_at("WITH", "ROLLUP, CUBE or TOTALS", "ask for each grouping by itself")?;
+        self.refuse_at("WITH", "ROLLUP, CUBE or TOTALS", "request each grouping by itself")?;
         Ok(groups)
     }
 
@@ -225,53 +188,4 @@ impl Parser {
         }
         Ok(Some(limit))
     }
-
-    pub(super) fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.at)
-    }
-
-    pub(super) fn is(&self, wanted: &str) -> bool {
-        matches!(self.peek(), Some(Token::Word(word)) if word.eq_ignore_ascii_case(wanted))
-    }
-
-    pub(super) fn is_sign(&self, wanted: &str) -> bool {
-        matches!(self.peek(), Some(Token::Sign(sign)) if *sign == wanted)
-    }
-
-    pub(super) fn take(&mut self, word: &str) -> bool {
-        let there = self.is(word);
-        self.at += usize::from(there);
-        there
-    }
-
-    pub(super) fn take_sign(&mut self, sign: &str) -> bool {
-        let there = self.is_sign(sign);
-        self.at += usize::from(there);
-        there
-    }
-
-    pub(super) fn expect(&mut self, word: &str) -> Result<(), InputError> {
-        if self.take(word) { Ok(()) } else { self.unexpected(word) }
-    }
-
-    pub(super) fn expect_sign(&mut self, sign: &str) -> Result<(), InputError> {
-        if self.take_sign(sign) { Ok(()) } else { self.unexpected(sign) }
-    }
-
-    pub(super) fn refuse_at(&self, word: &str, name: &str, hint: &str) -> Result<(), InputError> {
-        if self.is(word) { refuse(format!("{name} is not answered"), hint) } else { Ok(()) }
-    }
-
-    pub(super) fn unexpected<T>(&self, expected: &str) -> Result<T, InputError> {
-        let found = self.peek().map_or("the text ends".to_owned(), |token| format!("there is {}", shown(token)));
-        refuse(format!("{expected} is expected where {found}"), EXAMPLE)
-    }
-}
-
-pub(super) fn is_one_of(word: &str, words: &[&str]) -> bool {
-    words.iter().any(|known| word.eq_ignore_ascii_case(known))
-}
-
-pub(super) fn shown(token: &Token) -> String {
-    super::columns::shortened(&token.shown())
 }

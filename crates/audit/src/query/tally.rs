@@ -1,9 +1,10 @@
 //! Adding up what rows contribute to COUNT, SUM and AVG: an estimate, and how low and how high the true answer can be.
 //!
-//! A row contributes in proportion to the probability that the condition holds for it. Of the bounds, one is reached when every
+//! A row contributes in proportion to the probability that the condition holds for it. Of the bounds, one is attained when every
 //! row is as the least favorable value under its cells has it, the other with the most favorable; rows do not depend
 //! on one another. The mean's bounds take the rows that must be counted and add of the others those that move it furthest.
 
+use super::answer::Estimate;
 use super::sql::What;
 use crate::estimate::regions::{MISSING, Part};
 use crate::query::diagram::{Diagram, Outcome, times};
@@ -19,6 +20,8 @@ pub(crate) struct Contribution {
     /// Of its value when it is counted.
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// Its value when it is counted, where that is one whole number.
+    pub(crate) exact: Option<i64>,
 }
 
 impl Contribution {
@@ -26,17 +29,25 @@ impl Contribution {
         what: What,
         diagram: &Diagram,
         cell: &impl Fn(usize) -> &'c [Part],
-        room: &mut Vec<Outcome>,
+        buffer: &mut Vec<Outcome>,
     ) -> Contribution {
         let column = match what {
             What::Count | What::Column(_) => {
-                let Outcome { share, possible, certain } = diagram.judge(cell, room);
-                return Contribution { share, sum: share, must: certain, can: possible, low: 1.0, high: 1.0 };
+                let Outcome { share, possible, certain } = diagram.judge(cell, buffer);
+                return Contribution {
+                    share,
+                    sum: share,
+                    must: certain,
+                    can: possible,
+                    low: 1.0,
+                    high: 1.0,
+                    exact: None,
+                };
             }
             What::CountOf(column) | What::Sum(column) | What::Mean(column) => column,
         };
-        let mut found =
-            Contribution { share: 0.0, sum: 0.0, must: true, can: false, low: f64::INFINITY, high: f64::NEG_INFINITY };
+        let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut found = Contribution { share: 0.0, sum: 0.0, must: true, can: false, low, high, exact: None };
         let mut missing = 0.0;
         let parts = cell(column);
         let mut all_alike = None;
@@ -48,12 +59,13 @@ impl Contribution {
             }
             let here = [Part { mass: 1.0, ..*part }];
             let Outcome { share, possible, certain } =
-                diagram.judge(|asked| if asked == column { &here } else { cell(asked) }, room);
+                diagram.judge(|other| if other == column { &here } else { cell(other) }, buffer);
             found.share += times(part.mass, share);
             found.sum += times(part.mean, times(part.mass, share));
             found.must &= certain;
-            found.can |= possible;
             if possible {
+                found.exact = if found.can { None } else { part.exact };
+                found.can = true;
                 (found.low, found.high) = (found.low.min(part.low), found.high.max(part.high));
             }
             all_alike = match all_alike {
@@ -94,6 +106,9 @@ pub(crate) struct Tally {
     pub(crate) possible: u64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// The sum of the rows whose values are whole numbers; it is the answer unless another row may add to it.
+    pub(crate) exact: i128,
+    pub(crate) inexact: bool,
     /// For the mean: rows that can be counted, whether they must, and the ends of their values.
     pub(crate) choices: Vec<Choice>,
     /// A second way to see the same rows, when there is one; the bounds of both hold.
@@ -108,14 +123,6 @@ pub(crate) struct Choice {
     pub(crate) high: f64,
 }
 
-/// An answer. Not a number: unknown, or there is none; infinite: without bound.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Estimate {
-    pub(crate) estimate: f64,
-    pub(crate) certain: f64,
-    pub(crate) possible: f64,
-}
-
 impl Tally {
     /// Adds `rows` rows that each contribute the same.
     pub(crate) fn add(&mut self, what: What, rows: u64, row: &Contribution) {
@@ -126,8 +133,30 @@ impl Tally {
         let (low, high) = row.range();
         self.low += times(rows as f64, low);
         self.high += times(rows as f64, high);
+        match row.exact {
+            Some(value) if row.must => self.exact += i128::from(rows) * i128::from(value),
+            _ => self.inexact |= row.can,
+        }
         if matches!(what, What::Mean(_)) && row.can {
             self.choices.push(Choice { rows, must: row.must, low: row.low, high: row.high });
+        }
+    }
+
+    /// Adds suppressed rows, which widen the bounds: each may be counted or not.
+    pub(crate) fn widen(&mut self, what: What, rows: u64, row: &Contribution) {
+        if !row.can {
+            return;
+        }
+        self.possible += rows;
+        self.low += times(rows as f64, row.low.min(0.0));
+        self.high += times(rows as f64, row.high.max(0.0));
+        self.inexact = true;
+        if matches!(what, What::Mean(_)) {
+            let choice = Choice { rows, must: false, low: row.low, high: row.high };
+            self.choices.push(choice);
+            if !self.others.is_empty() {
+                self.others.push(choice);
+            }
         }
     }
 
@@ -138,18 +167,17 @@ impl Tally {
         self.possible += other.possible;
         self.low += other.low;
         self.high += other.high;
+        self.exact += other.exact;
+        self.inexact |= other.inexact;
         self.choices.extend(other.choices);
         self.others.extend(other.others);
     }
 
     pub(crate) fn finish(&self, what: What) -> Estimate {
-        let nothing = Estimate { estimate: f64::NAN, certain: f64::NAN, possible: f64::NAN };
-        match what {
-            What::Count | What::CountOf(_) | What::Column(_) => {
-                Estimate { estimate: self.count, certain: self.certain as f64, possible: self.possible as f64 }
-            }
-            What::Sum(_) | What::Mean(_) if self.possible == 0 => nothing,
-            What::Sum(_) => Estimate { estimate: self.sum, certain: self.low, possible: self.high },
+        let (estimate, certain, possible) = match what {
+            What::Count | What::CountOf(_) | What::Column(_) => (self.count, self.certain as f64, self.possible as f64),
+            What::Sum(_) | What::Mean(_) if self.possible == 0 => (f64::NAN, f64::NAN, f64::NAN),
+            What::Sum(_) => (self.sum, self.low, self.high),
             What::Mean(_) => {
                 let estimate = if self.count > 0.0 { self.sum / self.count } else { f64::NAN };
                 let (mut low, mut high) = mean_bounds(&self.choices);
@@ -157,9 +185,14 @@ impl Tally {
                     let (other_low, other_high) = mean_bounds(&self.others);
                     (low, high) = (low.max(other_low), high.min(other_high));
                 }
-                Estimate { estimate, certain: low, possible: high }
+                (estimate, low, high)
             }
-        }
+        };
+        // Sums of shares round; what they estimate is never outside its own bounds.
+        let estimate = if estimate < certain { certain } else { estimate };
+        let estimate = if estimate > possible { possible } else { estimate };
+        let exact = matches!(what, What::Sum(_)) && self.possible > 0 && !self.inexact;
+        Estimate { estimate, certain, possible, exact: exact.then_some(self.exact) }
     }
 }
 

@@ -1,8 +1,8 @@
-//! SQL as a row of tokens. Only what a question can be made of is told apart; every other sign is a token too, to be refused by name.
+//! SQL as a row of tokens. Signs that no query has are tokens too, to be refused by name.
 
 use hedgerow_table::InputError;
 
-use super::sql::refuse;
+use super::refusal::refuse;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {

@@ -1,8 +1,8 @@
-//! A question as it was written: what SQL can ask of a release, before names are looked up.
+//! A query as it was written: what SQL can request of a release, before names are looked up.
 
 use crate::estimate::predicate::Comparison;
 
-/// Signs of arithmetic: read, to be told by name, never answered.
+/// Signs of arithmetic: read, to be refused by name, never answered.
 pub(super) const ARITHMETIC: [&str; 5] = ["+", "-", "*", "/", "%"];
 
 #[derive(Debug)]

@@ -17,13 +17,13 @@ const BLOCK: usize = 2048;
 
 pub(super) struct Batch<'a> {
     queries: usize,
-    /// The columns some query asks about: quasi attributes, then sensitive ones. By code in the source, the queries that
+    /// The columns some query is about: quasi attributes, then sensitive ones. By code in the source, the queries that
     /// accept it.
     pub(super) quasi_masks: Vec<(&'a Codes, Vec<u64>)>,
     /// The numbers of these quasi attributes.
-    pub(super) quasi_asked: Vec<usize>,
+    pub(super) quasi_used: Vec<usize>,
     pub(super) sensitive_masks: Vec<(usize, &'a Codes, Vec<u64>)>,
-    /// For each quasi attribute asked about, the share of each label that each query covers.
+    /// For each quasi-identifier that a query is about, the share of each label that each query covers.
     shares: Vec<(usize, Vec<[f64; BATCH]>)>,
 }
 
@@ -39,14 +39,16 @@ impl<'a> Batch<'a> {
             let (mut lanes, mut predicates) = (Vec::new(), Vec::new());
             let mut mask = vec![u64::MAX; domain.cardinality()];
             for (lane, query) in queries.iter().enumerate() {
-                let Some((_, predicate)) = query.quasi.iter().find(|(asked, _)| *asked == number) else { continue };
+                let Some((_, predicate)) = query.quasi.iter().find(|(attribute, _)| *attribute == number) else {
+                    continue;
+                };
                 restrict(&mut mask, lane, predicate.codes());
                 lanes.push(lane);
                 predicates.push(predicate.on(domain, &attribute.axis));
             }
             if !lanes.is_empty() {
                 batch.quasi_masks.push((&attribute.source.codes, mask));
-                batch.quasi_asked.push(number);
+                batch.quasi_used.push(number);
                 batch.shares.push((number, shares(&attribute.axis, &lanes, &predicates)?));
             }
         }
@@ -59,32 +61,34 @@ impl<'a> Batch<'a> {
         Batch::of_sources(queries, &sources(quasi), &sources(sensitive))
     }
 
-    /// For columns of the source, of which the release is told elsewhere.
+    /// For columns of the source, of which the release is described elsewhere.
     pub(super) fn of_sources(queries: &[Query], quasi: &[&'a Column], sensitive: &[&'a Column]) -> Batch<'a> {
-        let (quasi_masks, quasi_asked) = (Vec::new(), Vec::new());
+        let (quasi_masks, quasi_used) = (Vec::new(), Vec::new());
         let mut batch =
-            Batch { queries: queries.len(), quasi_masks, quasi_asked, sensitive_masks: Vec::new(), shares: Vec::new() };
+            Batch { queries: queries.len(), quasi_masks, quasi_used, sensitive_masks: Vec::new(), shares: Vec::new() };
         for (number, attribute) in quasi.iter().enumerate() {
             let mut mask = vec![u64::MAX; attribute.domain.cardinality()];
-            let mut asked = false;
+            let mut used = false;
             for (lane, query) in queries.iter().enumerate() {
-                let Some((_, predicate)) = query.quasi.iter().find(|(asked, _)| *asked == number) else { continue };
+                let Some((_, predicate)) = query.quasi.iter().find(|(attribute, _)| *attribute == number) else {
+                    continue;
+                };
                 restrict(&mut mask, lane, predicate.codes());
-                asked = true;
+                used = true;
             }
-            if asked {
+            if used {
                 batch.quasi_masks.push((&attribute.codes, mask));
-                batch.quasi_asked.push(number);
+                batch.quasi_used.push(number);
             }
         }
         for (number, attribute) in sensitive.iter().enumerate() {
             let mut mask = vec![u64::MAX; attribute.domain.cardinality()];
-            let asked = |query: &Query| query.sensitive.as_ref().is_some_and(|(asked, _)| *asked == number);
-            for (lane, query) in queries.iter().enumerate().filter(|(_, query)| asked(query)) {
+            let uses = |query: &Query| query.sensitive.as_ref().is_some_and(|(attribute, _)| *attribute == number);
+            for (lane, query) in queries.iter().enumerate().filter(|(_, query)| uses(query)) {
                 let Some((_, predicate)) = &query.sensitive else { continue };
                 restrict(&mut mask, lane, predicate.codes());
             }
-            if queries.iter().any(asked) {
+            if queries.iter().any(uses) {
                 batch.sensitive_masks.push((number, &attribute.codes, mask));
             }
         }
@@ -157,7 +161,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// For each label, the share of it that the query of each lane covers; lanes that do not ask take all.
+/// For each label, the share of it that the query of each lane covers; lanes of other queries take all.
 pub(super) fn shares(axis: &Axis, lanes: &[usize], predicates: &[Predicate]) -> Result<Vec<[f64; BATCH]>, TableError> {
     let regions = Regions::new(axis, &predicates.iter().collect::<Vec<_>>())?;
     let share = |cell: &Vec<Part>| {

@@ -1,5 +1,5 @@
-//! Count queries over a bucketized release: in each bucket, the rows with the quasi values asked for times the share of the
-//! sensitive values asked for.
+//! Count queries over a bucketized release: in each bucket, the rows with the selected quasi values times the share of the
+//! selected sensitive values.
 
 use hedgerow_table::{Codes, Domain, Progress, TableError, parallel};
 
@@ -8,7 +8,7 @@ use super::predicate::Query;
 use super::{QueryError, QueryOptions, check, draw_from, summed_up};
 use crate::attribute::Unchanged;
 
-/// A bucketized release beside its source.
+/// A bucketized release and its source.
 pub(crate) struct Bucketized<'a> {
     pub(crate) quasi: Vec<Unchanged<'a>>,
     pub(crate) sensitive: Vec<Unchanged<'a>>,
@@ -22,7 +22,7 @@ pub(crate) struct Bucket {
     pub(crate) values: Vec<(u32, u64)>,
 }
 
-/// `None` when nothing was asked, or there is nothing to ask about.
+/// `None` when no query was requested, or there is no attribute to query.
 pub(crate) fn query_error(
     release: &Bucketized<'_>,
     rows: usize,
@@ -36,7 +36,7 @@ pub(crate) fn query_error(
     let quasi: Vec<&Domain> = release.quasi.iter().map(|attribute| &attribute.source.domain).collect();
     let sensitive: Vec<&Domain> = release.sensitive.iter().map(|attribute| &attribute.source.domain).collect();
     let queries = draw_from(&quasi, &sensitive, options);
-    progress.stage("asking count queries", Some(options.count as u64));
+    progress.stage("answering count queries", Some(options.count as u64));
     let answer = |queries: &[Query]| -> Vec<(u64, f64)> {
         let batch = Batch::of_unchanged(queries, &release.quasi, &release.sensitive);
         let counts = batch.counts(rows);
@@ -56,7 +56,7 @@ fn estimates(batch: &Batch<'_>, release: &Bucketized<'_>) -> [f64; BATCH] {
         attribute.source_code.iter().map(|&code| mask[code as usize]).collect()
     };
     let quasi: Vec<Mask<'_>> = batch
-        .quasi_asked
+        .quasi_used
         .iter()
         .zip(&batch.quasi_masks)
         .map(|(&number, (_, mask))| (&release.quasi[number].released.codes, released(&release.quasi[number], mask)))

@@ -1,5 +1,5 @@
-//! Count queries over a cloned release: in each sub-class, its people times, for each attribute, the share that the query asks
-//! for by the statistics, times the share of its class's sensitive values.
+//! Count queries over a cloned release: in each sub-class, its people times, for each attribute, the share that the query selects
+//! by the statistics, times the share of its class's sensitive values.
 
 use hedgerow_release::cloned::{Cloned, SubClass};
 use hedgerow_table::{Codes, Column, Domain, Progress, TableError, parallel};
@@ -12,7 +12,7 @@ use crate::estimate::axis::Axis;
 /// Sub-classes looked at together; fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 1 << 11;
 
-/// A cloned release beside its source.
+/// A cloned release and its source.
 pub(crate) struct Clones<'a> {
     /// The source's columns, and each one's place among the attributes of the release.
     pub(crate) quasi: Vec<(&'a Column, usize)>,
@@ -26,7 +26,7 @@ struct Chunk<'a> {
     axes: Vec<Axis>,
 }
 
-/// `None` when nothing was asked.
+/// `None` when no query was requested.
 pub(crate) fn query_error(
     release: &Clones<'_>,
     rows: usize,
@@ -40,7 +40,7 @@ pub(crate) fn query_error(
     let sources: Vec<&Column> = release.quasi.iter().map(|(column, _)| *column).collect();
     let quasi: Vec<&Domain> = sources.iter().map(|column| &column.domain).collect();
     let queries = draw_from(&quasi, &[&release.sensitive.domain], options);
-    progress.stage("asking count queries", Some(options.count as u64));
+    progress.stage("answering count queries", Some(options.count as u64));
     let chunks = chunks(release);
     let values = values(release)?;
     let answer = |queries: &[Query]| -> Result<Vec<(u64, f64)>, TableError> {
@@ -63,7 +63,7 @@ pub(crate) fn query_error(
 fn chunks<'a>(release: &Clones<'a>) -> Vec<Chunk<'a>> {
     let classes = release.read.classes.iter().enumerate();
     let parts: Vec<(usize, &SubClass)> =
-        classes.flat_map(|(class, told)| told.sub_classes.iter().map(move |part| (class, part))).collect();
+        classes.flat_map(|(class, of_class)| of_class.sub_classes.iter().map(move |part| (class, part))).collect();
     let chunk = |parts: &[(usize, &'a SubClass)]| {
         let of = |&(_, attribute): &(&Column, usize)| {
             Axis::of_statistics(release.read, attribute, parts.iter().map(|&(_, part)| part))
@@ -123,22 +123,22 @@ fn estimate(
     accepted: &[[f64; BATCH]],
     sums: &mut [f64; BATCH],
 ) -> Result<(), TableError> {
-    let mut told: Vec<[f64; BATCH]> =
+    let mut expected: Vec<[f64; BATCH]> =
         chunk.parts.iter().map(|&(class, part)| accepted[class].map(|share| share * part.people() as f64)).collect();
     for (number, ((source, _), axis)) in release.quasi.iter().zip(&chunk.axes).enumerate() {
-        let asked = queries.iter().enumerate();
-        let asked = asked.filter_map(|(lane, query)| Some((lane, query.quasi.iter().find(|(at, _)| *at == number)?)));
+        let using = queries.iter().enumerate();
+        let using = using.filter_map(|(lane, query)| Some((lane, query.quasi.iter().find(|(at, _)| *at == number)?)));
         let (lanes, predicates): (Vec<usize>, Vec<_>) =
-            asked.map(|(lane, (_, predicate))| (lane, predicate.on(&source.domain, axis))).unzip();
+            using.map(|(lane, (_, predicate))| (lane, predicate.on(&source.domain, axis))).unzip();
         if lanes.is_empty() {
             continue;
         }
-        for (told, shares) in told.iter_mut().zip(shares(axis, &lanes, &predicates)?) {
-            told.iter_mut().zip(shares).for_each(|(told, share)| *told *= share);
+        for (expected, shares) in expected.iter_mut().zip(shares(axis, &lanes, &predicates)?) {
+            expected.iter_mut().zip(shares).for_each(|(rows, share)| *rows *= share);
         }
     }
-    for told in told {
-        sums.iter_mut().zip(told).for_each(|(sum, told)| *sum += told);
+    for expected in expected {
+        sums.iter_mut().zip(expected).for_each(|(sum, rows)| *sum += rows);
     }
     Ok(())
 }

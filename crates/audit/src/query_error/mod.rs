@@ -1,15 +1,15 @@
 //! How far off answers from the release are: random count queries, answered exactly from the source and estimated from
 //! the release (the workload of Xiao, Tao: *Anatomy*, 2006).
 //!
-//! A query asks for the rows with some values in 1 to `dimensions` quasi attributes and, when there are sensitive ones,
+//! A query selects the rows with some values in 1 to `dimensions` quasi attributes and, when there are sensitive ones,
 //! in one of these. Each attribute is given the same share of its values, chosen so that all together would select
 //! `selectivity` of evenly spread rows: a run of neighboring values for numbers and dates, any values for categories,
 //! where the missing value is one of them.
 //!
 //! The estimate is that of `hedgerow query`, for a reader who knows the source's values: it adds up, over the classes, the rows with
-//! the sensitive values asked for times, for each quasi attribute, the share of the class's cell that the query covers; over
-//! buckets, the rows asked for times the share of the sensitive values asked for; over sub-classes, the people times the shares
-//! that their statistics tell. Suppressed rows contribute nothing. The relative error is
+//! the selected sensitive values times, for each quasi attribute, the share of the class's cell that the query covers; over
+//! buckets, the selected rows times the share of the selected sensitive values; over sub-classes, the people times the shares
+//! that their micro-statistics state. Suppressed rows contribute nothing. The relative error is
 //! `|estimate − true| / max(true, sanity bound)`; the bound, a thousandth of the source's rows but at least one, keeps
 //! queries that hardly select anybody from ruling the mean.
 //!
@@ -23,6 +23,7 @@ mod predicate;
 use hedgerow_table::{Domain, InputError, Progress, TableError, parallel};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
+use serde::Serialize;
 
 use crate::attribute::{Attribute, Unchanged};
 use crate::classes::Classes;
@@ -32,10 +33,10 @@ use predicate::Query;
 
 const COUNT_MAX: usize = 1_000_000;
 
-/// What to ask.
-#[derive(Debug, Clone, PartialEq)]
+/// The workload.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueryOptions {
-    /// How many queries; 0 asks none.
+    /// How many queries; 0 is none.
     pub count: usize,
     pub seed: u64,
     /// The most quasi attributes in a query; `None` is all of them.
@@ -50,8 +51,9 @@ impl Default for QueryOptions {
     }
 }
 
-/// How the answers came out.
-#[derive(Debug, Clone, PartialEq)]
+/// How far off the answers were.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(into = "Report")]
 pub struct QueryError {
     pub options: QueryOptions,
     /// The least denominator of a relative error, in rows.
@@ -63,7 +65,33 @@ pub struct QueryError {
     pub max: f64,
 }
 
-/// `None` when nothing was asked, or there is nothing to ask about.
+/// A query error with the keys of `measure --json`.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Report {
+    #[serde(flatten)]
+    options: QueryOptions,
+    sanity_bound: f64,
+    relative_error: RelativeError,
+}
+
+#[derive(Serialize)]
+struct RelativeError {
+    mean: f64,
+    median: f64,
+    #[serde(rename = "percentile-95")]
+    percentile_95: f64,
+    max: f64,
+}
+
+impl From<QueryError> for Report {
+    fn from(error: QueryError) -> Report {
+        let QueryError { options, sanity_bound, mean, median, percentile_95, max } = error;
+        Report { options, sanity_bound, relative_error: RelativeError { mean, median, percentile_95, max } }
+    }
+}
+
+/// `None` when no query was requested, or there is no attribute to query.
 pub(crate) fn query_error(
     quasi: &[Attribute<'_>],
     sensitive: &[Unchanged<'_>],
@@ -77,7 +105,7 @@ pub(crate) fn query_error(
         return Ok(None);
     }
     let queries = draw(quasi, sensitive, options);
-    progress.stage("asking count queries", Some(options.count as u64));
+    progress.stage("answering count queries", Some(options.count as u64));
     let answers = parallel::map_ranges(queries.len(), BATCH, |range| {
         let answers = Batch::new(&queries[range.clone()], quasi, sensitive)?.answer(classes, rows);
         progress.advance(range.len() as u64);
@@ -118,13 +146,13 @@ fn draw_from(quasi: &[&Domain], sensitive: &[&Domain], options: &QueryOptions) -
 fn check(options: &QueryOptions) -> Result<(), TableError> {
     let refuse = |problem: String, hint: &str| Err(InputError::new("count queries", problem, hint).into());
     if options.count > COUNT_MAX {
-        return refuse(format!("{} queries; at most {COUNT_MAX} are answered", options.count), "ask fewer");
+        return refuse(format!("{} queries; at most {COUNT_MAX} are answered", options.count), "request fewer");
     }
     if !(options.selectivity > 0.0 && options.selectivity <= 1.0) {
         return refuse(format!("a selectivity of {}", options.selectivity), "give a share above 0 and at most 1");
     }
     if options.dimensions == Some(0) {
-        return refuse("no attribute may be asked about".to_owned(), "allow at least one dimension");
+        return refuse("no attribute may be queried".to_owned(), "allow at least one dimension");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One random query: for some attributes, the values asked for.
+//! One random query: for some attributes, the selected values.
 
 use hedgerow_table::{Bound, Domain, Kind, Values};
 use rand::RngExt;
@@ -9,7 +9,7 @@ use super::QueryOptions;
 use crate::estimate::axis::Axis;
 use crate::estimate::predicate as estimate;
 
-/// What a query asks of each attribute it names, by the attribute's number.
+/// What a query requires of each attribute it names, by the attribute's number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Query {
     pub(super) quasi: Vec<(usize, Predicate)>,
@@ -28,11 +28,11 @@ pub(super) enum Predicate {
 impl Query {
     pub(super) fn draw(rng: &mut StdRng, quasi: &[&Domain], sensitive: &[&Domain], options: &QueryOptions) -> Query {
         let most = options.dimensions.unwrap_or(usize::MAX).min(quasi.len());
-        let asked = if most == 0 { 0 } else { rng.random_range(1..=most) };
-        let mut chosen = index::sample(rng, quasi.len(), asked).into_vec();
+        let count = if most == 0 { 0 } else { rng.random_range(1..=most) };
+        let mut chosen = index::sample(rng, quasi.len(), count).into_vec();
         chosen.sort_unstable();
         let about = (!sensitive.is_empty()).then(|| rng.random_range(0..sensitive.len()));
-        let dimensions = asked + usize::from(about.is_some());
+        let dimensions = count + usize::from(about.is_some());
         let share = options.selectivity.powf(1.0 / dimensions as f64);
         Query {
             quasi: chosen.into_iter().map(|a| (a, Predicate::draw(rng, quasi[a], share))).collect(),
@@ -55,7 +55,7 @@ impl Predicate {
         Predicate::Run { first: first as u32, last: (first + length - 1) as u32 }
     }
 
-    /// The codes asked for.
+    /// The selected codes.
     pub(super) fn codes(&self) -> Box<dyn Iterator<Item = u32> + '_> {
         match self {
             Predicate::Run { first, last } => Box::new(*first..=*last),
@@ -63,7 +63,7 @@ impl Predicate {
         }
     }
 
-    /// The same question of an axis, which may tell numbers by their texts alone.
+    /// The same predicate on an axis, which may know numbers by their texts alone.
     pub(super) fn on(&self, domain: &Domain, axis: &Axis) -> estimate::Predicate {
         let bound = |code: u32| match domain.values() {
             Values::Integer(values) => Some(Bound::Integer(values[code as usize])),
@@ -102,21 +102,21 @@ mod tests {
     }
 
     /// The share of one label that a query covers, when the source's values are known.
-    fn share(asked: &Predicate, label: &str, cover: Cover, domain: &Domain) -> f64 {
+    fn share(predicate: &Predicate, label: &str, cover: Cover, domain: &Domain) -> f64 {
         let mut codebook = Codebook::new();
         codebook.add("a", &Label { text: label.to_owned(), cover, leaves: 1 }).unwrap();
         let released = Table::from_texts(&["a"], &[vec![label]]);
-        let axis = Axis::bind(&released.columns[0], &codebook, Some(domain.kind()), Some(domain)).unwrap();
-        let regions = Regions::new(&axis, &[&asked.on(domain, &axis)]).unwrap();
+        let axis = Axis::bind(&released.columns[0], &codebook, Some(domain.kind()), Some(domain), None).unwrap();
+        let regions = Regions::new(&axis, &[&predicate.on(domain, &axis)]).unwrap();
         regions.cells[0].iter().filter(|part| regions.holds[part.region as usize][0]).map(|part| part.mass).sum()
     }
 
-    /// Ages 21 to 40; the query asks for 25 to 32.
+    /// Ages 21 to 40; the query selects 25 to 32.
     #[test]
     fn shares_of_ages_by_hand() {
         let ages = domain(&["21", "25", "32", "40"], true);
-        let asked = Predicate::Run { first: 1, last: 2 };
-        let share = |label: &str, cover: Cover| share(&asked, label, cover, &ages);
+        let predicate = Predicate::Run { first: 1, last: 2 };
+        let share = |label: &str, cover: Cover| share(&predicate, label, cover, &ages);
         let tens = |low: i64| Cover::Interval { low: Some(Bound::Integer(low)), high: Some(Bound::Integer(low + 10)) };
         assert_eq!(share("20 to 29", tens(20)), 0.5, "25…29 of 20…29");
         assert!((share("30 to 39", tens(30)) - 0.3).abs() < 1e-12, "30, 31 and 32 of 30…39");
@@ -135,8 +135,8 @@ mod tests {
     #[test]
     fn shares_of_colors_by_hand() {
         let colors = domain(&["blue", "green", "red"], true);
-        let asked = Predicate::Any(vec![0, 3]);
-        let share = |label: &str, cover: Cover| share(&asked, label, cover, &colors);
+        let predicate = Predicate::Any(vec![0, 3]);
+        let share = |label: &str, cover: Cover| share(&predicate, label, cover, &colors);
         let leaves = Cover::Leaves(["blue", "green", "pink"].map(str::to_owned).to_vec());
         assert!((share("cold", leaves) - 1.0 / 3.0).abs() < 1e-12, "all leaves count, whether or not they occur");
         assert_eq!(share("", Cover::Missing), 1.0);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_keep_to_the_dimensions_and_shares_asked_for() {
+    fn queries_keep_to_the_requested_dimensions_and_shares() {
         let ages: Vec<String> = (0..50).map(|age| age.to_string()).collect();
         let ages = domain(&ages.iter().map(String::as_str).collect::<Vec<_>>(), true);
         let colors = domain(&["blue", "green", "red"], true);

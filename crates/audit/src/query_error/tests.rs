@@ -6,12 +6,13 @@ use hedgerow_table::{Cover, HierarchySpec, Kind, NoProgress};
 use super::predicate::Predicate;
 use super::*;
 use crate::classes;
+use crate::estimate::shape::{CountedCell, Limits, Shape};
 use crate::testing::{Release, random_release, seeds};
 
 const SEEDS: u64 = 500;
 
 /// The queries drawn for a release, with their true counts and estimates.
-fn ask(release: &Release, options: &QueryOptions) -> Vec<(Query, u64, f64)> {
+fn run(release: &Release, options: &QueryOptions) -> Vec<(Query, u64, f64)> {
     let input = release.input();
     let bind = |quasi| Attribute::bind(quasi, input.source, input.released, input.codebook, input.recoding).unwrap();
     let quasi: Vec<Attribute<'_>> = input.quasi.iter().map(bind).collect();
@@ -29,7 +30,48 @@ fn accepts(predicate: &Predicate, code: u32) -> bool {
     predicate.codes().any(|accepted| accepted == code)
 }
 
-/// The share of a label, worked out by listing what lies under it. An open end reaches as far as the source's values and the
+/// The share of an open cell by the shape of all released rows. `None` when none is there.
+fn shaped(
+    predicate: &Predicate,
+    (low, high): (Option<f64>, Option<f64>),
+    (lowest, highest): (f64, f64),
+    release: &Release,
+    column: usize,
+) -> Option<f64> {
+    let source = &release.source.columns[column];
+    let unit = if source.domain.kind() == Kind::Float { 0.0 } else { 1.0 };
+    let released = release.input().released.column(&source.name).unwrap();
+    let number = |bound: &Bound| match bound {
+        Bound::Integer(value) => *value as f64,
+        Bound::Float(value) => *value,
+        Bound::Date(date) => f64::from(date.0),
+    };
+    let mut cells = Vec::new();
+    for row in 0..release.input().released.rows {
+        let label = released.text(row);
+        match release.codebook.cover(&source.name, &label).unwrap() {
+            Cover::Interval { low, high } => {
+                cells.push(CountedCell { low: low.as_ref().map(number), high: high.as_ref().map(number), rows: 1.0 });
+            }
+            Cover::Point(point) if unit > 0.0 => {
+                let value = number(point);
+                cells.push(CountedCell { low: Some(value), high: Some(value + unit), rows: 1.0 });
+            }
+            Cover::Everything => cells.push(CountedCell { low: None, high: None, rows: 1.0 }),
+            Cover::Leaves(_) | Cover::Missing | Cover::Point(_) => {}
+        }
+    }
+    let limits = Limits { low: Some(lowest), high: Some(highest + unit) };
+    let shape = Shape::of(&cells, limits, source.domain.kind() != Kind::Date)?;
+    let (low, high) = (low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY));
+    let total = shape.between(low, high).0;
+    let selected: Vec<f64> = predicate.codes().map(|code| source.domain.number(code).unwrap()).collect();
+    let (from, to) = (selected[0], selected[selected.len() - 1] + unit);
+    let inside = if from.max(low) < to.min(high) { shape.between(from.max(low), to.min(high)).0 } else { 0.0 };
+    (total > 0.0).then(|| inside / total)
+}
+
+/// The share of a label, worked out by listing what lies under it. An open end extends as far as the source's values and the
 /// ends of the released labels do.
 fn share(predicate: &Predicate, cover: &Cover, release: &Release, column: usize) -> f64 {
     let domain = &release.source.columns[column].domain;
@@ -53,9 +95,9 @@ fn share(predicate: &Predicate, cover: &Cover, release: &Release, column: usize)
         }
         (ends.iter().copied().fold(f64::INFINITY, f64::min), ends.iter().copied().fold(f64::NEG_INFINITY, f64::max))
     };
-    let stretch = |low: f64, high: f64| {
-        let asked: Vec<f64> = predicate.codes().map(|code| domain.number(code).unwrap()).collect();
-        let (from, to) = (asked[0], asked[asked.len() - 1]);
+    let interval = |low: f64, high: f64| {
+        let selected: Vec<f64> = predicate.codes().map(|code| domain.number(code).unwrap()).collect();
+        let (from, to) = (selected[0], selected[selected.len() - 1]);
         if !whole {
             let length = high.min(to) - low.max(from);
             return if high == low {
@@ -70,7 +112,7 @@ fn share(predicate: &Predicate, cover: &Cover, release: &Release, column: usize)
     match cover {
         Cover::Everything if on_axis => {
             let known = present.len() as f64 / domain.cardinality() as f64;
-            stretch(ends().0, ends().1) * known
+            interval(ends().0, ends().1) * known
         }
         Cover::Everything => part((0..domain.cardinality() as u32).collect()),
         Cover::Missing => part(domain.missing_code().into_iter().collect()),
@@ -80,12 +122,17 @@ fn share(predicate: &Predicate, cover: &Cover, release: &Release, column: usize)
         Cover::Leaves(leaves) => {
             // A blank leaf is the missing value; leaves that do not occur count too.
             let code = |leaf: &String| if leaf.is_empty() { domain.missing_code() } else { domain.code_of(leaf) };
-            let asked = leaves.iter().filter_map(code).filter(|&code| accepts(predicate, code)).count();
-            asked as f64 / leaves.len() as f64
+            let selected = leaves.iter().filter_map(code).filter(|&code| accepts(predicate, code)).count();
+            selected as f64 / leaves.len() as f64
+        }
+        Cover::Interval { low, high } if low.is_none() || high.is_none() => {
+            let ends = ends();
+            shaped(predicate, (low.as_ref().map(number), high.as_ref().map(number)), ends, release, column)
+                .unwrap_or_else(|| interval(low.as_ref().map_or(ends.0, number), high.as_ref().map_or(ends.1, last)))
         }
         Cover::Interval { low, high } => {
             let (lowest, highest) = ends();
-            stretch(low.as_ref().map_or(lowest, number), high.as_ref().map_or(highest, last))
+            interval(low.as_ref().map_or(lowest, number), high.as_ref().map_or(highest, last))
         }
     }
 }
@@ -100,7 +147,7 @@ fn counts_and_estimates_agree_with_a_walk_over_the_rows() {
         let options =
             QueryOptions { count: 70, seed, dimensions: None, selectivity: [0.05, 0.3, 1.0][seed as usize % 3] };
         let quasi = release.hierarchies.len();
-        for (query, count, estimate) in ask(&release, &options) {
+        for (query, count, estimate) in run(&release, &options) {
             let (mut expected_count, mut expected) = (0u64, 0.0);
             for row in 0..release.source.rows {
                 let code = |column: usize| release.source.columns[column].codes.get(row);
@@ -135,7 +182,7 @@ fn answers_from_an_untouched_release_are_exact() {
         let header: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         let specs = vec![HierarchySpec::None; touched.hierarchies.len()];
         let release = Release::new(&header, &rows, &specs, &vec![0; specs.len()], &[]);
-        for (query, count, estimate) in ask(&release, &QueryOptions { count: 70, seed, ..QueryOptions::default() }) {
+        for (query, count, estimate) in run(&release, &QueryOptions { count: 70, seed, ..QueryOptions::default() }) {
             if !(query.quasi.is_empty() && query.sensitive.is_none()) {
                 assert_eq!(estimate, count as f64, "seed {seed}: {query:?}");
             }
@@ -146,13 +193,13 @@ fn answers_from_an_untouched_release_are_exact() {
     }
 }
 
-/// Ages 21, 21, 24 released as `20 to 29`. Asking for 21 alone counts 2; the estimate is 3/10.
+/// Ages 21, 21, 24 released as `20 to 29`. A query for 21 alone counts 2; the estimate is 3/10.
 #[test]
 fn three_people_by_hand() {
     let rows = ["21", "21", "24"].map(|age| vec![age]);
     let release = Release::new(&["age"], &rows, &[HierarchySpec::Widths(vec![10.0])], &[1], &[]);
     let options = QueryOptions { count: 40, selectivity: 0.5, ..QueryOptions::default() };
-    let answers = ask(&release, &options);
+    let answers = run(&release, &options);
     let young = Query { quasi: vec![(0, Predicate::Run { first: 0, last: 0 })], sensitive: None };
     let found: Vec<(u64, f64)> = answers.iter().filter(|a| a.0 == young).map(|a| (a.1, a.2)).collect();
     assert!(!found.is_empty() && found.iter().all(|found| found.0 == 2 && (found.1 - 0.3).abs() < 1e-12), "{found:?}");
@@ -175,22 +222,18 @@ fn the_answer_depends_on_the_seed_and_not_on_the_threads() {
 }
 
 #[test]
-fn odd_questions_are_refused_or_left_out() {
+fn odd_workloads_are_refused_or_omitted() {
     let rows = ["1,x", "2,y"].map(|row| row.split(',').collect::<Vec<_>>());
     let release = Release::new(&["n", "s"], &rows, &[HierarchySpec::None], &[1], &[]);
-    let ask = |options: QueryOptions| release.try_measures(&options).map(|found| found.queries);
+    let run = |options: QueryOptions| release.try_measures(&options).map(|found| found.queries);
     let default = QueryOptions::default;
-    assert_eq!(ask(QueryOptions { count: 0, ..default() }).unwrap(), None);
+    assert_eq!(run(QueryOptions { count: 0, ..default() }).unwrap(), None);
     for selectivity in [0.0, -1.0, 1.5, f64::NAN] {
-        assert!(ask(QueryOptions { selectivity, ..default() }).is_err(), "{selectivity}");
+        assert!(run(QueryOptions { selectivity, ..default() }).is_err(), "{selectivity}");
     }
-    assert!(ask(QueryOptions { dimensions: Some(0), ..default() }).is_err());
-    assert!(ask(QueryOptions { count: COUNT_MAX + 1, ..default() }).is_err());
-    assert_eq!(
-        ask(QueryOptions { selectivity: 1.0, ..default() }).unwrap().unwrap().max,
-        0.0,
-        "everybody is asked for"
-    );
+    assert!(run(QueryOptions { dimensions: Some(0), ..default() }).is_err());
+    assert!(run(QueryOptions { count: COUNT_MAX + 1, ..default() }).is_err());
+    assert_eq!(run(QueryOptions { selectivity: 1.0, ..default() }).unwrap().unwrap().max, 0.0, "everybody is selected");
     let nothing = Release::new(&["s"], &[vec!["x"]], &[], &[], &[]);
     let found = crate::measure(&crate::Measured { sensitive: vec![], ..nothing.input() }, &default(), &NoProgress);
     assert_eq!(found.unwrap().queries, None);

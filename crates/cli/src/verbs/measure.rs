@@ -19,6 +19,7 @@ use super::{print, print_json};
 use crate::args::{Measure, Talk};
 use crate::failure::Failure;
 use crate::progress::Bars;
+use crate::text;
 
 pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = Policy::load(&arguments.policy)?;
@@ -55,9 +56,9 @@ fn several(arguments: &Measure, policy: &Policy, bars: Bars, talk: &Talk) -> Res
     let measured = measure_tables(&arguments.release, &source, queries, &bars)?;
     drop(bars);
     if talk.json {
-        print_json(&measured.to_json())?;
+        print_json(&measured)?;
     } else {
-        print(&measured.to_string())?;
+        print(&text::decomposed::decomposed(&measured))?;
     }
     Ok(ExitCode::SUCCESS)
 }

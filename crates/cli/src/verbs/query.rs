@@ -2,21 +2,23 @@
 
 use std::process::ExitCode;
 
-use hedgerow_audit::query::answer_release;
+use hedgerow_audit::query;
+use hedgerow_release::Release;
 
 use super::{print, print_json};
 use crate::args::{Query, Talk};
 use crate::failure::{Failure, say};
 use crate::progress::Bars;
+use crate::text;
 
 pub(crate) fn run(arguments: &Query, talk: &Talk) -> Result<ExitCode, Failure> {
     let bars = Bars::new(talk);
-    let answer = answer_release(&arguments.release, &arguments.sql, &bars)?;
+    let answer = query::answer(&Release::open(&arguments.release, &bars)?, &arguments.sql)?;
     drop(bars);
     if talk.json {
-        print_json(&answer.to_json())?;
+        print_json(&answer)?;
     } else {
-        print(&answer.to_string())?;
+        print(&text::answer::answer(&answer))?;
         for note in answer.notes.iter().filter(|_| !talk.quiet) {
             say(&format!("note: {note}"));
         }

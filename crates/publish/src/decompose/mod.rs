@@ -74,8 +74,8 @@ impl Subtable {
     /// As readers see it, to be queried and measured together with others; `None` for one that is generalized.
     pub fn published(&self, problem: &Problem<'_>) -> Option<PublishedTable> {
         let column = |attribute: usize| (attribute, problem.columns[attribute].iter().collect::<Vec<u32>>());
-        let open = self.open().iter().map(column).collect();
-        let Some(groups) = &self.groups else { return Some(PublishedTable { open, buckets: None }) };
+        let by_row = self.open().iter().map(column).collect();
+        let Some(groups) = &self.groups else { return Some(PublishedTable { by_row, buckets: None }) };
         if self.regions.is_some() {
             return None;
         }
@@ -90,7 +90,7 @@ impl Subtable {
             of_entry: with_value.iter().map(|&row| groups.of_row[row]).collect(),
             counts: vec![1; with_value.len()],
         };
-        Some(PublishedTable { open, buckets: Some(buckets) })
+        Some(PublishedTable { by_row, buckets: Some(buckets) })
     }
 
     /// What is released row by row.

@@ -79,7 +79,7 @@ impl Case {
     fn statistics_csv(&self) -> String {
         let lines = self.tuples.iter().flat_map(|tuple| {
             let part = format!("{},{}{}", tuple.class, tuple.class, tuple.part);
-            let told = match tuple.person {
+            let shown = match tuple.person {
                 None => vec![",counterfeits,".to_owned()],
                 Some(person) => QUASI[..self.attributes]
                     .iter()
@@ -90,7 +90,7 @@ impl Case {
                     })
                     .collect(),
             };
-            told.into_iter().chain([",tuples,".to_owned()]).map(move |told| format!("{part},{told}"))
+            shown.into_iter().chain([",tuples,".to_owned()]).map(move |shown| format!("{part},{shown}"))
         });
         format!("{}\n{}", STATISTICS.join(","), counted(lines))
     }
@@ -110,14 +110,14 @@ impl Case {
         read
     }
 
-    /// People put together by a part of what is known of them, each group beside all that the release tells of anybody.
-    fn groups(&self, part: impl Fn(&[String]) -> Vec<String>, told: &[(f64, f64)]) -> Vec<Group> {
+    /// People put together by a part of what is known of them, each group with all that the release shows of anybody.
+    fn groups(&self, part: impl Fn(&[String]) -> Vec<String>, shown: &[(f64, f64)]) -> Vec<Group> {
         let mut groups: BTreeMap<Vec<String>, Vec<f64>> = BTreeMap::new();
         for (quasi, pay) in self.quasi.iter().zip(&self.pay) {
             groups.entry(part(quasi)).or_default().extend(number_of(pay));
         }
         let some = groups.into_values().filter(|numbers| !numbers.is_empty());
-        some.map(|numbers| (numbers, told.to_vec())).collect()
+        some.map(|numbers| (numbers, shown.to_vec())).collect()
     }
 }
 
@@ -137,7 +137,7 @@ fn text_of(number: usize, kind: usize) -> String {
     }
 }
 
-/// Days are counted from the start of their month: only differences are told.
+/// Days are counted from the start of their month: only differences are shown.
 fn number_of(text: &str) -> Option<f64> {
     text.strip_prefix("2020-03-").unwrap_or(text).parse().ok()
 }
@@ -159,7 +159,7 @@ fn people_in_clones_are_those_of_a_naive_analyst() {
         let options = QueryOptions { count: 0, ..QueryOptions::default() };
         let found =
             measure_clones(&input, &options, &NoProgress).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        let told: Vec<(f64, f64)> = case
+        let shown: Vec<(f64, f64)> = case
             .sensitive_csv()
             .lines()
             .filter_map(|line| {
@@ -167,18 +167,18 @@ fn people_in_clones_are_those_of_a_naive_analyst() {
                 Some((number_of(pay)?, count.parse().ok()?))
             })
             .collect();
-        if told.is_empty() {
+        if shown.is_empty() {
             assert_eq!(found.numbers, [], "seed {seed}: no number was released");
             continue;
         }
         measured += 1;
         let [pay] = found.numbers.as_slice() else { panic!("seed {seed}: {:?}", found.numbers) };
         assert_eq!(pay.attribute, "pay", "seed {seed}");
-        assert_close(pay.by_class, naive_error(&case.groups(<[String]>::to_vec, &told)), seed);
+        assert_close(pay.by_class, naive_error(&case.groups(<[String]>::to_vec, &shown)), seed);
         let names: Vec<&str> = pay.by_value.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, QUASI[..case.attributes], "seed {seed}");
         for (attribute, (_, errors)) in pay.by_value.iter().enumerate() {
-            let groups = case.groups(|quasi| vec![quasi[attribute].clone()], &told);
+            let groups = case.groups(|quasi| vec![quasi[attribute].clone()], &shown);
             assert_close(*errors, naive_error(&groups), seed);
         }
         let numbers: Vec<f64> = case.pay.iter().filter_map(|text| number_of(text)).collect();
@@ -186,5 +186,5 @@ fn people_in_clones_are_those_of_a_naive_analyst() {
         let variance = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / numbers.len() as f64;
         assert!((pay.deviation - variance.sqrt()).abs() < 1e-6, "seed {seed}: {} is not √{variance}", pay.deviation);
     }
-    assert!(measured > 225 || seeds(300).count() == 1, "only {measured} releases told a number");
+    assert!(measured > 225 || seeds(300).count() == 1, "only {measured} releases showed a number");
 }

@@ -37,14 +37,15 @@ fn published(buckets: &[Bucket]) -> Release {
         let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
         Table::from_texts(header, &rows)
     };
-    let tables =
-        Tables::Bucketized(table(&["age", "color", "group"], &quasi), table(&["group", "salary", "count"], &sensitive));
+    let quasi = table(&["age", "color", "group"], &quasi);
+    let rows =
+        Rows::Buckets(Cow::Owned(quasi), Cow::Owned(table(&["group", "salary", "count"], &sensitive)), Sizes::Equal);
     let kinds = vec![
         ("age".to_owned(), Kind::Integer),
         ("color".to_owned(), Kind::Category),
         ("salary".to_owned(), Kind::Integer),
     ];
-    Release { tables, codebook: Codebook::new(), kinds, told: None }
+    view(rows, Codebook::new(), kinds)
 }
 
 fn random_buckets(rng: &mut StdRng) -> Vec<Bucket> {
@@ -101,7 +102,7 @@ fn answers_agree_with_every_pairing() {
         let condition = sql_of(&test, &NAMES);
         let sql =
             format!("SELECT COUNT(*), COUNT(salary), SUM(salary), SUM(age), AVG(salary) FROM data WHERE {condition}");
-        let found = ask(&release, &sql);
+        let found = run(&release, &sql);
         let line = &found["answer"][0];
         let context = |what: &str| format!("seed {seed}: {what} WHERE {condition}");
         // What one row adds to each aggregate; a missing number adds nothing.
@@ -132,7 +133,7 @@ fn answers_agree_with_every_pairing() {
             }
             expected.iter().zip(found).for_each(|(expected, found)| close(found, *expected, &context(name)));
         }
-        // Bounds of a mean are sure, if not always reached.
+        // Bounds of a mean are certain, if not always attained.
         let [_, low, high] = three(line, "AVG(salary)");
         let mut tables = vec![(0.0, 0.0)];
         for bucket in &buckets {
@@ -168,7 +169,7 @@ fn groups_of_sensitive_values_agree_with_every_pairing() {
         let release = published(&buckets);
         let test = random_test(&mut rng, &[false, true, false], 2);
         let condition = sql_of(&test, &NAMES);
-        let found = ask(
+        let found = run(
             &release,
             &format!("SELECT salary, color, COUNT(*) FROM data WHERE {condition} GROUP BY salary, color"),
         );
@@ -211,13 +212,13 @@ fn four_people_by_hand() {
     let salaries = [0.0, 0.0, 9.0, 9.0].map(|salary| Some(Known::Number(salary))).to_vec();
     let release = published(&[(vec![row(1.0, "red"), row(2.0, "red"), row(3.0, "blue"), row(4.0, "blue")], salaries)]);
     let count = |condition: &str| {
-        three(&ask(&release, &format!("SELECT COUNT(*) FROM data WHERE {condition}"))["answer"][0], "COUNT(*)")
+        three(&run(&release, &format!("SELECT COUNT(*) FROM data WHERE {condition}"))["answer"][0], "COUNT(*)")
     };
     assert_eq!(count("color = 'red' AND salary = 9"), [1.0, 0.0, 2.0]);
     assert_eq!(count("color = 'red' OR salary = 9"), [3.0, 2.0, 4.0]);
     assert_eq!(count("age > 1 AND salary = 9"), [1.5, 1.0, 2.0]);
     assert_eq!(count("color = 'red'"), [2.0; 3]);
-    let rows = ask(&release, "SELECT age FROM data WHERE salary = 9 AND age < 3 ORDER BY age DESC");
+    let rows = run(&release, "SELECT age FROM data WHERE salary = 9 AND age < 3 ORDER BY age DESC");
     assert_eq!(
         rows["rows"].to_string(),
         r#"[{"age":2,"certain":false,"share":0.5},{"age":1,"certain":false,"share":0.5}]"#
@@ -230,10 +231,10 @@ fn four_people_by_hand() {
 fn tables_that_do_not_belong_together_are_refused() {
     let row = |age: f64| [Some(Known::Number(age)), Some(Known::Text("red".to_owned()))];
     let good = published(&[(vec![row(1.0), row(2.0)], vec![None, Some(Known::Number(3.0))])]);
-    let Tables::Bucketized(quasi, _) = good.tables else { panic!("two tables") };
+    let Rows::Buckets(quasi, ..) = good.rows else { panic!("two tables") };
     let with = |header: &[&str], rows: &[Vec<&str>]| {
-        let tables = Tables::Bucketized(quasi.clone(), Table::from_texts(header, rows));
-        let release = Release { tables, codebook: Codebook::new(), kinds: Vec::new(), told: None };
+        let rows = Rows::Buckets(quasi.clone(), Cow::Owned(Table::from_texts(header, rows)), Sizes::Equal);
+        let release = view(rows, Codebook::new(), Vec::new());
         answer(&release, "SELECT COUNT(*) FROM data").unwrap_err().to_string()
     };
     let header = ["group", "salary", "count"];
@@ -241,4 +242,24 @@ fn tables_that_do_not_belong_together_are_refused() {
     assert!(with(&header, &[vec!["6", "3", "2"]]).contains("has no rows in the quasi table"));
     assert!(with(&header, &[vec!["7", "3", "0"]]).contains("whole number"));
     assert!(with(&["group", "salary"], &[vec!["7", "3"]]).contains("no column `count`"));
+}
+
+/// A row without a bucket has no released salary: it may be any, those that occur equally likely.
+#[test]
+fn rows_without_a_bucket_may_have_any_value() {
+    let quasi = Table::from_texts(&["age", "group"], &[vec!["1", "7"], vec!["2", "7"], vec!["3", ""]]);
+    let values = [vec!["7", "red", "x", "1"], vec!["7", "blue", "y", "1"]];
+    let values = Table::from_texts(&["group", "color", "shape", "count"], &values);
+    let rows = Rows::Buckets(Cow::Owned(quasi), Cow::Owned(values), Sizes::WithRowsWithoutValues);
+    let release = view(rows, Codebook::new(), Vec::new());
+    let count = |condition: &str| {
+        three(&run(&release, &format!("SELECT COUNT(*) FROM data WHERE {condition}"))["answer"][0], "COUNT(*)")
+    };
+    assert_eq!(count("color = 'red'"), [1.5, 1.0, 2.0]);
+    assert_eq!(count("color = 'red' AND age = 3"), [0.5, 0.0, 1.0]);
+    assert_eq!(count("color = 'green'"), [0.0, 0.0, 1.0]);
+    assert_eq!(count("age >= 2"), [2.0; 3]);
+    let groups = run(&release, "SELECT color, COUNT(*) FROM data GROUP BY color");
+    let labels: Vec<&Json> = groups["answer"].as_array().unwrap().iter().map(|line| &line["color"]).collect();
+    assert_eq!(labels, ["blue", "red", "*"]);
 }

@@ -13,8 +13,12 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use serde_json::Value as Json;
 
-use super::release::Tables;
-use super::{Release, answer};
+use std::borrow::Cow;
+
+use super::buckets::Sizes;
+use super::columns::Columns;
+use super::view::{Rows, View};
+use super::{Answer, answer_view};
 use crate::testing::seeds;
 
 /// A value of a cell; `None` is missing.
@@ -26,7 +30,7 @@ enum Known {
     Text(String),
 }
 
-/// One label: the values that are equally likely, and all that are possible as far as conditions can tell.
+/// One label: the values that are equally likely, and all that are possible as far as conditions distinguish them.
 #[derive(Debug, Clone)]
 struct TestLabel {
     text: String,
@@ -70,7 +74,7 @@ fn truth(test: &Test, row: &[Value]) -> Option<bool> {
                 "%e%" => text.contains('e'),
                 _ => text.chars().count() == 4,
             }),
-            Known::Number(_) => unreachable!("LIKE asks about texts"),
+            Known::Number(_) => unreachable!("LIKE is about texts"),
         },
         Test::Not(inner) => truth(inner, row).map(|held| !held),
         Test::And(a, b) => match (truth(a, row), truth(b, row)) {
@@ -140,6 +144,16 @@ fn random_test(rng: &mut StdRng, texts: &[bool], depth: usize) -> Test {
     }
 }
 
+type Release = View<'static>;
+
+fn answer(release: &Release, sql: &str) -> Result<Answer, hedgerow_table::TableError> {
+    answer_view(release, &Columns::bind(release)?, sql)
+}
+
+fn view(rows: Rows<'static>, codebook: Codebook, kinds: Vec<(String, Kind)>) -> Release {
+    View { rows, codebook: Cow::Owned(codebook), kinds, statistics: None, suppressed: 0 }
+}
+
 /// A generalized release of these labels, row by row.
 fn release_of(names: &[&str], kinds: &[Kind], rows: &[Vec<&TestLabel>]) -> Release {
     let mut codebook = Codebook::new();
@@ -152,11 +166,12 @@ fn release_of(names: &[&str], kinds: &[Kind], rows: &[Vec<&TestLabel>]) -> Relea
     let table = Table::from_texts(names, &texts);
     let kinds = names.iter().zip(kinds).map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
     let codebook = crate::testing::written_and_read(&codebook);
-    Release { tables: Tables::Generalized(table), codebook, kinds, told: None }
+    view(Rows::Labels(Cow::Owned(table)), codebook, kinds)
 }
 
-fn ask(release: &Release, sql: &str) -> Json {
-    answer(release, sql).unwrap_or_else(|error| panic!("{sql}: {error}")).to_json()
+fn run(release: &Release, sql: &str) -> Json {
+    let found = answer(release, sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    serde_json::to_value(&found).unwrap()
 }
 
 /// Estimate, certain, possible of an aggregate in a line; what is null is not a number.

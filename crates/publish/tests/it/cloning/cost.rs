@@ -1,6 +1,7 @@
 //! What cloning costs: answers from statistics, and what they cannot show; how far apart classes lie; suppressed and counterfeit tuples.
 
-use hedgerow_audit::query::{self, Release};
+use hedgerow_audit::query;
+use hedgerow_release::Release;
 
 use super::*;
 
@@ -17,14 +18,14 @@ fn answers_follow_from_the_statistics() {
         if publish(&policy, &options(destination.clone())).is_err() {
             continue;
         }
-        let (listed, release) = (Listed::read(&destination), Release::read(&destination, &NoProgress).unwrap());
+        let (listed, release) = (Listed::read(&destination), Release::open(&destination, &NoProgress).unwrap());
         for _ in 0..5 {
             let (low, place) = (20 + rng.random_range(0..20), format!("p{}", rng.random_range(0..4)));
             let high = low + rng.random_range(0..8);
             let sql = format!(
                 "SELECT COUNT(*) FROM data WHERE age BETWEEN {low} AND {high} AND place = '{place}' AND disease <> 'd0'"
             );
-            let found = query::answer(&release, &sql).unwrap().to_json();
+            let found = serde_json::to_value(query::answer(&release, &sql).unwrap()).unwrap();
             let found = &found["answer"][0]["COUNT(*)"];
             let expected = by_hand(&listed, f64::from(low), f64::from(high), &place);
             let estimate = found["estimate"].as_f64().unwrap();

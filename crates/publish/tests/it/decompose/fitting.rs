@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hedgerow_audit::max_likelihood::Joint;
+use hedgerow_audit::max_likelihood::MaxLikelihood;
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_publish::decompose::divergence::Divergence;
 use hedgerow_publish::decompose::gd::gd;
@@ -95,7 +95,7 @@ fn queries_agree(
     seed: u64,
 ) {
     let published: Vec<_> = tables.iter().map(|table| table.published(problem).unwrap()).collect();
-    let joint = Joint::new(&case.cardinalities, &published).unwrap();
+    let estimate = MaxLikelihood::new(&case.cardinalities, &published).unwrap();
     let mut rng = StdRng::seed_from_u64(seed);
     for _ in 0..5 {
         let conditions: Vec<(usize, Vec<bool>)> = (0..case.columns.len())
@@ -106,7 +106,7 @@ fn queries_agree(
             .collect();
         let fits = |cell: &[usize]| conditions.iter().all(|(attribute, wanted)| wanted[cell[*attribute]]);
         let expected: f64 = likeliest.iter().filter(|(cell, _)| fits(cell)).map(|(_, share)| share).sum();
-        let found = joint.expected(&conditions);
+        let found = estimate.expected(&conditions);
         let expected = expected * case.rows as f64;
         assert!(
             (found - expected).abs() < 1e-8,
@@ -119,7 +119,7 @@ fn queries_agree(
 fn agrees_with_the_audit(case: &Case, problem: &Problem<'_>, tables: &[Subtable], kl: f64, seed: u64) {
     let published: Vec<_> = tables.iter().map(|table| table.published(problem).unwrap()).collect();
     let source: Vec<Vec<u32>> = case.columns.iter().map(|column| column.iter().collect()).collect();
-    let audited = Joint::new(&case.cardinalities, &published).unwrap().divergence(&source);
+    let audited = MaxLikelihood::new(&case.cardinalities, &published).unwrap().kl_divergence(&source);
     assert!((kl - audited).abs() < 1e-9, "{kl} and {audited} for {tables:?}; HEDGEROW_SEED={seed}");
 }
 

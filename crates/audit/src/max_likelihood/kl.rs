@@ -1,15 +1,15 @@
-//! The Kullback–Leibler divergence, in nats, between a table and the most likely one behind what was published of it: one pass
+//! The Kullback–Leibler divergence, in nats, from a table to the maximum-likelihood estimate behind what was published of it: one pass
 //! over the distinct rows for each published table and each pair of neighbors.
 
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::{Joint, PublishedBuckets, PublishedTable};
+use super::{MaxLikelihood, PublishedBuckets, PublishedTable};
 
-impl Joint<'_> {
+impl MaxLikelihood<'_> {
     /// `source` has one column of codes for every attribute. Infinite when a row is ruled out that is there.
-    pub fn divergence(&self, source: &[Vec<u32>]) -> f64 {
+    pub fn kl_divergence(&self, source: &[Vec<u32>]) -> f64 {
         let rows = source.first().map_or(0, Vec::len);
         let mut distinct: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut first_rows: Vec<usize> = Vec::new();
@@ -30,21 +30,21 @@ impl Joint<'_> {
         for table in self.tables {
             let attributes: Vec<usize> = table.attributes().collect();
             let combinations: Vec<Vec<u32>> = first_rows.iter().map(|&row| key(&attributes, row)).collect();
-            let told = table.told(&combinations, self.cardinalities);
-            for (log, told) in logs.iter_mut().zip(told) {
-                *log -= (told / self.rows).ln();
+            let expected = table.expected(&combinations, self.cardinalities);
+            for (log, expected) in logs.iter_mut().zip(expected) {
+                *log -= (expected / self.rows).ln();
             }
         }
-        for node in self.nodes.iter().filter(|node| node.parent.is_some()) {
-            // The number of a bucket is no attribute: what a table tells by row and by bucket was put together above.
+        for clique in self.cliques.iter().filter(|clique| clique.parent.is_some()) {
+            // The number of a bucket is no attribute: what a table shows by row and by bucket was combined above.
             let shared: Vec<usize> =
-                node.shared.iter().copied().filter(|&variable| variable < self.cardinalities.len()).collect();
+                clique.shared.iter().copied().filter(|&variable| variable < self.cardinalities.len()).collect();
             if shared.is_empty() {
                 continue;
             }
-            let told = self.factors[node.table].shared_by_key(&shared);
+            let separator = self.factors[clique.table].shared_by_key(&shared);
             for (log, &row) in logs.iter_mut().zip(&first_rows) {
-                *log += (told.get(&key(&shared, row)).copied().unwrap_or(0.0) / self.rows).ln();
+                *log += (separator.get(&key(&shared, row)).copied().unwrap_or(0.0) / self.rows).ln();
             }
         }
         counts.iter().zip(&logs).map(|(count, log)| count / rows as f64 * log).sum()
@@ -54,13 +54,13 @@ impl Joint<'_> {
 impl PublishedTable {
     pub(super) fn attributes(&self) -> impl Iterator<Item = usize> {
         let sensitive = self.buckets.iter().flat_map(|buckets| &buckets.sensitive);
-        self.open.iter().chain(sensitive).map(|(attribute, _)| *attribute)
+        self.by_row.iter().chain(sensitive).map(|(attribute, _)| *attribute)
     }
 
     /// How many rows the table by itself expects of each combination of its attributes, open ones first.
-    fn told(&self, combinations: &[Vec<u32>], cardinalities: &[usize]) -> Vec<f64> {
-        let width = self.open.len();
-        let open = |row: usize| -> Vec<u32> { self.open.iter().map(|(_, codes)| codes[row]).collect() };
+    fn expected(&self, combinations: &[Vec<u32>], cardinalities: &[usize]) -> Vec<f64> {
+        let width = self.by_row.len();
+        let open = |row: usize| -> Vec<u32> { self.by_row.iter().map(|(_, codes)| codes[row]).collect() };
         let Some(buckets) = &self.buckets else {
             let mut counts: HashMap<Vec<u32>, f64> = HashMap::new();
             (0..self.rows()).for_each(|row| *counts.entry(open(row)).or_default() += 1.0);
@@ -77,26 +77,26 @@ impl PublishedTable {
         for (place, combination) in combinations.iter().enumerate() {
             wanted.entry(&combination[..width]).or_default().push(place);
         }
-        let mut told = vec![0.0; combinations.len()];
+        let mut expected = vec![0.0; combinations.len()];
         for (open, places) in wanted {
             let mut weights: HashMap<&[u32], f64> = HashMap::new();
-            let mut untold = 0.0;
+            let mut no_bucket = 0.0;
             for (&bucket, rows) in in_buckets.get(open).into_iter().flatten() {
-                if bucket == PublishedBuckets::UNTOLD {
-                    untold += rows / every;
+                if bucket == PublishedBuckets::NO_BUCKET {
+                    no_bucket += rows / every;
                     continue;
                 }
-                let told = entries.get(&bucket).map_or(&[][..], Vec::as_slice);
-                let size: f64 = told.iter().map(|(_, count)| count).sum();
-                for (codes, count) in told {
+                let in_bucket = entries.get(&bucket).map_or(&[][..], Vec::as_slice);
+                let size: f64 = in_bucket.iter().map(|(_, count)| count).sum();
+                for (codes, count) in in_bucket {
                     *weights.entry(codes).or_default() += rows * count / size;
                 }
             }
             for place in places {
-                told[place] = weights.get(&combinations[place][width..]).copied().unwrap_or(0.0) + untold;
+                expected[place] = weights.get(&combinations[place][width..]).copied().unwrap_or(0.0) + no_bucket;
             }
         }
-        told
+        expected
     }
 }
 

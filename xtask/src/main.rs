@@ -1,9 +1,10 @@
 //! The project's habits as commands: `tidy` reads the repository and reports what is out of place, `test` runs everything
-//! that must pass before a change is accepted, `bench` measures speed.
+//! that must pass before a change is accepted, `docs` rewrites what is written from the code, `bench` measures speed.
 
 use std::process::ExitCode;
 
 mod bench;
+mod docs;
 mod markdown;
 mod repo;
 mod test;
@@ -13,6 +14,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   tidy   hold the documents against the code: crates, dependencies, papers, links, words, text hygiene
+  docs   rewrite the documents that are written from the code: docs/policy.md
   bench  measure the command's speed, each figure against another of the same run
   test   format, clippy, tidy, all tests, the example run; stops at the first failure
 ";
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy::run(),
+        ["docs"] => docs::run(),
         ["bench"] => bench::run(),
         ["test"] => test::run(),
         ["help" | "-h" | "--help"] => {

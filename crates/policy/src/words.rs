@@ -187,14 +187,14 @@ pub const READINGS: &[Word] = &[
 
 pub const PUBLISH: &[Word] = &[
     Word::key("method", "method = \"full-domain\"", "how to publish").also(&["algorithm-name"]),
-    Word::key("suppression", "suppression = 0.02", "the share of rows that may be suppressed: 2 % is 0.02").also(&[
+    Word::key("suppression", "suppression = 0.02", "for full-domain and clone: the share of rows that may be suppressed: 2 % is 0.02").also(&[
         "suppress",
         "suppression-limit",
         "outliers",
     ]),
-    Word::key("loss", "loss = \"ncp\"", "what the search minimizes").also(&["metric", "measure", "utility"]),
-    Word::key("max-nodes", "max-nodes = 100000", "stop the search after this many nodes").also(&["nodes"]),
-    Word::key("max-seconds", "max-seconds = 60", "stop the search after this many seconds")
+    Word::key("loss", "loss = \"ncp\"", "for full-domain: the loss measure that the search minimizes").also(&["metric", "measure", "utility"]),
+    Word::key("max-nodes", "max-nodes = 100000", "for full-domain: stop the search after this many lattice nodes").also(&["nodes"]),
+    Word::key("max-seconds", "max-seconds = 60", "for full-domain: stop the search after this many seconds")
         .also(&["timeout", "seconds", "max-time"]),
     Word::key("strict", "strict = true", "for mondrian: rows with equal values stay in one class").also(&["relaxed"]),
     Word::key("summarise", "summarise = \"region\"", "for mondrian and best-cut: how the cells of a class are released")

@@ -7,5 +7,6 @@ mod good;
 mod meaning;
 mod mutation;
 mod reading;
+mod reference;
 mod refusals;
 mod rendering;

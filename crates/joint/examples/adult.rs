@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "seconds"
     );
     for strict in [true, false] {
-        let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight: false })?;
+        let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight: false }, &NoProgress)?;
         let region = |class: usize| -> Vec<Span> {
             alone.cells.iter().map(|cells| cells.regions[cells.of_class[class] as usize]).collect()
         };

@@ -46,7 +46,7 @@ fn compare(title: &str, policy: &str, path: &Path) {
         let local = |method, strict| {
             told(|| {
                 let judge = bound.judge().unwrap_or_else(|error| panic!("{error}"));
-                recode(&bound, &judge, Local { method, strict, tight: false })
+                recode(&bound, &judge, Local { method, strict, tight: false }, &NoProgress)
                     .unwrap_or_else(|error| panic!("{error}"))
                     .ncp()
             })

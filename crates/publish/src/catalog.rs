@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::community::open_any;
 use crate::error::PublishError;
+use crate::phase::Phase;
 
 pub const FILE_NAME: &str = "catalog.json";
 
@@ -176,7 +177,8 @@ pub(crate) fn place(
     progress: &dyn Progress,
 ) -> Result<PathBuf, PublishError> {
     if let Some(folder) = &beside.catalog {
-        progress.stage("auditing beside the catalog", None);
+        let phase = Phase::new(progress, "auditing");
+        let progress: &dyn Progress = &phase;
         let catalog = Catalog::load(folder)?;
         let new = verified.release();
         let mut others: Vec<(Release, &Entry)> = Vec::new();

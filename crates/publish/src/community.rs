@@ -64,7 +64,6 @@ pub(crate) fn read_earlier(
     if !policy.rules.iter().flat_map(|rule| &rule.require).any(requires) {
         return Ok(found);
     }
-    progress.stage("reading earlier releases", None);
     let mut opened = Vec::new();
     for path in releases(policy)? {
         opened.push(open_any(&path, progress)?);

@@ -175,6 +175,12 @@ pub(crate) struct Written {
 }
 
 impl Written {
+    /// How much there is to read back.
+    pub(crate) fn bytes(&self) -> u64 {
+        let length = |(path, _): &(PathBuf, Flushing)| fs::metadata(path).map_or(0, |file| file.len());
+        self.flushing.iter().map(length).sum::<u64>().max(1)
+    }
+
     /// Until every table is on the disk.
     pub(crate) fn wait(self) -> Result<(), TableError> {
         self.flushing.into_iter().try_for_each(|(path, flushing)| flushing.wait(&path))

@@ -13,7 +13,10 @@ pub enum PublishError {
     Policy(#[from] ConfigErrors),
     /// The data, a hierarchy, or the disk.
     #[error(transparent)]
-    Table(#[from] TableError),
+    Table(TableError),
+    /// The caller canceled the work: nothing was written.
+    #[error("canceled: nothing was written")]
+    Canceled,
     /// No release can meet the policy.
     #[error(transparent)]
     Unsatisfiable(#[from] Box<Unsatisfiable>),
@@ -31,6 +34,15 @@ pub enum PublishError {
     Internal(String),
 }
 
+impl From<TableError> for PublishError {
+    fn from(error: TableError) -> Self {
+        match error {
+            TableError::Canceled => PublishError::Canceled,
+            error => PublishError::Table(error),
+        }
+    }
+}
+
 impl From<InputError> for PublishError {
     fn from(error: InputError) -> Self {
         PublishError::Table(error.into())
@@ -40,7 +52,7 @@ impl From<InputError> for PublishError {
 impl From<VerifyError> for PublishError {
     fn from(error: VerifyError) -> Self {
         match error {
-            VerifyError::Table(error) => PublishError::Table(error),
+            VerifyError::Table(error) => error.into(),
             breach @ VerifyError::Breach(_) => PublishError::Internal(breach.to_string()),
         }
     }

@@ -25,6 +25,7 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> R
     let loss_model = |loss| LossModel::new(loss, &bound.loss_attributes(), source, bound.k());
     let measured = Loss::ALL.map(loss_model);
     let outcome = find(bound, &judge, &loss_model(bound.policy.publish.loss), &measured, options);
+    options.progress.check()?;
     let Some(found) = &outcome.best else {
         return Err(Box::new(why_not(bound, &judge, &outcome)).into());
     };

@@ -15,6 +15,7 @@ mod glob;
 pub mod lattice;
 pub mod local;
 pub mod loss;
+mod phase;
 pub mod pruning;
 pub mod publish;
 mod rows;
@@ -22,4 +23,5 @@ pub mod search;
 mod sets;
 
 pub use error::{Ineligible, PublishError, Unsatisfiable};
-pub use publish::{PublishOptions, Published, Searched, TableFormat, publish};
+pub use phase::PHASES;
+pub use publish::{PublishOptions, Published, Searched, Source, TableFormat, publish};

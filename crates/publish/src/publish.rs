@@ -1,12 +1,13 @@
 //! The main job: from a policy to a verified release.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hedgerow_policy::{Method, Policy};
 use hedgerow_release::Release;
 use hedgerow_release::manifest::{Manifest, Rows};
-use hedgerow_table::{InputError, Progress};
+use hedgerow_table::{InputError, Progress, Table};
 use hedgerow_verify::check::Checked;
 use hedgerow_verify::verified::Staged;
 use serde_json::{Map, Value};
@@ -22,6 +23,7 @@ use crate::error::PublishError;
 use crate::full_domain;
 use crate::generalized;
 use crate::local;
+use crate::phase::Phase;
 use crate::search::Explain;
 
 /// What the caller chooses beside the policy.
@@ -90,7 +92,24 @@ pub(crate) struct Job<'a> {
     pub(crate) read_time: Duration,
 }
 
-pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Published, PublishError> {
+/// Where the rows come from.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Source<'a> {
+    /// The file that the policy names.
+    #[default]
+    Policy,
+    /// Rows in memory. The policy's `[source]` is not read; its path is only a name in messages.
+    Table(&'a Table),
+}
+
+impl<'a> From<&'a Table> for Source<'a> {
+    fn from(table: &'a Table) -> Self {
+        Source::Table(table)
+    }
+}
+
+/// Publishes what a policy describes: the one way from rows to a verified release in its place.
+pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>) -> Result<Published, PublishError> {
     let started = Instant::now();
     // First, so that a long search is not lost to a destination that was never possible.
     let staged = Staged::beside(&options.destination, options.overwrite)?;
@@ -99,25 +118,37 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
         Method::Clone => cloning::refuse(policy)?,
         _ => {}
     }
-    let table = read_source(policy, options.progress)?;
-    let earlier = community::read_earlier(policy, &table, options.progress)?;
+    let reading = Phase::new(options.progress, "reading");
+    let table = match source {
+        Source::Policy => Cow::Owned(read_source(policy, &reading)?),
+        Source::Table(table) => Cow::Borrowed(table),
+    };
+    let earlier = community::read_earlier(policy, &table, &reading)?;
+    reading.finish();
+    options.progress.check()?;
     let bound = Bound::with_earlier(policy, &table, earlier)?;
     let read_time = started.elapsed();
     let searching = Instant::now();
     let mut rng = generalized::rng(options)?;
+    let phase = Phase::new(options.progress, "searching");
+    let searched_with = PublishOptions { progress: &phase, ..options.clone() };
     let draft = match policy.publish.method {
-        Method::FullDomain => full_domain::draft(&bound, options)?,
-        Method::Mondrian | Method::BestCut => local::draft(&bound, options)?,
-        Method::Anatomy => anatomy::draft(&bound, options, &mut rng)?,
+        Method::FullDomain => full_domain::draft(&bound, &searched_with)?,
+        Method::Mondrian | Method::BestCut => local::draft(&bound, &searched_with)?,
+        Method::Anatomy => anatomy::draft(&bound, &searched_with, &mut rng)?,
         Method::Clone => return cloning::publish(Job { bound, staged, options, read_time }),
         Method::Decompose => return decompose::publish(Job { bound, staged, options, read_time }),
     };
+    phase.finish();
+    options.progress.check()?;
     let search_time = searching.elapsed();
 
     let writing = Instant::now();
-    options.progress.stage("writing", Some(draft.rows_to_write()));
+    let phase = Phase::of(options.progress, "writing", draft.rows_to_write());
     let Draft { tables, codebook, rows, losses, searched, cloned, stated, rules, warnings } = draft;
-    let written = draft::write(tables, &codebook, staged.path(), options.format, &mut rng, options.progress)?;
+    let written = draft::write(tables, &codebook, staged.path(), options.format, &mut rng, &phase)?;
+    phase.finish();
+    options.progress.check()?;
     let mut manifest = draft::manifest(&bound, written.resources.clone(), rows, &losses);
     manifest.hedgerow.cloning = stated.cloning;
     manifest.hedgerow.dependencies = stated.dependencies;
@@ -126,8 +157,11 @@ pub fn publish(policy: &Policy, options: &PublishOptions<'_>) -> Result<Publishe
     let describe = |manifest: &mut Manifest, released: &Release| {
         manifest.hedgerow.hierarchies = generalized::hierarchies(&bound, released);
     };
-    let (verified, checked) = staged.verify(manifest, named, describe, options.progress)?;
+    let phase = Phase::of(options.progress, "verifying", written.bytes());
+    let (verified, checked) = staged.verify(manifest, named, describe, &phase)?;
     written.wait()?;
+    phase.finish();
+    options.progress.check()?;
     let release = catalog::place(verified, policy, &table, &options.beside, options.progress)?;
     let warnings = bound.warnings.iter().cloned().chain(warnings).collect();
     let write_time = writing.elapsed();

@@ -245,8 +245,8 @@ pub(crate) fn write_csv(
         for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
             let texts = parallel::map(buckets.len(), |index| format_rows(&fused, &buckets[index]));
             let rows = buckets.iter().map(|bucket| bucket.len() as u64).sum();
-            // Refused only after writing failed, which joining it tells.
-            if formatted.send((texts, rows)).is_err() {
+            // Refused only after writing failed, which joining it shows.
+            if progress.is_canceled() || formatted.send((texts, rows)).is_err() {
                 break;
             }
         }
@@ -256,6 +256,7 @@ pub(crate) fn write_csv(
             Err(_) => Err(TableError::Internal("the thread that writes the table failed".to_owned())),
         }
     })?;
+    progress.check()?;
     Ok(flushing)
 }
 

@@ -148,6 +148,23 @@ struct Search<'a, const W: usize> {
     judged: HashSet<Levels>,
     /// What the nodes judged for the incumbent taught; the proof starts from it.
     learned: Vec<(Levels, AtLeast)>,
+    reports: Reports,
+}
+
+/// What the search reports as progress.
+#[derive(Debug, Clone, Copy)]
+enum Reports {
+    Judged { total: Option<u64> },
+    Decided { total: u64, done: u64 },
+}
+
+impl Reports {
+    fn total(self) -> Option<u64> {
+        match self {
+            Reports::Judged { total } => total,
+            Reports::Decided { total, .. } => Some(total),
+        }
+    }
 }
 
 impl<'a, const W: usize> Search<'a, W> {
@@ -172,16 +189,19 @@ impl<'a, const W: usize> Search<'a, W> {
             started,
             judged: HashSet::new(),
             learned: Vec::new(),
+            reports: Reports::Judged { total: None },
         }
     }
 
     fn run(mut self) -> Outcome {
-        self.problem.progress.stage("searching", None);
         let numbered = self.lattice.nodes().is_some_and(|nodes| nodes <= NODES_MAX);
         // Without suppression every loss grows with each step. Where nothing else can prune, or all nodes are to be decided
         // anyway, that proves the best one.
         let every_node = self.problem.candidates || !self.problem.loss.is_sum_over_cells();
         let by_chains = every_node && self.problem.judge.allowed() == 0 && self.holding_is_monotone();
+        let twice = self.problem.candidates && !by_chains;
+        self.reports = self.reports_of(numbered, twice);
+        self.problem.progress.stage("searching", self.reports.total());
         if !(by_chains && numbered && self.problem.budget.is_unlimited()) {
             self.find_incumbent();
         }
@@ -200,6 +220,9 @@ impl<'a, const W: usize> Search<'a, W> {
                 (false, None)
             }
         };
+        if let Some(nodes) = self.lattice.nodes() {
+            self.report_decided(nodes);
+        }
         self.explain.judged_proof = self.judged.len() as u64 - self.explain.judged_first;
         let explain = self.explain.clone();
         if self.problem.candidates && numbered && candidates.is_none() {
@@ -213,6 +236,27 @@ impl<'a, const W: usize> Search<'a, W> {
     fn out_of_budget(&self) -> bool {
         self.problem.budget.nodes_max.is_some_and(|nodes| self.judged.len() as u64 >= nodes)
             || self.problem.budget.time_max.is_some_and(|time| self.started.elapsed() >= time)
+            || self.problem.progress.finishes_early()
+            || self.problem.progress.is_canceled()
+    }
+
+    /// Where nodes are limited, the judged ones are counted; else all that are decided, judged or not.
+    fn reports_of(&self, numbered: bool, twice: bool) -> Reports {
+        match (self.problem.budget.nodes_max, self.lattice.nodes().filter(|_| numbered)) {
+            (Some(most), _) => Reports::Judged { total: Some(most) },
+            (None, Some(nodes)) => Reports::Decided { total: nodes * (1 + u64::from(twice)), done: 0 },
+            (None, None) => Reports::Judged { total: None },
+        }
+    }
+
+    /// So many of the lattice's nodes are decided.
+    fn report_decided(&mut self, decided: u64) {
+        if let Reports::Decided { done, .. } = &mut self.reports
+            && decided > *done
+        {
+            self.problem.progress.advance(decided - *done);
+            *done = decided;
+        }
     }
 
     /// Judges nodes, remembers the best, and returns what each teaches.
@@ -223,7 +267,9 @@ impl<'a, const W: usize> Search<'a, W> {
             Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted[index], verdict) }
         });
         let new: Vec<bool> = nodes.iter().map(|levels| self.judged.insert(levels.clone())).collect();
-        self.problem.progress.advance(nodes.len() as u64);
+        if let Reports::Judged { .. } = self.reports {
+            self.problem.progress.advance(nodes.len() as u64);
+        }
         for (holding, new) in all.iter().zip(new).filter_map(|(judged, new)| Some((judged.holding.as_ref()?, new))) {
             self.explain.judged_holding += u64::from(new);
             if self.best.as_ref().is_none_or(|best| holding < best) {

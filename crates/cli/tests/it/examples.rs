@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishOptions, Published, TableFormat, publish};
+use hedgerow_publish::{PublishOptions, Published, Source, TableFormat, publish};
 use hedgerow_table::NoProgress;
 
 use crate::running::{example, scratch};
@@ -38,7 +38,7 @@ fn published(path: &str, changes: &[(&str, &str)]) -> Published {
         beside: Default::default(),
         progress: &NoProgress,
     };
-    publish(&policy, &options).unwrap_or_else(|error| panic!("{error}"))
+    publish(&policy, Source::Policy, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[track_caller]

@@ -9,7 +9,7 @@ use std::path::Path;
 use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, measure, query};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::{PublishError, PublishOptions, Published, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, Source, TableFormat, publish};
 use hedgerow_release::Release;
 use hedgerow_release::codebook::Codebook;
 use hedgerow_release::manifest::Manifest;
@@ -255,7 +255,7 @@ fn examine(seed: u64) -> bool {
         beside: Default::default(),
         progress: &NoProgress,
     };
-    let published = match publish(&policy, &options) {
+    let published = match publish(&policy, Source::Policy, &options) {
         Ok(published) => published,
         Err(PublishError::Unsatisfiable(_)) => {
             assert!(!folder.path().join("release").exists(), "seed {seed}");

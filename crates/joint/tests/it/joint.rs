@@ -58,7 +58,7 @@ fn check_case(seed: u64) -> Option<usize> {
     let found = rehearse(profile, &agreed, agreed.deal(&bound.judged_codes(), &owner, custodians), seed);
     let Rehearsed { joined, .. } = found.unwrap_or_else(|fault| panic!("{fault}\n{}", context()));
     let judge = bound.judge().unwrap();
-    let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight }).ok();
+    let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight }, &NoProgress).ok();
     let (Some(joined), Some(alone)) = (&joined, &alone) else {
         assert_eq!(joined.is_some(), alone.is_some(), "one of them has no release, {}", context());
         return Some(0);
@@ -149,7 +149,8 @@ fn adult_dealt_to_three_five_and_ten() {
     let judge = bound.judge().unwrap();
     for strict in [true, false] {
         let agreed = Arc::new(agree(&bound, strict, false).unwrap());
-        let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight: false }).unwrap();
+        let alone =
+            recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight: false }, &NoProgress).unwrap();
         let (sizes_apart, by_row_apart) = (sizes_alone(&alone), by_row_alone(&alone));
         let runs =
             [(3, 0, Profile::Masked), (5, 1, Profile::Baseline), (10, 1, Profile::Masked), (10, 0, Profile::Baseline)];
@@ -198,7 +199,7 @@ fn every_split_of_a_few_rows_gives_the_same() {
         let judge = bound.judge().unwrap();
         let strict = seed % 2 == 0;
         let agreed = Arc::new(agree(&bound, strict, false).unwrap());
-        let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight: false }).ok();
+        let alone = recode(&bound, &judge, Local { method: Method::Mondrian, strict, tight: false }, &NoProgress).ok();
         for split in 0..3usize.pow(rows as u32) {
             let owner: Vec<usize> = (0..rows).map(|row| split / 3usize.pow(row as u32) % 3).collect();
             let profile = if split % 2 == 0 { Profile::Masked } else { Profile::Baseline };

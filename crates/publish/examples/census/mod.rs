@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishOptions, Published, TableFormat, publish};
+use hedgerow_publish::{PublishOptions, Published, Source, TableFormat, publish};
 use hedgerow_table::NoProgress;
 
 /// Removed when it goes out of scope.
@@ -39,7 +39,7 @@ impl Folder {
             progress: &NoProgress,
         };
         let policy = self.policy(source, sensitive, rules, settings);
-        (destination, publish(&policy, &options).unwrap_or_else(|error| panic!("{error}")))
+        (destination, publish(&policy, Source::Policy, &options).unwrap_or_else(|error| panic!("{error}")))
     }
 
     pub(crate) fn policy(&self, source: &Path, sensitive: &str, rules: &str, settings: &str) -> Policy {

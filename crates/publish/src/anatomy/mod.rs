@@ -42,7 +42,7 @@ pub(crate) fn draft<'a>(
     rng: &mut StdRng,
 ) -> Result<Draft<'a>, PublishError> {
     let count = bound.table.rows;
-    options.progress.stage("bucketizing", None);
+    options.progress.stage("searching", Some(count as u64));
     let protected = bound.policy.attributes.iter().find(|attribute| attribute.role == Role::Sensitive);
     let sensitive = protected
         .and_then(|attribute| bound.table.column(&attribute.name))

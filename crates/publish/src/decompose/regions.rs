@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use hedgerow_policy::{Method, Policy, Role, Rule};
+use hedgerow_table::progress::NoProgress;
 
 use super::{Groups, Problem, Rules, Subtable};
 use crate::bind::Bound;
@@ -57,7 +58,7 @@ pub(super) fn generalized(
         let found = {
             let own = Bound::new(&policy, bound.table)?;
             let judge = own.judge()?;
-            recode(&own, &judge, Local { method: Method::Mondrian, strict: true, tight: false })?
+            recode(&own, &judge, Local { method: Method::Mondrian, strict: true, tight: false }, &NoProgress)?
         };
         let mut members: Vec<Vec<(u32, u32)>> = vec![Vec::new(); found.sizes.len()];
         let mut pairs: Vec<(u32, u32)> = found.of_row.iter().copied().zip(problem.columns[sensitive].iter()).collect();

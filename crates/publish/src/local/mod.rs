@@ -17,7 +17,7 @@ use hedgerow_policy::{Method, Summary};
 use hedgerow_privacy::{Judge, OnMerge};
 use hedgerow_release::manifest::Rows;
 use hedgerow_table::frequency::{FrequencySet, Layout};
-use hedgerow_table::{Codes, InputError, Kind, parallel, with_words};
+use hedgerow_table::{Codes, InputError, Kind, Progress, parallel, with_words};
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
@@ -53,11 +53,11 @@ pub struct LocalRecoding {
 }
 
 pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
-    options.progress.stage("dividing", None);
     let source = bound.table.rows as u64;
+    options.progress.stage("searching", Some(source));
     let publish = &bound.policy.publish;
     let local = Local { method: publish.method, strict: publish.strict, tight: publish.summarise == Summary::Tight };
-    let found = recode(bound, &bound.judge()?, local)?;
+    let found = recode(bound, &bound.judge()?, local, options.progress)?;
     let rows = Rows { source, out: source, suppressed: 0 };
     let (table, codebook) = generalized::table(bound, found.recoded(&bound.quasi), None)?;
     Ok(Draft::new(vec![table], codebook, rows, found.losses(source, bound.k())))
@@ -76,7 +76,12 @@ fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &Cells, codes: Codes) -> Recoded<
 }
 
 /// Divides the rows of a bound policy into classes and tells what each is released as. What readers see keeps every rule.
-pub fn recode(bound: &Bound<'_>, judge: &Judge, local: Local) -> Result<LocalRecoding, PublishError> {
+pub fn recode(
+    bound: &Bound<'_>,
+    judge: &Judge,
+    local: Local,
+    progress: &dyn Progress,
+) -> Result<LocalRecoding, PublishError> {
     let axes: Vec<Axis> = bound.axes();
     let cardinalities = bound.judged_cardinalities();
     let fields = Fields::new(&cardinalities, bound.table.rows).ok_or_else(|| {
@@ -85,8 +90,9 @@ pub fn recode(bound: &Bound<'_>, judge: &Judge, local: Local) -> Result<LocalRec
     })?;
     let rules = Rules::new(judge, &fields, &cardinalities, axes.len());
     let found = with_words!(fields.words, W => {
-        let (of_row, classes) = divide::<W>(bound, &axes, &fields, &rules, local)
+        let (of_row, classes) = divide::<W>(bound, &axes, &fields, &rules, local, progress)
             .ok_or_else(|| Box::new(why_not(bound, judge)))?;
+        progress.check()?;
         let cells = parallel::map(axes.len(), |index| {
             let field = fields.judged[index];
             let regions = classes.iter().map(|class| Span::new(field.get(&class.low), field.get(&class.high)));
@@ -106,6 +112,7 @@ pub fn divide<const W: usize>(
     fields: &Fields,
     rules: &Rules<'_>,
     local: Local,
+    progress: &dyn Progress,
 ) -> Option<(Vec<u32>, Vec<Class<W>>)> {
     let rows = bound.table.rows;
     let mut keys: Vec<Key<W>> = pack(fields, axes, &bound.judged_codes(), rows);
@@ -115,8 +122,8 @@ pub fn divide<const W: usize>(
     let whole = Part::whole(fields, axes, rows);
     let Local { method, strict, tight } = local;
     let classes = match method {
-        Method::BestCut => divide_all(&BestCut { axes, fields, rules, tight }, &mut keys, whole),
-        _ => divide_all(&Mondrian { axes, fields, rules, strict, tight }, &mut keys, whole),
+        Method::BestCut => divide_all(&BestCut { axes, fields, rules, tight }, &mut keys, whole, progress),
+        _ => divide_all(&Mondrian { axes, fields, rules, strict, tight }, &mut keys, whole, progress),
     };
     Some((class_of_rows(fields, &keys, &classes), classes))
 }

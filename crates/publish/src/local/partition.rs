@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hedgerow_table::frequency::{Field, Layout};
-use hedgerow_table::{Codes, parallel, with_codes};
+use hedgerow_table::{Codes, Progress, parallel, with_codes};
 
 use hedgerow_cuts::{Axis, Span};
 
@@ -208,14 +208,29 @@ pub trait Divide<const W: usize>: Sync {
 }
 
 /// Divides until nothing can be divided; classes come in the order of their rows.
-pub fn divide_all<const W: usize>(divide: &impl Divide<W>, keys: &mut [Key<W>], whole: Part<W>) -> Vec<Class<W>> {
+///
+/// Reports rows that are in a class as progress. Once canceled it divides nothing further, and what it returns is of no use.
+pub fn divide_all<const W: usize>(
+    divide: &impl Divide<W>,
+    keys: &mut [Key<W>],
+    whole: Part<W>,
+    progress: &dyn Progress,
+) -> Vec<Class<W>> {
     let mut scratch = Scratch::new(whole.extents.len());
     if whole.rows < PARALLEL_ROWS {
         let mut classes = Vec::new();
-        divide_alone(divide, keys, whole, &mut scratch, &mut classes);
+        let rows = whole.rows as u64;
+        divide_alone(divide, keys, whole, &mut scratch, &mut classes, progress);
+        progress.advance(rows);
         return classes;
     }
-    let Some(parts) = divide.divide(keys, &whole, &mut scratch) else { return vec![divide.finish(keys, &whole)] };
+    if progress.is_canceled() {
+        return Vec::new();
+    }
+    let Some(parts) = divide.divide(keys, &whole, &mut scratch) else {
+        progress.advance(whole.rows as u64);
+        return vec![divide.finish(keys, &whole)];
+    };
     drop((scratch, whole));
     let mut pieces = Vec::with_capacity(parts.len());
     let mut rest = keys;
@@ -224,7 +239,8 @@ pub fn divide_all<const W: usize>(divide: &impl Divide<W>, keys: &mut [Key<W>], 
         pieces.push((piece, part));
         rest = after;
     }
-    let divided: Vec<Vec<Class<W>>> = parallel::map_items(pieces, |_, (keys, part)| divide_all(divide, keys, part));
+    let divided: Vec<Vec<Class<W>>> =
+        parallel::map_items(pieces, |_, (keys, part)| divide_all(divide, keys, part, progress));
     divided.concat()
 }
 
@@ -235,10 +251,11 @@ fn divide_alone<const W: usize>(
     whole: Part<W>,
     scratch: &mut Scratch,
     classes: &mut Vec<Class<W>>,
+    progress: &dyn Progress,
 ) {
     let mut waiting = vec![whole];
     let mut start = 0;
-    while let Some(part) = waiting.pop() {
+    while let Some(part) = waiting.pop().filter(|_| !progress.is_canceled()) {
         let rows = &mut keys[start..start + part.rows];
         match divide.divide(rows, &part, scratch) {
             Some(parts) => waiting.extend(parts.into_iter().rev()),

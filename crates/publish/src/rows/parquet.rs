@@ -33,6 +33,7 @@ pub(crate) fn write_parquet(
     let cells = columns.iter().map(Cells::new).collect::<Result<Vec<_>, _>>()?;
     let mut writer = SerializedFileWriter::new(BufWriter::new(file), schema, Arc::new(properties)).map_err(failed)?;
     for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
+        progress.check()?;
         let rows: Vec<u32> = buckets.concat();
         if rows.is_empty() {
             continue;

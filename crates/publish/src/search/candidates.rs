@@ -35,7 +35,6 @@ impl<const W: usize> Search<'_, W> {
     /// `None` when the budget runs out before every node is decided.
     pub(super) fn count_candidates(&mut self) -> Option<u64> {
         let nodes = self.lattice.nodes().expect("numbered");
-        self.problem.progress.stage("counting candidates", Some(nodes));
         if self.holding_is_monotone() { self.decide_by_chains(nodes) } else { self.judge_each(nodes) }
     }
 
@@ -54,13 +53,15 @@ impl<const W: usize> Search<'_, W> {
             .collect();
         order.sort_unstable();
         let mut at_least = vec![AtLeast::default(); nodes as usize];
-        let mut holding = 0u64;
+        let (mut holding, mut passed) = (0u64, 0u64);
         // Nodes of equal height do not lie below one another, so each height is judged in batches.
         for height in order.chunk_by(|a, b| a.0 == b.0) {
             for chunk in height.chunks(BATCH) {
                 if self.out_of_budget() {
                     return None;
                 }
+                passed += chunk.len() as u64;
+                self.report_decided(nodes + passed);
                 let mut batch: Vec<(u32, Levels)> = Vec::new();
                 for &(_, number) in chunk {
                     let mut levels = Levels::new();
@@ -89,7 +90,10 @@ impl<const W: usize> Search<'_, W> {
         let mut decided: Vec<Option<bool>> = vec![None; nodes as usize];
         let order = self.few_attributes_first(nodes);
         let mut next = 0;
+        // The first pass reports up to all nodes; a second one, beyond.
+        let before = if self.explain.judged_proof > 0 { nodes } else { 0 };
         while next < order.len() {
+            self.report_decided(before + next as u64);
             if decided[order[next] as usize].is_some() {
                 next += 1;
                 continue;

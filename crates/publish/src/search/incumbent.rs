@@ -11,7 +11,7 @@ impl<const W: usize> Search<'_, W> {
         let path = self.path_upwards();
         // The first node of the path that holds, if holding is monotone along it; else just one that holds.
         let (mut fails_before, mut holds_at) = (0, path.len());
-        while fails_before < holds_at {
+        while fails_before < holds_at && !self.problem.progress.is_canceled() {
             let middle = (fails_before + holds_at) / 2;
             let judged = self.judge_first(&path[middle..=middle]);
             if judged[0].holding.is_some() { holds_at = middle } else { fails_before = middle + 1 }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use rayon::prelude::*;
 
 use super::known::{Excluded, Known};
-use super::{BATCH, Search};
+use super::{BATCH, Explain, Search};
 use crate::lattice::{Levels, is_finer_or_equal};
 use crate::loss::Cost;
 use crate::pruning::AtLeast;
@@ -50,7 +50,7 @@ impl<const W: usize> Search<'_, W> {
     /// Judges or excludes every node; false when the budget ran out first.
     pub(super) fn prove(&mut self, nodes: u64) -> bool {
         let order = self.order_of_proof(nodes);
-        self.problem.progress.stage("proving", Some(order.len() as u64));
+        self.report_decided(nodes - order.len() as u64);
         let mut known = Known::new(self.lattice.clone(), self.failing_from(), nodes);
         for (levels, learned) in std::mem::take(&mut self.learned) {
             known.learn(&levels, learned);
@@ -60,8 +60,8 @@ impl<const W: usize> Search<'_, W> {
         self.explain.pruned_by_guarantee = known.count_excluded(Excluded::ByGuarantee);
         self.explain.pruned_by_suppression = known.count_excluded(Excluded::BySuppression);
         // Whatever was neither judged nor excluded by a coarser node has a bound that excludes it.
-        let told = &self.explain;
-        let accounted = told.pruned_by_guarantee + told.pruned_by_suppression + told.not_reached;
+        let Explain { pruned_by_guarantee, pruned_by_suppression, not_reached: unreached, .. } = &self.explain;
+        let accounted = pruned_by_guarantee + pruned_by_suppression + unreached;
         self.explain.pruned_by_loss = nodes.saturating_sub(self.judged.len() as u64 + accounted);
         not_reached == 0
     }
@@ -74,6 +74,8 @@ impl<const W: usize> Search<'_, W> {
             if self.out_of_budget() {
                 return self.not_judged(waiting.iter().map(|(number, _)| number).chain(&order[next..]));
             }
+            let undecided = order.len() - next + waiting.len();
+            self.report_decided(self.lattice.nodes().unwrap_or(0) - undecided as u64);
             let mut batch: Vec<(u32, Levels)> = Vec::with_capacity(BATCH);
             let mut postponed: Vec<(u32, Levels)> = Vec::new();
             let mut ahead = std::mem::take(&mut waiting).into_iter();
@@ -177,11 +179,28 @@ impl<const W: usize> Search<'_, W> {
             (cost <= bound).then_some((Reverse((cost >> 20) as u64), Reverse(steps), number as u32))
         };
         let pieces = parallel::map_ranges(nodes as usize, NODES_AT_ONCE, |range| {
+            if self.problem.progress.is_canceled() {
+                return Vec::new();
+            }
             let mut levels = Levels::new();
             range.filter_map(|number| keyed(number as u64, &mut levels)).collect::<Vec<_>>()
         });
         let mut order = pieces.concat();
-        order.par_sort_unstable();
+        sort_in_pieces(&mut order, &|| self.problem.progress.is_canceled());
         order.into_iter().map(|(_, _, number)| number).collect()
+    }
+}
+
+/// Sorts, looking now and then whether to give up: then the order is none.
+fn sort_in_pieces<T: Ord + Send>(items: &mut [T], gives_up: &dyn Fn() -> bool) {
+    const PIECE: usize = 1 << 21;
+    if items.len() <= PIECE {
+        items.par_sort_unstable();
+    } else if !gives_up() {
+        let middle = items.len() / 2;
+        items.select_nth_unstable(middle);
+        let (left, right) = items.split_at_mut(middle);
+        sort_in_pieces(left, gives_up);
+        sort_in_pieces(right, gives_up);
     }
 }

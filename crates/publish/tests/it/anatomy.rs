@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Source, TableFormat, publish};
 use hedgerow_table::NoProgress;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -157,7 +157,7 @@ fn examine(seed: u64) -> Option<usize> {
         beside: Default::default(),
         progress: &NoProgress,
     };
-    match publish(&parsed, &options) {
+    match publish(&parsed, Source::Policy, &options) {
         Ok(_) => {}
         Err(PublishError::Ineligible(_)) => return None,
         Err(error) => panic!("seed {seed}: {error}"),

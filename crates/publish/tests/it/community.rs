@@ -15,7 +15,7 @@ use hedgerow_policy::Policy;
 use hedgerow_publish::bind::read_source;
 use hedgerow_publish::catalog::Beside;
 use hedgerow_publish::community::open_any;
-use hedgerow_publish::{PublishError, PublishOptions, Published, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, Source, TableFormat, publish};
 use hedgerow_table::{Hierarchy, HierarchySpec, NoProgress};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -121,6 +121,7 @@ impl Case {
             .unwrap_or_else(|errors| panic!("seed {}\n{text}\n{errors}", self.seed));
         publish(
             &policy,
+            Source::Policy,
             &PublishOptions {
                 destination: self.folder.path().join(name),
                 overwrite: false,

@@ -11,6 +11,7 @@ use hedgerow_privacy::OnMerge;
 use hedgerow_publish::PublishError;
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::local::{Local, LocalRecoding, recode};
+use hedgerow_table::progress::NoProgress;
 use hedgerow_table::{Bound as Point, Cover, HierarchySpec, Kind, Label, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -43,7 +44,7 @@ fn check_case(seed: u64) -> bool {
     let bound = Bound::with_earlier(policy, table, case.earlier.clone())
         .unwrap_or_else(|error| panic!("{error}\n{}", context()));
     let judge = bound.judge().unwrap();
-    let found = recode(&bound, &judge, local);
+    let found = recode(&bound, &judge, local, &NoProgress);
     let seen = Seen { case: &case, oracle: Oracle::new(&case, bound.hierarchies()), bound: &bound };
     let everybody: Vec<usize> = (0..table.rows).collect();
     let found = match found {
@@ -321,7 +322,7 @@ fn the_classes_do_not_depend_on_the_number_of_threads() {
     for seed in [0, 1, 2, 3] {
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| recode(&bound, &judge, Local { strict: seed != 2, ..how(seed) }).unwrap())
+            pool.install(|| recode(&bound, &judge, Local { strict: seed != 2, ..how(seed) }, &NoProgress).unwrap())
         };
         let (alone, together) = (run(1), run(3));
         assert!(alone.sizes.len() > 1000, "{} classes", alone.sizes.len());
@@ -347,7 +348,7 @@ fn a_guarantee_that_does_not_survive_merging_is_judged_as_readers_see_it() {
         let policy = Policy::parse(&text, Path::new("policy.toml")).unwrap();
         let bound = Bound::new(&policy, &table).unwrap();
         let local = Local { method: Method::Mondrian, strict: true, tight: false };
-        recode(&bound, &bound.judge().unwrap(), local).map(|found| found.sizes)
+        recode(&bound, &bound.judge().unwrap(), local, &NoProgress).map(|found| found.sizes)
     };
     assert_eq!(recoded("").unwrap(), [2; 4]);
     let why = recoded("know = [\"a\"]\n").unwrap_err().to_string();
@@ -370,7 +371,7 @@ fn degenerate_tables() {
         let (table, policy) = (Table::from_texts(&["age", "zip", "d"], &rows), policy(k));
         let bound = Bound::new(&policy, &table).unwrap();
         let judge = bound.judge().unwrap();
-        let found = recode(&bound, &judge, Local { method, strict: true, tight: false }).ok()?;
+        let found = recode(&bound, &judge, Local { method, strict: true, tight: false }, &NoProgress).ok()?;
         let told = |row: usize| {
             let cells = found.cells.iter();
             let texts =

@@ -8,5 +8,6 @@ mod community;
 mod decompose;
 mod local;
 mod oracle;
+mod progress;
 mod random_case;
 mod windows;

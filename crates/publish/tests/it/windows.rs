@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Source, TableFormat, publish};
 use hedgerow_table::NoProgress;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -34,7 +34,7 @@ fn bucketized(folder: &Path, rows: &[(u32, Option<i32>)], require: &str) -> Resu
         beside: Default::default(),
         progress: &NoProgress,
     };
-    publish(&policy, &options).map(|_| ())
+    publish(&policy, Source::Policy, &options).map(|_| ())
 }
 
 /// Rows in the fullest interval of this length, in halves; missing values are a crowd of their own.

@@ -15,7 +15,7 @@ fn answers_follow_from_the_statistics() {
         let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
         let destination = folder.path().join("release");
-        if publish(&policy, &options(destination.clone())).is_err() {
+        if publish(&policy, Source::Policy, &options(destination.clone())).is_err() {
             continue;
         }
         let (listed, release) = (Listed::read(&destination), Release::open(&destination, &NoProgress).unwrap());
@@ -86,7 +86,7 @@ fn no_release_of_clones_tells_how_values_go_with_the_rest() {
         let case = Case { rows, settings, k: 4, max_epsilon: None, suppresses: false, ..random_case(0) };
         let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
-        publish(&policy, &options(folder.path().join("release"))).unwrap();
+        publish(&policy, Source::Policy, &options(folder.path().join("release"))).unwrap();
         let listed = Listed::read(&folder.path().join("release"));
         let young = ages.into_iter().zip(diseases).filter(|&(age, disease)| age <= 21 && disease == "x").count();
         (listed, young)
@@ -116,7 +116,7 @@ fn classes_are_no_farther_apart_than_by_the_scan() {
             let case = Case { rows: rows.clone(), settings, ..random_case(0) };
             let folder = scratch();
             let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
-            publish(&policy, &options(folder.path().join("release"))).unwrap().cloned.unwrap().distortion.steps
+            publish(&policy, Source::Policy, &options(folder.path().join("release"))).unwrap().cloned.unwrap().distortion.steps
         });
         assert!(order <= scan, "seed {seed}: {order} steps, {scan} by the scan");
         fewer += u64::from(order < scan);
@@ -134,7 +134,7 @@ fn distorted_tuples_are_limited_on_request() {
         let case = Case { settings, k: 1, max_epsilon: None, suppresses: false, ..case };
         let folder = scratch();
         let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
-        let published = publish(&policy, &options(folder.path().join("release"))).unwrap();
+        let published = publish(&policy, Source::Policy, &options(folder.path().join("release"))).unwrap();
         let report = published.cloned.unwrap();
         let allowed = (most * case.rows.len() as f64 + 1e-9).floor() as u64;
         assert!(report.suppressed + report.counterfeits <= allowed, "seed {seed}");

@@ -1,7 +1,7 @@
 //! How fast Mondrian divides, beside the time that sorting the rows by one 64-bit key takes in the same run, and how much memory it
 //! takes beside the coded columns: by how much the process grew at its peak, where the system tells (Linux).
 //!
-//! `cargo run --release -p hedgerow-publish --example local_speed [census rows]`, from the root of the project. glibc keeps freed
+//! `cargo bench -p hedgerow-publish --bench local_speed -- [census rows]`. glibc keeps freed
 //! memory for later; with `MALLOC_MMAP_THRESHOLD_=65536` it gives it back, so that no growth is hidden.
 
 use std::path::Path;
@@ -19,12 +19,15 @@ use rayon::prelude::*;
 const ROUNDS: usize = 5;
 
 fn main() {
-    let rows: u64 = std::env::args().nth(1).map_or(10_000_000, |rows| rows.parse().expect("a number of rows"));
-    let text = std::fs::read_to_string("examples/adult/policy.toml").expect("run this from the root of the project");
+    let rows: u64 = std::env::args()
+        .skip(1)
+        .find(|argument| argument != "--bench")
+        .map_or(10_000_000, |rows| rows.parse().expect("a number of rows"));
+    let adult_path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult/policy.toml");
+    let text = std::fs::read_to_string(&adult_path).expect("the example is part of the project");
     // Eight attributes: the salary class stays out.
     let adult = plain(&text, "salary-class");
-    let policy =
-        Policy::parse(&adult, Path::new("examples/adult/policy.toml")).unwrap_or_else(|errors| panic!("{errors}"));
+    let policy = Policy::parse(&adult, &adult_path).unwrap_or_else(|errors| panic!("{errors}"));
     run("Adult, 8 attributes, k = 5", &policy);
     let folder = std::env::temp_dir().join(format!("local-speed-{}", std::process::id()));
     hedgerow_synth::write_example(&folder, rows, 1).expect("a folder for temporary files");
@@ -100,7 +103,7 @@ fn divided(bound: &Bound<'_>, table: &Table, local: Local) -> (f64, usize, Optio
         let fields = Fields::new(&cardinalities, table.rows).expect("few attributes");
         let rules = Rules::new(&judge, &fields, &cardinalities, axes.len());
         with_words!(fields.words, W => {
-            let (_, found) = divide::<W>(bound, &axes, &fields, &rules, local).expect("the whole holds");
+            let (_, found) = divide::<W>(bound, &axes, &fields, &rules, local, &NoProgress).expect("the whole holds");
             classes = found.len();
         });
         let time = started.elapsed().as_secs_f64() * 1e3;

@@ -1,6 +1,6 @@
 //! How long a search beside earlier releases takes, as in the experiments of Cheong, Wu and Wong (2012): a census, five quasi
 //! attributes of four levels (the value, four labels, two, one), two earlier releases over one or two other attributes each.
-//! `cargo run --release -p hedgerow-publish --example cross_release_speed [rows]`
+//! `cargo bench -p hedgerow-publish --bench cross_release_speed -- [rows]`
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +19,11 @@ use hedgerow_table::{NoProgress, Table};
 const SENSITIVE: &str = "income";
 
 fn main() {
-    let rows = std::env::args().nth(1).and_then(|rows| rows.parse().ok()).unwrap_or(700_000);
+    let rows = std::env::args()
+        .skip(1)
+        .find(|argument| argument != "--bench")
+        .and_then(|rows| rows.parse().ok())
+        .unwrap_or(700_000);
     let folder = tempfile::tempdir().expect("a folder for hierarchies");
     let mut bytes = Vec::new();
     hedgerow_synth::census(rows, 1, &mut bytes).expect("written to memory");

@@ -95,7 +95,8 @@ impl Listed {
 fn published(policy: &Path, folder: &Path) -> (Published, Listed) {
     let policy = Policy::load(policy).unwrap();
     let destination = folder.join("release");
-    let published = publish(&policy, Source::Policy, &options(destination.clone())).unwrap_or_else(|error| panic!("{error}"));
+    let published =
+        publish(&policy, Source::Policy, &options(destination.clone())).unwrap_or_else(|error| panic!("{error}"));
     (published, Listed::read(&destination))
 }
 
@@ -416,7 +417,8 @@ fn rare_values_are_reported_and_suppressed_on_request() {
     let report = |settings: &str, rules: &str| {
         let folder = scratch();
         let policy = Policy::load(&case(settings).write(folder.path(), rules)).unwrap();
-        publish(&policy, Source::Policy, &options(folder.path().join("release"))).map(|published| published.cloned.unwrap())
+        publish(&policy, Source::Policy, &options(folder.path().join("release")))
+            .map(|published| published.cloned.unwrap())
     };
     let kept = report("", "").unwrap();
     assert_eq!((kept.divided, kept.suppressed), (1, 0));

@@ -116,7 +116,12 @@ fn classes_are_no_farther_apart_than_by_the_scan() {
             let case = Case { rows: rows.clone(), settings, ..random_case(0) };
             let folder = scratch();
             let policy = Policy::load(&case.write(folder.path(), "")).unwrap();
-            publish(&policy, Source::Policy, &options(folder.path().join("release"))).unwrap().cloned.unwrap().distortion.steps
+            publish(&policy, Source::Policy, &options(folder.path().join("release")))
+                .unwrap()
+                .cloned
+                .unwrap()
+                .distortion
+                .steps
         });
         assert!(order <= scan, "seed {seed}: {order} steps, {scan} by the scan");
         fewer += u64::from(order < scan);

@@ -165,6 +165,7 @@ impl From<PublishError> for Error {
             PublishError::Community(problem) => {
                 Error::Unsatisfiable(Unsatisfiable { summary: problem, reasons: Vec::new(), hint: String::new() })
             }
+            PublishError::Canceled => Error::Canceled,
             PublishError::Breach(found) => Error::Disclosure(found),
             PublishError::Internal(problem) => Error::Internal(problem),
         }

@@ -144,7 +144,11 @@ impl<'a> Publish<'a> {
             beside: self.catalog,
             progress: monitor,
         };
-        let published = hedgerow_publish::publish(self.policy, &options)?;
+        let source = match self.source {
+            Source::Policy => hedgerow_publish::Source::Policy,
+            Source::Table(table) => hedgerow_publish::Source::Table(table),
+        };
+        let published = hedgerow_publish::publish(self.policy, source, &options)?;
         Ok(Published::new(published, self.explain))
     }
 }

@@ -1,4 +1,4 @@
-//! The distribution of a protected attribute over the whole table, prepared so that one class is compared with it in
+//! The distribution of a protected attribute over the table, prepared so that one class is compared with it in
 //! time proportional to the class, not to the domain.
 
 /// The hierarchy of a protected attribute as its codes see it, for the hierarchical distance.

@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 
-use crate::proximity::Reach;
+use crate::proximity::Proximity;
 use crate::{Distribution, Model};
 
 /// One equivalence class as its protected attribute sees it.
@@ -51,27 +51,27 @@ pub trait Guarantee: Debug + Send + Sync {
     /// however the rest of the table looks. For an absorbing guarantee it is the guarantee itself.
     fn core(&self) -> Absorbing;
 
-    /// Whether an absorbing guarantee asks for more than [`Absorbing`] can say: its core is then [`Self::holds`] itself.
+    /// Whether an absorbing guarantee requires more than [`Absorbing`] can state: its core is then [`Self::holds`] itself.
     fn core_is_more(&self) -> bool {
         false
     }
 
-    /// Whether classes are compared with the distribution of the whole table.
-    fn compares_with_whole(&self) -> bool {
+    /// Whether classes are compared with the table's distribution.
+    fn compares_with_table(&self) -> bool {
         false
     }
 
-    /// Which values count as one crowd, where the guarantee limits the rows in any window of close values.
-    fn windows(&self) -> Option<&Reach> {
+    /// Which values are close, where the guarantee limits the rows in any window of close values.
+    fn windows(&self) -> Option<&Proximity> {
         None
     }
 
-    /// `whole` is the table's distribution of the protected attribute: only read when [`Self::compares_with_whole`].
-    fn holds(&self, class: Class<'_>, whole: &Distribution) -> bool;
+    /// `table` is the distribution of the protected attribute: only read when [`Self::compares_with_table`].
+    fn holds(&self, class: Class<'_>, table: &Distribution) -> bool;
 
     /// How well one class does, for reports: the numbers of [`Self::achieved`] for this class alone, in the same
     /// order, each with whether smaller is worse.
-    fn measure(&self, class: Class<'_>, whole: &Distribution) -> Vec<Measure>;
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure>;
 }
 
 /// One number of a class, to be combined over all classes into what a release achieves.

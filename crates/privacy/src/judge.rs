@@ -1,13 +1,13 @@
-//! How rules are judged: which rows of a frequency set must be left out so that every rule holds for the rest.
+//! How rules are judged: which rows of a frequency set must be suppressed so that every rule holds for the rest.
 //!
-//! A rule looks at the classes over its own `know` attributes; a class that fails is left out whole. Rules with different
-//! `know`, and models that compare with the released rows, can break when rows are left out for another reason, so this
+//! A rule looks at the classes over its own `know` attributes; a class that fails is suppressed. Rules with different
+//! `know`, and models that compare with the released rows, can break when rows are suppressed for another reason, so this
 //! is repeated, all rules at once, until nothing changes.
 //!
-//! Next to the verdict stands what the *absorbing cores* alone leave out. Let S be a set of rows in which every class
+//! Next to the verdict stands what the *absorbing cores* alone suppress. Let S be a set of rows in which every class
 //! meets its core. On any coarser level the classes of S are unions of classes that meet it, so S meets it there too;
 //! and the union of two such sets is one. Hence the largest such set only grows on the way up the lattice, and what a
-//! coarser node leaves out by its cores is a lower bound for what a finer one leaves out under the full guarantees.
+//! coarser node suppresses by its cores is a lower bound for what a finer one suppresses under the full guarantees.
 //! This holds with suppression and with several `know`; it is the only bound a search may use there.
 
 use hedgerow_table::frequency::{Classes, FrequencySet, Layout};
@@ -32,8 +32,8 @@ impl Rule {
         self.protect.is_some() && self.guarantees.iter().any(|guarantee| guarantee.model().needs_protect())
     }
 
-    fn compares_with_whole(&self) -> bool {
-        self.guarantees.iter().any(|guarantee| guarantee.compares_with_whole())
+    fn compares_with_table(&self) -> bool {
+        self.guarantees.iter().any(|guarantee| guarantee.compares_with_table())
     }
 }
 
@@ -42,18 +42,18 @@ pub struct Judge {
     layout: Layout,
     cardinalities: Vec<usize>,
     rules: Vec<Rule>,
-    /// Rows that may be left out.
+    /// Rows that may be suppressed.
     allowed: u64,
 }
 
 /// What judging a frequency set says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Rows left out by the absorbing cores alone; a lower bound of it when `kept` is absent.
+    /// Rows suppressed by the absorbing cores alone; a lower bound of it when `kept` is absent.
     pub core_suppressed: u64,
-    /// Rows left out in all; meaningful when `kept` is present.
+    /// Rows suppressed in all; meaningful when `kept` is present.
     pub suppressed: u64,
-    /// The entries that stay, when no more than the allowed rows are left out and some rows stay.
+    /// The entries that stay, when no more than the allowed rows are suppressed and some rows stay.
     pub kept: Option<Vec<bool>>,
 }
 
@@ -104,10 +104,10 @@ impl Judge {
 
     pub fn judge<const W: usize>(&self, set: &FrequencySet<W>) -> Verdict {
         let groupings = self.groupings(set);
-        let nothing_left_out = vec![true; set.len()];
+        let nothing_suppressed = vec![true; set.len()];
         let (core_suppressed, core_kept) = match self.rows_needed_by_each_entry(&groupings) {
             Some(rows) => by_size(set, rows),
-            None => self.settle(set, &groupings, nothing_left_out.clone(), true),
+            None => self.settle(set, &groupings, nothing_suppressed.clone(), true),
         };
         let rows = set.rows();
         let too_many = |suppressed: u64| suppressed > self.allowed || suppressed >= rows;
@@ -116,24 +116,24 @@ impl Judge {
             return Verdict { core_suppressed, suppressed: core_suppressed, kept };
         }
         // Where classes do not depend on one another, what breaks its core is out in the first round anyway.
-        let start = if self.classes_are_independent(&groupings) { core_kept } else { nothing_left_out };
+        let start = if self.classes_are_independent(&groupings) { core_kept } else { nothing_suppressed };
         let (suppressed, kept) = self.settle(set, &groupings, start, false);
         Verdict { core_suppressed, suppressed, kept: (!too_many(suppressed)).then_some(kept) }
     }
 
-    /// Whether leaving out one class changes nothing for the others: then one look at each is enough.
+    /// Whether suppressing one class changes nothing for the others: then one look at each is enough.
     fn classes_are_independent(&self, groupings: &[(Vec<usize>, Option<Classes>)]) -> bool {
-        groupings.len() == 1 && !self.rules.iter().any(Rule::compares_with_whole)
+        groupings.len() == 1 && !self.rules.iter().any(Rule::compares_with_table)
     }
 
-    /// Where every entry is a class of its own and the cores ask for nothing but rows: how many.
+    /// Where every entry is a class of its own and the cores require nothing but rows: how many.
     fn rows_needed_by_each_entry(&self, groupings: &[(Vec<usize>, Option<Classes>)]) -> Option<u64> {
         let cores = || self.rules.iter().flat_map(|rule| &rule.guarantees).map(|guarantee| guarantee.core());
         let of_entries = groupings.iter().all(|(_, grouping)| grouping.is_none());
         (of_entries && cores().all(|core| core.distinct <= 1)).then(|| cores().map(|core| core.rows).max().unwrap_or(0))
     }
 
-    /// Leaves out failing classes, all rules at once, until none fails or more than the allowed rows are out.
+    /// Suppresses failing classes, all rules at once, until none fails or more than the allowed rows are out.
     fn settle<const W: usize>(
         &self,
         set: &FrequencySet<W>,
@@ -141,7 +141,7 @@ impl Judge {
         mut kept: Vec<bool>,
         cores_only: bool,
     ) -> (u64, Vec<bool>) {
-        let mut suppressed = left_out(set, &kept);
+        let mut suppressed = suppressed_rows(set, &kept);
         // Cores look at a class alone, so that only several groupings make them depend on one another.
         let one_look = groupings.len() == 1 && (cores_only || self.classes_are_independent(groupings));
         loop {
@@ -194,7 +194,7 @@ impl Judge {
         }
         let released = self.released(set, rule, kept);
         for guarantee in &rule.guarantees {
-            if let Some(source) = rule.source.as_ref().filter(|_| guarantee.compares_with_whole()) {
+            if let Some(source) = rule.source.as_ref().filter(|_| guarantee.compares_with_table()) {
                 fail(classes, &mut failed, |class| guarantee.holds(class, source));
             }
             fail(classes, &mut failed, |class| guarantee.holds(class, &released));
@@ -204,7 +204,7 @@ impl Judge {
 
     /// The distribution of the rule's protected attribute over the rows that are left.
     fn released<const W: usize>(&self, set: &FrequencySet<W>, rule: &Rule, kept: &[bool]) -> Distribution {
-        let (Some(protect), true) = (rule.protect, rule.compares_with_whole()) else { return Distribution::default() };
+        let (Some(protect), true) = (rule.protect, rule.compares_with_table()) else { return Distribution::default() };
         let field = self.layout.field(protect);
         let mut counts = vec![0u64; self.cardinalities[protect]];
         for ((key, &count), _) in set.keys().iter().zip(set.counts()).zip(kept).filter(|(_, kept)| **kept) {
@@ -300,7 +300,7 @@ fn fail(classes: &ClassTable, failed: &mut [bool], holds: impl Fn(Class<'_>) -> 
     }
 }
 
-/// What one guarantee reaches over all classes.
+/// What one guarantee achieves over all classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Achieved {
     pub measures: Vec<Measure>,
@@ -310,12 +310,12 @@ pub struct Achieved {
 }
 
 fn achieved_by(guarantee: &dyn Guarantee, rule: &Rule, classes: &ClassTable, released: &Distribution) -> Achieved {
-    let source = rule.source.as_ref().filter(|_| guarantee.compares_with_whole());
+    let source = rule.source.as_ref().filter(|_| guarantee.compares_with_table());
     let occupied = (0..classes.rows.len()).filter(|&index| classes.rows[index] > 0);
     achieved_over(guarantee, source, released, occupied.map(|index| classes.class(index)))
 }
 
-/// What one guarantee reaches over some classes, against the released rows' distribution and, where there is one, the
+/// What one guarantee achieves over some classes, against the released rows' distribution and, where there is one, the
 /// source's.
 pub fn achieved_over<'c>(
     guarantee: &dyn Guarantee,
@@ -326,9 +326,9 @@ pub fn achieved_over<'c>(
     let mut achieved = Achieved { measures: Vec::new(), holds: true, failing_rows: 0 };
     for class in classes {
         let mut holds = true;
-        for whole in source.into_iter().chain([released]) {
-            holds &= guarantee.holds(class, whole);
-            let measures = guarantee.measure(class, whole);
+        for table in source.into_iter().chain([released]) {
+            holds &= guarantee.holds(class, table);
+            let measures = guarantee.measure(class, table);
             achieved.measures = if achieved.measures.is_empty() {
                 measures
             } else {
@@ -346,9 +346,9 @@ pub fn achieved_over<'c>(
 /// Leaves out the entries of fewer rows than needed.
 fn by_size<const W: usize>(set: &FrequencySet<W>, rows: u64) -> (u64, Vec<bool>) {
     let kept: Vec<bool> = set.counts().iter().map(|&count| u64::from(count) >= rows).collect();
-    (left_out(set, &kept), kept)
+    (suppressed_rows(set, &kept), kept)
 }
 
-fn left_out<const W: usize>(set: &FrequencySet<W>, kept: &[bool]) -> u64 {
+fn suppressed_rows<const W: usize>(set: &FrequencySet<W>, kept: &[bool]) -> u64 {
     set.counts().iter().zip(kept).filter(|(_, kept)| !**kept).map(|(&count, _)| u64::from(count)).sum()
 }

@@ -1,4 +1,4 @@
-//! What must hold: privacy models as guarantees over classes, the rules that ask for them, and how a table is judged.
+//! What must hold: privacy models as guarantees over classes, the rules that require them, and how a table is judged.
 
 pub mod distribution;
 pub mod guarantee;

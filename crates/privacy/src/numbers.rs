@@ -5,8 +5,8 @@
 //! of a column are integers in one unit, a power of ten, so that differences and comparisons with a threshold are exact.
 //! Nothing is rounded: a column whose values need more than [`DIGITS_MAX`] digits from the largest to the smallest unit is refused.
 //!
-//! A missing value is a value of its own: at no distance from other missing ones, out of reach of every number. Rows without
-//! a value thus are a crowd of their own, and learning that somebody's is missing counts as learning it.
+//! A missing value is a value of its own: at no distance from other missing ones, close to no number. Rows without
+//! a value are thus close to one another alone, and learning that somebody's is missing counts as learning it.
 
 use hedgerow_table::{Domain, InputError, Kind, Ratio, Values};
 

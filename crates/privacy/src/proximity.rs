@@ -1,4 +1,4 @@
-//! Which values of a protected attribute lie close to one another, worked out once for a whole domain.
+//! Which values of a protected attribute lie close to one another, worked out once for a domain.
 //!
 //! Values are coded in their order, so what is close to a value is a run of codes. With the run of every code at hand, a class
 //! is judged by its codes alone, in one pass over its values and without any arithmetic on numbers.
@@ -8,12 +8,12 @@ use crate::numbers::Numbers;
 /// For every number of a domain the first and the last code close to it. Both rise with the code. A code that is no
 /// number, such as that of a missing value, is close to itself alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reach {
+pub struct Proximity {
     first: Vec<u32>,
     last: Vec<u32>,
 }
 
-/// A stretch of values that count as one crowd, by the codes of its ends.
+/// An interval of close values, by the codes of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub first: u32,
@@ -21,10 +21,10 @@ pub struct Window {
     pub rows: u64,
 }
 
-impl Reach {
+impl Proximity {
     /// `close(center, other)` says whether `other` is close to `center`. What is close to a value must lie in a row around it, and
     /// both ends of the row must not fall as the value rises.
-    pub fn new(numbers: &Numbers, close: impl Fn(usize, usize) -> bool) -> Reach {
+    pub fn new(numbers: &Numbers, close: impl Fn(usize, usize) -> bool) -> Proximity {
         let present = numbers.len();
         let (mut first, mut last) = (Vec::with_capacity(present), Vec::with_capacity(present));
         let (mut low, mut high) = (0, 0);
@@ -39,7 +39,7 @@ impl Reach {
             first.push(low as u32);
             last.push(high as u32);
         }
-        Reach { first, last }
+        Proximity { first, last }
     }
 
     /// The last code close to this one.
@@ -55,15 +55,15 @@ impl Reach {
     /// largest number of rows in any window that is as long as close values may be apart: such a window can be
     /// moved up to the first value inside without losing any.
     pub fn windows<'a>(&'a self, values: &'a [(u32, u32)]) -> impl Iterator<Item = u64> + 'a {
-        let (mut end, mut crowd) = (0, 0u64);
+        let (mut end, mut close) = (0, 0u64);
         values.iter().map(move |&(code, count)| {
             let last = self.last(code);
             while let Some(&(_, rows)) = values.get(end).filter(|(code, _)| *code <= last) {
-                crowd += u64::from(rows);
+                close += u64::from(rows);
                 end += 1;
             }
-            let here = crowd;
-            crowd -= u64::from(count);
+            let here = close;
+            close -= u64::from(count);
             here
         })
     }
@@ -80,18 +80,18 @@ impl Reach {
 
     /// For every value of a class (ascending by code), the rows close to it on both sides, its own included.
     pub fn neighborhoods<'a>(&'a self, values: &'a [(u32, u32)]) -> impl Iterator<Item = u64> + 'a {
-        let (mut begin, mut end, mut crowd) = (0, 0, 0u64);
+        let (mut begin, mut end, mut close) = (0, 0, 0u64);
         values.iter().map(move |&(code, _)| {
             let (first, last) = (self.first(code), self.last(code));
             while let Some(&(_, rows)) = values.get(end).filter(|(code, _)| *code <= last) {
-                crowd += u64::from(rows);
+                close += u64::from(rows);
                 end += 1;
             }
             while values[begin].0 < first {
-                crowd -= u64::from(values[begin].1);
+                close -= u64::from(values[begin].1);
                 begin += 1;
             }
-            crowd
+            close
         })
     }
 }
@@ -103,11 +103,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fullest_window_is_told_by_its_ends() {
+    fn the_fullest_window_is_named_by_its_ends() {
         let domain = Domain::from_texts(&["490", "500", "510", "600", "1000"], true, None).unwrap().0;
         let numbers = Numbers::of(&domain).unwrap();
-        let reach = Reach::new(&numbers, numbers.apart_at_most(Ratio::integer(10), 2));
-        let window = |values| reach.fullest_window(values).map(|window| (window.first, window.last, window.rows));
+        let proximity = Proximity::new(&numbers, numbers.apart_at_most(Ratio::integer(10), 2));
+        let window = |values| proximity.fullest_window(values).map(|window| (window.first, window.last, window.rows));
         assert_eq!(window(&[(0, 1), (1, 1), (2, 1), (4, 1)]), Some((0, 2, 3)));
         assert_eq!(window(&[(0, 1), (1, 1), (3, 2)]), Some((0, 1, 2)), "the lowest of two");
         assert_eq!(window(&[(0, 1), (5, 2)]), Some((5, 5, 2)), "missing values");

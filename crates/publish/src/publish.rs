@@ -112,7 +112,7 @@ impl<'a> From<&'a Table> for Source<'a> {
 pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>) -> Result<Published, PublishError> {
     let started = Instant::now();
     // First, so that a long search is not lost to a destination that was never possible.
-    let staged = Staged::beside(&options.destination, options.overwrite)?;
+    let staged = Staged::next_to(&options.destination, options.overwrite)?;
     match policy.publish.method {
         Method::Anatomy => anatomy::refuse(policy)?,
         Method::Clone => cloning::refuse(policy)?,

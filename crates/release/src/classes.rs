@@ -1,7 +1,7 @@
 //! A released table as classes: what its cells cover, and how often each sensitive value occurs behind them. This is all
 //! that an adversary, an earlier publisher's successor or an auditor works with, however the release was made.
 //!
-//! A *class* is a set of cells with the rows that carry them; a *bucket* is what the sensitive values are told of. In a
+//! A *class* is a set of cells with the rows that carry them; a *bucket* is what the sensitive values are counted for. In a
 //! generalized table every class is a bucket of its own. In a bucketized one many classes share a bucket: the reader sees
 //! which quasi values are in it and which sensitive values, but not which belong together.
 
@@ -109,7 +109,7 @@ impl ReleasedClasses {
         labels.map(|(quasi, &label)| (quasi.name.as_str(), quasi.labels[label as usize].as_str())).collect()
     }
 
-    /// From cells told class after class, the rows of each class, and the bucket of each with the rows of every bucket.
+    /// From cells listed class after class, the rows of each class, and the bucket of each with the rows of every bucket.
     pub(crate) fn of_parts(
         name: &str,
         quasi: Vec<QuasiLabels>,
@@ -123,7 +123,7 @@ impl ReleasedClasses {
         ReleasedClasses { name: name.to_owned(), rows, quasi, cells, sizes, bucket_of, bucket_sizes, sensitive }
     }
 
-    /// The classes of a generalized table. `covers` tells what a label of an attribute stands for.
+    /// The classes of a generalized table. `covers` returns what a label of an attribute stands for.
     pub fn of_generalized(
         name: &str,
         table: &Table,

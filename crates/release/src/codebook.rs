@@ -8,7 +8,7 @@
 //! | everything (also an interval open at both ends) | one: `low`, `high` and `leaf` blank |
 //! | the missing value | one, all blank but the attribute |
 //!
-//! Labels are sorted, so that their order tells nothing about the order of the rows they were found in. Bounds are
+//! Labels are sorted, so that their order discloses nothing about the order of the rows they were found in. Bounds are
 //! read as integers, else dates, else floats; 20 and 20.0 are the same [`Bound`].
 
 use std::borrow::Cow;
@@ -47,7 +47,7 @@ impl Codebook {
     }
 
     /// Notes what a label covers; attributes keep the order in which they first appear. The same label may come again
-    /// with the same cover, but a reader could not tell two covers apart.
+    /// with the same cover, but a reader could not distinguish two covers.
     pub fn add(&mut self, attribute: &str, label: &Label) -> Result<(), TableError> {
         self.insert(attribute, &label.text, &label.cover)
     }

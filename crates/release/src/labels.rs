@@ -68,12 +68,12 @@ impl Labels {
         for (attribute, _) in &self.unexplained {
             *counts.entry(attribute).or_default() += 1;
         }
-        let mut told: Vec<String> = counts
+        let mut listed: Vec<String> = counts
             .into_iter()
             .map(|(attribute, count)| format!("{count} labels of `{attribute}` are not in its hierarchy file"))
             .collect();
-        told.sort_unstable();
-        told
+        listed.sort_unstable();
+        listed
     }
 }
 
@@ -140,7 +140,7 @@ fn interval(low: Bound, high: Bound, closed: bool) -> Option<Cover> {
     (low < high).then_some(Cover::Interval { low: Some(low), high: Some(high) })
 }
 
-/// The next whole number or day; of a real number the next one that a float can tell apart.
+/// The next whole number or day; of a real number the next one that a float can distinguish.
 fn after(bound: Bound) -> Option<Bound> {
     Some(match bound {
         Bound::Integer(value) => Bound::Integer(value.checked_add(1)?),

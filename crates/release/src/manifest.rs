@@ -1,4 +1,4 @@
-//! The manifest of a release: `datapackage.json`, a Frictionless Data Package with what Hedgerow promises beside it.
+//! The manifest of a release: `datapackage.json`, a Frictionless Data Package with what Hedgerow promises added.
 //!
 //! It says nothing that the released tables do not show, but for the counts that the contract names: no seed, path, host
 //! or time.
@@ -69,7 +69,7 @@ pub struct Promise {
     /// top.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub hierarchies: Map<String, Value>,
-    /// Of a cloned release: what it promises beside releases that nobody can see, and how its tables are read.
+    /// Of a cloned release: what it promises together with releases that nobody can see, and how its tables are read.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub cloning: Map<String, Value>,
     /// Of a decomposed release: what attackers are taken to know besides its tables.
@@ -88,7 +88,7 @@ pub struct KnownDependency {
     pub to: String,
 }
 
-/// One guarantee of one rule: what was asked and what was reached.
+/// One guarantee of one rule: what is required and what is achieved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     pub model: String,

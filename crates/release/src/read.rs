@@ -19,7 +19,7 @@ pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progr
         let hint = "a release holds its tables in its own directory; do not trust this one";
         return Err(TableError::input(place, "the manifest names a table outside of the release", hint));
     }
-    // Free to say which texts are missing, a manifest could make one class of labels that every reader tells apart.
+    // Free to say which texts are missing, a manifest could make one class of labels that every reader distinguishes.
     if resource.schema.missing_values != [""] {
         let problem = "the manifest counts other cells than empty ones as missing";
         let hint = "a release leaves a missing cell empty and says `\"missingValues\": [\"\"]`; do not trust this one";

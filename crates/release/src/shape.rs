@@ -1,4 +1,4 @@
-//! The kinds of releases, told by which tables the manifest lists and by nothing else: what a method calls itself says
+//! The kinds of releases, recognized by which tables the manifest lists and by nothing else: what a method calls itself says
 //! nothing about how its tables must be read.
 
 use std::path::Path;

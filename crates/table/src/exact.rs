@@ -103,7 +103,8 @@ fn scaled(significant: &str, decimals: i64) -> Result<Ratio, Inexact> {
     Ok(Ratio { numerator: number / divisor, denominator: denominator / divisor })
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+/// The greatest common divisor; of 0 and a number, that number.
+pub fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

@@ -21,7 +21,7 @@ pub use column::{Column, Table};
 pub use date_format::DateFormat;
 pub use domain::{Domain, Kind, Values};
 pub use error::{InputError, TableError};
-pub use exact::Ratio;
+pub use exact::{Ratio, gcd};
 pub use frequency::{Classes, FrequencySet, Layout, Recoding};
 pub use hierarchy::{Bound, Cover, DateUnit, Hierarchy, HierarchySpec, Label, Level};
 pub use progress::{NoProgress, Progress};

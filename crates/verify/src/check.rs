@@ -53,7 +53,7 @@ pub fn claim(model: &Model, know: &[String], protect: Option<&String>, achieved:
     }
 }
 
-/// What a table reaches.
+/// What a table achieves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     pub claims: Vec<Claim>,
@@ -68,7 +68,7 @@ impl Checked {
     }
 }
 
-/// Judges a table as it stands: nothing may be left out. `place` names the table in errors.
+/// Judges a table as it stands: nothing may be suppressed. `place` names the table in errors.
 pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: &str) -> Result<Checked, TableError> {
     let mut names: Vec<&str> = quasi.iter().map(String::as_str).collect();
     for name in rules.iter().flat_map(|rule| rule.know.iter().chain(&rule.protect)) {

@@ -79,20 +79,20 @@ pub fn refuse_other_values(
         let codes = release.classes.iter().flat_map(|(values, _)| values);
         let theirs: BTreeSet<&str> = codes.map(|&value| community.vocabulary[value as usize].as_str()).collect();
         let foreign: Vec<&str> = theirs.difference(&own).copied().collect();
-        // Rows that it left out may have had the only such values.
+        // Rows that it suppressed may have had the only such values.
         let lacking: Vec<&str> =
             if release.rows < rows { Vec::new() } else { own.difference(&theirs).copied().collect() };
         if foreign.is_empty() && lacking.is_empty() {
             continue;
         }
-        let mut told = Vec::new();
+        let mut differences = Vec::new();
         if !foreign.is_empty() {
-            told.push(format!("only it has {}", named(&foreign)));
+            differences.push(format!("only it has {}", named(&foreign)));
         }
         if !lacking.is_empty() {
-            told.push(format!("it lacks {}", named(&lacking)));
+            differences.push(format!("it lacks {}", named(&lacking)));
         }
-        let problem = format!("the values of `{protect}` are not those of the source: {}", told.join("; "));
+        let problem = format!("the values of `{protect}` are not those of the source: {}", differences.join("; "));
         let hint = "releases about the same people have the same values: write them alike, or leave the release out";
         return Err(TableError::input(release.name.clone(), problem, hint));
     }
@@ -117,17 +117,17 @@ fn sensitive_values(table: &ReleasedClasses, protect: &str) -> Option<Classes> {
     Some(classes)
 }
 
-/// The values that stand beside every combination of the other quasi attributes and the bucket; an error where a label stands
-/// for no list of values. `None` when the table does not have the attribute as one that is known.
+/// The values that occur with every combination of the other quasi attributes and the bucket; an error where a label covers
+/// no list of values. `None` when the table does not have the attribute as one that is known.
 fn known_values(table: &ReleasedClasses, protect: &str) -> Option<Result<Classes, String>> {
     let own = table.quasi.iter().position(|quasi| quasi.name == protect)?;
-    let mut beside: BTreeMap<(Vec<u32>, u32), (BTreeSet<String>, usize)> = BTreeMap::new();
+    let mut occurring: BTreeMap<(Vec<u32>, u32), (BTreeSet<String>, usize)> = BTreeMap::new();
     for class in 0..table.len() {
         let cells = table.cells(class);
         let others = cells.iter().enumerate().filter(|(index, _)| *index != own).map(|(_, &cell)| cell).collect();
         // In a generalized table every class is a bucket of its own, and says nothing beyond its cells.
         let bucket = if table.len() == table.buckets() { 0 } else { table.bucket_of[class] };
-        let values = beside.entry((others, bucket)).or_insert((BTreeSet::new(), class));
+        let values = occurring.entry((others, bucket)).or_insert((BTreeSet::new(), class));
         let label = cells[own] as usize;
         match &table.quasi[own].covers[label] {
             Cover::Point(_) => drop(values.0.insert(table.quasi[own].labels[label].clone())),
@@ -135,11 +135,11 @@ fn known_values(table: &ReleasedClasses, protect: &str) -> Option<Result<Classes
             Cover::Leaves(leaves) if leaves.iter().all(|leaf| !leaf.contains('*')) => {
                 values.0.extend(leaves.iter().cloned())
             }
-            _ => return Some(Err(format!("the release tells `{protect}` in ranges in its table `{}`", table.name))),
+            _ => return Some(Err(format!("the release has `{protect}` in ranges in its table `{}`", table.name))),
         }
     }
     let mut classes = Classes::new();
-    for (values, class) in beside.into_values() {
+    for (values, class) in occurring.into_values() {
         let mut cells = table.describe(class);
         cells.remove(own);
         classes.entry(values).or_insert_with(|| described(cells));
@@ -163,9 +163,9 @@ mod tests {
 
     use super::*;
 
-    /// One table has the diagnosis as what is hidden, the other beside the age, as what is known.
+    /// One table has the diagnosis as what is hidden, the other together with the age, as a quasi attribute.
     #[test]
-    fn a_sub_table_that_tells_the_attribute_beside_others_counts() {
+    fn a_sub_table_that_has_the_attribute_with_others_counts() {
         let table = |name: &str, rows: &[[&str; 2]], quasi: [&str; 1], sensitive: &[String]| {
             let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.to_vec()).collect();
             let table = Table::from_texts(&["age", "icd"], &rows);
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!((least.values, least.classes[1]), (vec!["cold"], ("six", "age `young`")));
         let ranges = table("two", &[["old", "*"], ["young", "*"]], ["age"], &[]);
         let refused = community(&[hidden, ranges]).unwrap_err().to_string();
-        assert!(refused.contains("tells `icd` in ranges in its table `two`"), "{refused}");
+        assert!(refused.contains("has `icd` in ranges in its table `two`"), "{refused}");
         assert!(community(&[]).is_err());
     }
 }

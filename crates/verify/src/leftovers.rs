@@ -1,7 +1,7 @@
-//! What a killed run leaves beside a destination, and how the next run to the same destination clears it away.
+//! What a killed run leaves next to a destination, and how the next run to the same destination clears it away.
 //!
 //! A release is built in `.NAME.partial-PID`; one that is being replaced waits in `.NAME.replaced-PID`. Both are gone at the
-//! end of a run, unless it was killed. Whether a process still runs is asked of `/proc`: where there is none, nothing is
+//! end of a run, unless it was killed. Whether a process still runs is looked up in `/proc`: where there is none, nothing is
 //! touched.
 
 use std::ffi::OsStr;

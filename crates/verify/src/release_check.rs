@@ -78,7 +78,7 @@ pub fn broken_claims(release: &Release) -> Vec<String> {
 
 const CROSS_RELEASE: &str = "cross-release-l-diversity";
 
-/// Whether the releases given are those that the guarantee was judged beside.
+/// Whether the releases given are those that the guarantee was judged with.
 fn other_releases(claims: &[&Claim], earlier: &[&Release]) -> Result<Vec<String>, TableError> {
     let mut given: Vec<&str> = earlier.iter().map(|release| release.digest()).collect::<Result<_, _>>()?;
     given.sort_unstable();
@@ -93,7 +93,7 @@ fn other_releases(claims: &[&Claim], earlier: &[&Release]) -> Result<Vec<String>
         let absent = listed.iter().filter(|digest| !given.contains(digest)).count();
         if absent > 0 {
             contradictions.push(format!(
-                "{absent} of {} releases that {CROSS_RELEASE} was judged beside are not among those given, or were changed",
+                "{absent} of {} releases that {CROSS_RELEASE} was judged with are not among those given, or were changed",
                 listed.len()
             ));
         }
@@ -148,7 +148,7 @@ fn rules_of(
 
 /// A tree over a domain from lists of a value and its labels up to the top; `None` when a value has no list or two, the
 /// lists differ in length, or they are no tree with one top. Values that never meet would be no distance apart, and every
-/// class would be close to the whole.
+/// class would be close to the table.
 pub fn tree_from_paths(domain: &Domain, paths: &Value) -> Option<Tree> {
     let mut of_value: HashMap<&str, Vec<&str>> = HashMap::new();
     for path in paths.as_array()? {
@@ -208,9 +208,9 @@ fn against_manifest(manifest: &Manifest, claims: &[&Claim], checked: &Checked) -
         if !claimed.holds || !same_numbers(&claimed.achieved, &found.achieved) {
             contradictions.push(format!(
                 "the manifest claims {} for {}, the table shows {}",
-                told(claimed),
+                numbers(claimed),
                 claimed.model,
-                told(found)
+                numbers(found)
             ));
         }
     }
@@ -235,12 +235,12 @@ fn same_numbers(claimed: &Map<String, Value>, found: &Map<String, Value>) -> boo
     claimed.len() == found.len() && found.iter().all(same)
 }
 
-fn told(claim: &Claim) -> String {
+fn numbers(claim: &Claim) -> String {
     let numbers = claim.achieved.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ");
     if claim.holds { numbers } else { format!("{numbers} (does not hold)") }
 }
 
-/// A file beside the tables could tell anything: a release holds what its manifest lists and nothing else.
+/// A further file could disclose anything: a release holds what its manifest lists and nothing else.
 fn files_without_mention(directory: &Path, manifest: &Manifest) -> Result<Vec<String>, TableError> {
     let always = [FILE_NAME, "codebook.csv"];
     let known = |name: &str| always.contains(&name) || manifest.resources.iter().any(|resource| resource.path == name);

@@ -1,4 +1,4 @@
-//! The gate: a release is built beside its destination, verified from the very bytes that will be published, and only
+//! The gate: a release is built next to its destination, verified from the very bytes that will be published, and only
 //! then moved into place. A [`Verified`] can be made in no other way, and nothing else can be placed.
 
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use crate::check::{Checked, NamedRule};
 use crate::kinds::judged;
 use crate::leftovers;
 
-/// A release under construction, in a directory of its own beside the destination. Removed when dropped.
+/// A release under construction, in a directory of its own next to the destination. Removed when dropped.
 #[derive(Debug)]
 pub struct Staged {
     directory: PathBuf,
@@ -40,10 +40,10 @@ pub enum VerifyError {
 
 impl Staged {
     /// Refuses a destination that exists, unless it may be overwritten and is a release (or empty).
-    pub fn beside(destination: &Path, overwrite: bool) -> Result<Staged, TableError> {
+    pub fn next_to(destination: &Path, overwrite: bool) -> Result<Staged, TableError> {
         let shown = destination.display().to_string();
         let Some(name) = destination.file_name() else {
-            let hint = "name a new directory, such as `-o release`";
+            let hint = "name a new directory";
             return Err(TableError::input(format!("`{shown}`"), "not a name for a directory", hint));
         };
         let parent = match destination.parent() {
@@ -52,7 +52,7 @@ impl Staged {
         };
         if !parent.is_dir() {
             let problem = format!("the directory {} does not exist", parent.display());
-            return Err(TableError::input(shown, problem, "create it first, or name another with -o"));
+            return Err(TableError::input(shown, problem, "create it first, or name another directory"));
         }
         leftovers::clear(parent, name);
         refuse_existing(destination, overwrite)?;
@@ -71,7 +71,7 @@ impl Staged {
     }
 
     /// Reads the released tables back as `manifest` lists them, judges them by the rules that `rules` binds to them, and
-    /// writes the manifest, completed by what they reach and by what `describe` adds.
+    /// writes the manifest, completed by what they achieve and by what `describe` adds.
     pub fn verify(
         self,
         manifest: Manifest,
@@ -107,14 +107,14 @@ fn refuse_existing(destination: &Path, overwrite: bool) -> Result<(), TableError
     let shown = destination.display().to_string();
     let Ok(found) = fs::symlink_metadata(destination) else { return Ok(()) };
     if !overwrite {
-        let hint = "name another directory with -o, or add --force to replace a release";
+        let hint = "name another directory, or allow that a release is replaced";
         return Err(TableError::input(shown, "exists already", hint));
     }
     // Other programs write data packages too, and keep sources in them.
     let is_release = Manifest::read(destination).is_ok();
     let is_empty = || fs::read_dir(destination).is_ok_and(|mut entries| entries.next().is_none());
     if !found.is_dir() || !(is_release || is_empty()) {
-        let hint = "--force replaces only a release or an empty directory; name another with -o";
+        let hint = "only a release or an empty directory can be replaced; name another directory";
         return Err(TableError::input(shown, "exists and is not a release", hint));
     }
     Ok(())

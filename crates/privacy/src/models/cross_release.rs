@@ -3,14 +3,14 @@
 //!
 //! Cheong, Wu, Wong: *Non-centralized distinct l-diversity*, 2012, definitions 2 to 4. Only the *sets* of values of the
 //! earlier classes matter, and of the intersections of one class from each release only the inclusion-minimal ones: what
-//! leaves l values beside a smaller set leaves them beside a larger one. These are kept as bit sets, once ([`Community`]);
+//! leaves l values together with a smaller set leaves them together with a larger one. These are kept as bit sets, once ([`Community`]);
 //! a class is tested against them, and the product of classes is never walked.
 //!
 //! Absorbing: a union holds every value of each part, so its intersection with a set only grows. A missing value is a
 //! value. Cost per class: one count of bits for each minimal set, fewest bits first.
 //!
 //! Worked example (the twelve people of the paper's table 1): age ≥40 {High, Middle, Low}, <40 {Middle, Low} was published.
-//! ZIP <20k {High, Low} leaves one value beside <40; ZIP * leaves two.
+//! ZIP <20k {High, Low} leaves one value together with <40; ZIP * leaves two.
 
 use std::sync::Arc;
 
@@ -167,7 +167,7 @@ impl CrossRelease {
         set
     }
 
-    /// The fewest values left beside any combination of earlier classes; with `enough`, any number of at least that
+    /// The fewest values left together with any combination of earlier classes; with `enough`, any number of at least that
     /// once it is certain.
     fn left(&self, class: Class<'_>, enough: Option<u64>) -> u64 {
         let set = self.set(class);
@@ -244,7 +244,7 @@ mod tests {
         let vocabulary = ["High", "Middle", "Low"].map(str::to_owned).to_vec();
         let community = Community::new(vocabulary, vec![release("age", &[&[0, 1, 2], &[1, 2]])]).unwrap();
         assert_eq!(community.minimal_sets(), 1);
-        assert_eq!(left(&community, &[0, 2]), (1, false), "ZIP below 20k beside age below 40 leaves Low");
+        assert_eq!(left(&community, &[0, 2]), (1, false), "ZIP below 20k with age below 40 leaves Low");
         assert_eq!(left(&community, &[0, 1, 2]), (2, true));
         let least = community.least().unwrap();
         assert_eq!((least.classes, least.values), (vec![("age", "class 1")], vec!["Middle", "Low"]));

@@ -1,8 +1,8 @@
-//! (δ,l)-diversity: at most 1/l of a class's protected values fit into one short stretch.
+//! (δ,l)-diversity: at most 1/l of a class's protected values fit into one short interval.
 //!
 //! Zare-Mirakabad: *(δ,l)-diversity: privacy preservation for publication numerical sensitive data*. The paper has two readings:
 //! - `window`: no interval of length 2δ holds more than 1/l of the rows, whether or not a value sits at its center. This is what
-//!   its algorithm (figure 3) computes and what its introduction asks for: {40, 60} says "about 50".
+//!   its algorithm (figure 3) computes and what its introduction requires: {40, 60} says "about 50".
 //! - `pairwise`: definition 5 as printed: for every value v at most 1/l of the rows have an interval [y − δ, y + δ] that overlaps
 //!   v's, which is `|y − v| ≤ 2δ`: absolute (2δ,l)-anonymity.
 //!
@@ -16,7 +16,7 @@ use hedgerow_table::Ratio;
 
 use crate::guarantee::Measure;
 use crate::numbers::Numbers;
-use crate::proximity::Reach;
+use crate::proximity::Proximity;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge, Reading};
 
 #[derive(Debug, Clone)]
@@ -25,14 +25,14 @@ pub struct DeltaL {
     l: Ratio,
     reading: Reading,
     /// Values at most 2δ apart are close.
-    reach: Reach,
+    proximity: Proximity,
 }
 
 impl DeltaL {
     pub fn new(model: &Model, numbers: &Numbers) -> Self {
         let Model::DeltaLDiversity { delta, l, reading } = *model else { unreachable!("dispatched by model") };
-        let reach = Reach::new(numbers, numbers.apart_at_most(delta, 2));
-        DeltaL { model: model.clone(), l, reading, reach }
+        let proximity = Proximity::new(numbers, numbers.apart_at_most(delta, 2));
+        DeltaL { model: model.clone(), l, reading, proximity }
     }
 }
 
@@ -52,24 +52,24 @@ impl Guarantee for DeltaL {
         Absorbing { rows: self.l.ceil(), distinct: self.l.ceil() }
     }
 
-    fn windows(&self) -> Option<&Reach> {
-        (self.reading == Reading::Window).then_some(&self.reach)
+    fn windows(&self) -> Option<&Proximity> {
+        (self.reading == Reading::Window).then_some(&self.proximity)
     }
 
     fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         let most = self.l.times_in(class.rows);
         match self.reading {
-            Reading::Window => self.reach.windows(class.values).all(|crowd| crowd <= most),
-            Reading::Pairwise => self.reach.neighborhoods(class.values).all(|crowd| crowd <= most),
+            Reading::Window => self.proximity.windows(class.values).all(|close| close <= most),
+            Reading::Pairwise => self.proximity.neighborhoods(class.values).all(|close| close <= most),
         }
     }
 
     fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
-        let crowd = match self.reading {
-            Reading::Window => self.reach.windows(class.values).max(),
-            Reading::Pairwise => self.reach.neighborhoods(class.values).max(),
+        let close = match self.reading {
+            Reading::Window => self.proximity.windows(class.values).max(),
+            Reading::Pairwise => self.proximity.neighborhoods(class.values).max(),
         };
-        vec![Measure::at_least("l", class.rows as f64 / crowd.unwrap_or(class.rows) as f64)]
+        vec![Measure::at_least("l", class.rows as f64 / close.unwrap_or(class.rows) as f64)]
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_of_one_tuple_reaches_1_and_no_more() {
+    fn a_class_of_one_tuple_achieves_1_and_no_more() {
         for reading in Reading::ALL {
             assert_eq!(measured(&model(15.0, 2.0, reading), &["40"]), 1.0);
             assert!(!holds_for(&model(15.0, 1.5, reading), &["40"]));

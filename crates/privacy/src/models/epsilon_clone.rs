@@ -1,12 +1,12 @@
 //! ε-clone: every class holds every protected value of the table, each with a share within ε of the table's.
 //!
 //! Baig, Li, Liu, Wang: *Cloning for privacy protection in multiple independent data publications*, 2011, definition 4. Whoever
-//! lays such a class beside another publisher's learns what the two distributions tell, and nothing from the class. Unlike
+//! combines such a class with another publisher's learns what the two distributions disclose, and nothing from the class. Unlike
 //! t-closeness it bounds every single value, and lets none be absent: an absent value is what a composition attack
-//! feeds on. Compared in integers, |count · N − whole · n| ≤ ε · n · N for a class of n rows in a table of N.
+//! feeds on. Compared in integers, |count · N − table · n| ≤ ε · n · N for a class of n rows in a table of N.
 //!
 //! Merging: the share of a value in a union lies between its shares in the parts, and what is in a part is in the union.
-//! Its absorbing core would be that all values are there, but how many these are is known only beside the table, so it
+//! Its absorbing core would be that all values are there, but how many these are is known only from the table, so it
 //! claims none. Time: the values of the table, for every class.
 
 use hedgerow_table::Ratio;
@@ -40,35 +40,35 @@ impl Guarantee for EpsilonClone {
         Absorbing { rows: 1, distinct: 1 }
     }
 
-    fn compares_with_whole(&self) -> bool {
+    fn compares_with_table(&self) -> bool {
         true
     }
 
-    fn holds(&self, class: Class<'_>, whole: &Distribution) -> bool {
-        let farthest = farthest(class, whole);
-        let all = u128::from(class.rows) * u128::from(whole.rows);
+    fn holds(&self, class: Class<'_>, table: &Distribution) -> bool {
+        let farthest = farthest(class, table);
+        let all = u128::from(class.rows) * u128::from(table.rows);
         // Both factors are below 2^64 and a table has fewer than 2^32 rows, so neither product overflows.
-        holds_every_value(class, whole)
+        holds_every_value(class, table)
             && farthest * u128::from(self.epsilon.denominator) <= u128::from(self.epsilon.numerator) * all
     }
 
-    fn measure(&self, class: Class<'_>, whole: &Distribution) -> Vec<Measure> {
-        let all = class.rows as f64 * whole.rows as f64;
-        let absent = if holds_every_value(class, whole) { 0.0 } else { 1.0 };
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure> {
+        let all = class.rows as f64 * table.rows as f64;
+        let absent = if holds_every_value(class, table) { 0.0 } else { 1.0 };
         // A class that lacks a value is no clone at any ε.
-        vec![Measure::at_most("epsilon", if absent > 0.0 { 1.0 } else { farthest(class, whole) as f64 / all })]
+        vec![Measure::at_most("epsilon", if absent > 0.0 { 1.0 } else { farthest(class, table) as f64 / all })]
     }
 }
 
-fn holds_every_value(class: Class<'_>, whole: &Distribution) -> bool {
-    class.values.len() >= whole.distinct()
+fn holds_every_value(class: Class<'_>, table: &Distribution) -> bool {
+    class.values.len() >= table.distinct()
 }
 
-/// The largest |count · N − whole · n|.
-fn farthest(class: Class<'_>, whole: &Distribution) -> u128 {
+/// The largest |count · N − table · n|.
+fn farthest(class: Class<'_>, table: &Distribution) -> u128 {
     let mut own = class.values.iter().peekable();
     let mut farthest = 0;
-    for (code, &there) in whole.counts.iter().enumerate() {
+    for (code, &there) in table.counts.iter().enumerate() {
         let here = match own.peek() {
             Some(&&(next, count)) if next as usize == code => {
                 own.next();
@@ -76,7 +76,7 @@ fn farthest(class: Class<'_>, whole: &Distribution) -> u128 {
             }
             _ => 0,
         };
-        let (mine, theirs) = (u128::from(here) * u128::from(whole.rows), u128::from(there) * u128::from(class.rows));
+        let (mine, theirs) = (u128::from(here) * u128::from(table.rows), u128::from(there) * u128::from(class.rows));
         farthest = farthest.max(mine.abs_diff(theirs));
     }
     farthest
@@ -94,23 +94,23 @@ mod tests {
     /// L's or J's: |2/6 − 5/19| = 8/114.
     #[test]
     fn the_classes_of_hospital_3_are_within_seven_hundredths() {
-        let whole = Distribution::new(vec![7, 3, 5, 4], None);
+        let table = Distribution::new(vec![7, 3, 5, 4], None);
         let values = [(0, 2), (1, 1), (2, 2), (3, 1)];
         let class = Class { rows: 6, values: &values };
-        assert!((epsilon(0.1).measure(class, &whole)[0].value - 8.0 / 114.0).abs() < 1e-15);
-        assert!(epsilon(0.0702).holds(class, &whole));
-        assert!(!epsilon(0.07).holds(class, &whole), "the paper rounds 0.0702 to 0.07");
+        assert!((epsilon(0.1).measure(class, &table)[0].value - 8.0 / 114.0).abs() < 1e-15);
+        assert!(epsilon(0.0702).holds(class, &table));
+        assert!(!epsilon(0.07).holds(class, &table), "the paper rounds 0.0702 to 0.07");
     }
 
     #[test]
     fn a_class_without_one_of_the_values_is_no_clone() {
-        let whole = Distribution::new(vec![1000, 1], None);
+        let table = Distribution::new(vec![1000, 1], None);
         let class = Class { rows: 100, values: &[(0, 100)] };
-        assert!(!epsilon(0.5).holds(class, &whole), "though its shares differ by a thousandth");
-        assert_eq!(epsilon(0.5).measure(class, &whole)[0].value, 1.0);
+        assert!(!epsilon(0.5).holds(class, &table), "though its shares differ by a thousandth");
+        assert_eq!(epsilon(0.5).measure(class, &table)[0].value, 1.0);
         let both = Class { rows: 100, values: &[(0, 99), (1, 1)] };
-        assert!(epsilon(0.01).holds(both, &whole));
-        assert!(!epsilon(0.0).holds(both, &whole));
-        assert!(epsilon(0.0).holds(Class { rows: 1001, values: &[(0, 1000), (1, 1)] }, &whole));
+        assert!(epsilon(0.01).holds(both, &table));
+        assert!(!epsilon(0.0).holds(both, &table));
+        assert!(epsilon(0.0).holds(Class { rows: 1001, values: &[(0, 1000), (1, 1)] }, &table));
     }
 }

@@ -3,35 +3,35 @@
 //! Li, Tao, Xiao: *Preservation of proximity privacy in publishing numerical sensitive data*, 2008. Absolute: `|y − x| ≤ ε`.
 //! Relative: `|y − x| ≤ ε·|x|` with ε from 0 to 1; the size of x and not x itself, so that it also speaks of negative numbers. Dates
 //! are compared absolutely only, in days: a share of a date would depend on where days are counted from.
-//! One pass over the class's values. Worked example: {40, 60} holds for ε = 15, m = 2; {40, 50, 60} reaches m = 1 only.
+//! One pass over the class's values. Worked example: {40, 60} holds for ε = 15, m = 2; {40, 50, 60} achieves m = 1 only.
 //!
-//! Neither absorbing nor merging: {40, 60} and {50, 80} hold for ε = 15, m = 2, and in their union 50 has three of four within
-//! reach. Absorbing core: every value is close to itself, so no value may exceed 1/m of the rows, and at least ⌈m⌉ values occur.
+//! Neither absorbing nor merging: {40, 60} and {50, 80} hold for ε = 15, m = 2, and in their union 50 has three of four
+//! close to it. Absorbing core: every value is close to itself, so no value may exceed 1/m of the rows, and at least ⌈m⌉ values occur.
 
 use hedgerow_table::Ratio;
 
 use crate::guarantee::Measure;
 use crate::numbers::Numbers;
-use crate::proximity::Reach;
+use crate::proximity::Proximity;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
 pub struct EpsilonM {
     model: Model,
     m: Ratio,
-    reach: Reach,
+    proximity: Proximity,
 }
 
 impl EpsilonM {
     pub fn new(model: &Model, numbers: &Numbers) -> Self {
         let Model::EpsilonMAnonymity { epsilon, m, relative } = *model else { unreachable!("dispatched by model") };
-        let reach = if relative {
+        let proximity = if relative {
             // For ε ≤ 1, both x − ε|x| and x + ε|x| rise with x.
-            Reach::new(numbers, numbers.apart_at_most_share(epsilon))
+            Proximity::new(numbers, numbers.apart_at_most_share(epsilon))
         } else {
-            Reach::new(numbers, numbers.apart_at_most(epsilon, 1))
+            Proximity::new(numbers, numbers.apart_at_most(epsilon, 1))
         };
-        EpsilonM { model: model.clone(), m, reach }
+        EpsilonM { model: model.clone(), m, proximity }
     }
 }
 
@@ -50,12 +50,12 @@ impl Guarantee for EpsilonM {
 
     fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {
         let most = self.m.times_in(class.rows);
-        self.reach.neighborhoods(class.values).all(|crowd| crowd <= most)
+        self.proximity.neighborhoods(class.values).all(|close| close <= most)
     }
 
     fn measure(&self, class: Class<'_>, _: &Distribution) -> Vec<Measure> {
-        let crowd = self.reach.neighborhoods(class.values).max().unwrap_or(class.rows);
-        vec![Measure::at_least("m", class.rows as f64 / crowd as f64)]
+        let close = self.proximity.neighborhoods(class.values).max().unwrap_or(class.rows);
+        vec![Measure::at_least("m", class.rows as f64 / close as f64)]
     }
 }
 
@@ -77,11 +77,11 @@ mod tests {
         assert_eq!(measured(&fifteen, &["40", "60"]), 2.0);
         assert_eq!(measured(&fifteen, &["40", "50", "60"]), 1.0);
         assert!(holds_for(&fifteen, &["40", "60"]) && holds_for(&fifteen, &["50", "80"]));
-        assert!(!holds_for(&fifteen, &["40", "50", "60", "80"]), "50 has 40 and 60 within reach");
+        assert!(!holds_for(&fifteen, &["40", "50", "60", "80"]), "50 is close to 40 and 60");
     }
 
     #[test]
-    fn relative_reach_grows_with_the_value_and_knows_negative_ones() {
+    fn relative_proximity_grows_with_the_value_and_knows_negative_ones() {
         let tenth = model(0.1, 2.0, true);
         assert!(!holds_for(&tenth, &["100", "110"]), "110 is ten away from 100");
         assert!(holds_for(&tenth, &["100", "111.2"]), "111.2 reaches down to 100.08");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_values_are_a_crowd_of_their_own() {
+    fn missing_values_are_close_to_one_another_alone() {
         let wide = model(1000.0, 2.0, false);
         assert!(holds_for(&wide, &["1", ""]));
         assert!(!holds_for(&wide, &["1", "2", ""]));

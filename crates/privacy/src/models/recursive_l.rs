@@ -1,4 +1,4 @@
-//! Recursive (c,l)-diversity: the most frequent protected value is not too frequent beside the rare ones.
+//! Recursive (c,l)-diversity: the most frequent protected value is not too frequent compared with the rare ones.
 //!
 //! Machanavajjhala et al. 2007, definition 4.3: with counts r₁ ≥ r₂ ≥ … ≥ rₘ, `r₁ < c·(rₗ + … + rₘ)`, strictly. A class
 //! with fewer than l values has an empty tail and fails.

@@ -1,4 +1,4 @@
-//! t-closeness: in every class the protected values are distributed nearly as in the whole table, at an earth mover's
+//! t-closeness: in every class the protected values are distributed nearly as in the table, at an earth mover's
 //! distance of at most t.
 //!
 //! Li, Li, Venkatasubramanian: *t-closeness: privacy beyond k-anonymity and l-diversity*, 2007, section 4. All three ground
@@ -36,12 +36,12 @@ impl TCloseness {
         TCloseness { model: model.clone(), t, distance, tree }
     }
 
-    fn distance(&self, class: Class<'_>, whole: &Distribution) -> Fraction {
+    fn distance(&self, class: Class<'_>, table: &Distribution) -> Fraction {
         match self.distance {
-            Distance::Equal => equal(class, whole),
-            Distance::Ordered => ordered(class, whole),
+            Distance::Equal => equal(class, table),
+            Distance::Ordered => ordered(class, table),
             Distance::Hierarchical => match &self.tree {
-                Some(tree) => hierarchical(class, whole, &tree.levels),
+                Some(tree) => hierarchical(class, table, &tree.levels),
                 // Nothing is close where no distance is known.
                 None => Fraction { above: 1, below: 1 },
             },
@@ -62,12 +62,12 @@ impl Guarantee for TCloseness {
         Absorbing { rows: 1, distinct: 0 }
     }
 
-    fn compares_with_whole(&self) -> bool {
+    fn compares_with_table(&self) -> bool {
         true
     }
 
-    fn holds(&self, class: Class<'_>, whole: &Distribution) -> bool {
-        let distance = self.distance(class, whole);
+    fn holds(&self, class: Class<'_>, table: &Distribution) -> bool {
+        let distance = self.distance(class, table);
         let left = distance.above.checked_mul(u128::from(self.t.denominator));
         let right = distance.below.checked_mul(u128::from(self.t.numerator));
         match (left, right) {
@@ -77,30 +77,30 @@ impl Guarantee for TCloseness {
         }
     }
 
-    fn measure(&self, class: Class<'_>, whole: &Distribution) -> Vec<Measure> {
-        let distance = self.distance(class, whole);
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure> {
+        let distance = self.distance(class, table);
         vec![Measure::at_most("t", distance.above as f64 / distance.below as f64)]
     }
 }
 
 /// n·N, the unit in which pᵢ − qᵢ is an integer.
-fn unit(class: Class<'_>, whole: &Distribution) -> u128 {
-    u128::from(class.rows) * u128::from(whole.rows)
+fn unit(class: Class<'_>, table: &Distribution) -> u128 {
+    u128::from(class.rows) * u128::from(table.rows)
 }
 
-fn equal(class: Class<'_>, whole: &Distribution) -> Fraction {
-    let (n, rows) = (u128::from(class.rows), u128::from(whole.rows));
-    // A value that the class lacks adds its whole share; start as if all were lacking and correct the others.
-    let mut sum = unit(class, whole);
+fn equal(class: Class<'_>, table: &Distribution) -> Fraction {
+    let (n, rows) = (u128::from(class.rows), u128::from(table.rows));
+    // A value that the class lacks adds its full share; start as if all were lacking and correct the others.
+    let mut sum = unit(class, table);
     for &(code, count) in class.values {
-        let expected = u128::from(whole.counts[code as usize]) * n;
+        let expected = u128::from(table.counts[code as usize]) * n;
         sum = sum - expected + expected.abs_diff(u128::from(count) * rows);
     }
-    Fraction { above: sum, below: 2 * unit(class, whole) }
+    Fraction { above: sum, below: 2 * unit(class, table) }
 }
 
-fn ordered(class: Class<'_>, whole: &Distribution) -> Fraction {
-    let values = whole.distinct();
+fn ordered(class: Class<'_>, table: &Distribution) -> Fraction {
+    let values = table.distinct();
     if values < 2 {
         return Fraction { above: 0, below: 1 };
     }
@@ -108,27 +108,27 @@ fn ordered(class: Class<'_>, whole: &Distribution) -> Fraction {
     let mut seen = 0u128;
     let mut from = 0usize;
     for &(code, count) in class.values {
-        let at = whole.rank[code as usize] as usize;
-        sum += spread(class, whole, seen, from, at);
+        let at = table.rank[code as usize] as usize;
+        sum += spread(class, table, seen, from, at);
         seen += u128::from(count);
         from = at;
     }
-    sum += spread(class, whole, seen, from, values);
-    Fraction { above: sum, below: (values as u128 - 1) * unit(class, whole) }
+    sum += spread(class, table, seen, from, values);
+    Fraction { above: sum, below: (values as u128 - 1) * unit(class, table) }
 }
 
 /// Σ |seen·N − n·cumulative| over the ranks `from..to`, between which the class has no value, so that `seen` stands
 /// still while the table's cumulation rises: below a turning point the terms are positive, above it negative.
-fn spread(class: Class<'_>, whole: &Distribution, seen: u128, from: usize, to: usize) -> u128 {
-    let (n, level) = (u128::from(class.rows), seen * u128::from(whole.rows));
-    let turn = from + whole.cumulative[from..to].partition_point(|&q| n * u128::from(q) <= level);
-    let below = level * (turn - from) as u128 - n * (whole.cumulative_sums[turn] - whole.cumulative_sums[from]);
-    let above = n * (whole.cumulative_sums[to] - whole.cumulative_sums[turn]) - level * (to - turn) as u128;
+fn spread(class: Class<'_>, table: &Distribution, seen: u128, from: usize, to: usize) -> u128 {
+    let (n, level) = (u128::from(class.rows), seen * u128::from(table.rows));
+    let turn = from + table.cumulative[from..to].partition_point(|&q| n * u128::from(q) <= level);
+    let below = level * (turn - from) as u128 - n * (table.cumulative_sums[turn] - table.cumulative_sums[from]);
+    let above = n * (table.cumulative_sums[to] - table.cumulative_sums[turn]) - level * (to - turn) as u128;
     below + above
 }
 
-fn hierarchical(class: Class<'_>, whole: &Distribution, levels: &[Vec<u32>]) -> Fraction {
-    let (n, rows) = (i128::from(class.rows), i128::from(whole.rows));
+fn hierarchical(class: Class<'_>, table: &Distribution, levels: &[Vec<u32>]) -> Fraction {
+    let (n, rows) = (i128::from(class.rows), i128::from(table.rows));
     let mut sum = 0u128;
     // The nodes of the level below that hold rows of the class: representative code, rows in the class, surplus.
     let mut nodes: Vec<(u32, i128, i128)> = class
@@ -136,7 +136,7 @@ fn hierarchical(class: Class<'_>, whole: &Distribution, levels: &[Vec<u32>]) -> 
         .iter()
         .map(|&(code, count)| {
             let count = i128::from(count);
-            (code, count, count * rows - i128::from(whole.counts[code as usize]) * n)
+            (code, count, count * rows - i128::from(table.counts[code as usize]) * n)
         })
         .collect();
     for (height, above) in levels.iter().enumerate() {
@@ -147,14 +147,14 @@ fn hierarchical(class: Class<'_>, whole: &Distribution, levels: &[Vec<u32>]) -> 
             let count: i128 = siblings.iter().map(|sibling| sibling.1).sum();
             let surplus: i128 = siblings.iter().map(|sibling| sibling.2.max(0)).sum();
             // Children without rows of the class only lack; what all children lack follows from the node's own balance.
-            let balance = count * rows - i128::from(whole.nodes[height][node as usize]) * n;
+            let balance = count * rows - i128::from(table.nodes[height][node as usize]) * n;
             let deficit = surplus - balance;
             sum += (height as u128 + 1) * surplus.min(deficit) as u128;
             merged.push((siblings[0].0, count, balance));
         }
         nodes = merged;
     }
-    Fraction { above: sum, below: (levels.len() as u128).max(1) * unit(class, whole) }
+    Fraction { above: sum, below: (levels.len() as u128).max(1) * unit(class, table) }
 }
 
 #[cfg(test)]
@@ -166,19 +166,19 @@ mod tests {
         (counts.iter().sum(), values)
     }
 
-    fn t_of(distance: Distance, class: &[u64], whole: &[u64], tree: Option<Tree>) -> f64 {
+    fn t_of(distance: Distance, class: &[u64], table: &[u64], tree: Option<Tree>) -> f64 {
         let model = Model::TCloseness { t: Ratio::ZERO, distance };
         let (rows, values) = class_of(class);
-        let whole = Distribution::new(whole.to_vec(), tree.as_ref());
-        TCloseness::new(&model, tree).measure(Class { rows, values: &values }, &whole)[0].value
+        let table = Distribution::new(table.to_vec(), tree.as_ref());
+        TCloseness::new(&model, tree).measure(Class { rows, values: &values }, &table)[0].value
     }
 
     /// Li et al., example of section 4.3: salaries 3k…11k, one of each; classes {3,4,5} and {6,8,11}.
     #[test]
     fn the_salaries_of_the_paper() {
-        let whole = [1; 9];
-        let low = t_of(Distance::Ordered, &[1, 1, 1, 0, 0, 0, 0, 0, 0], &whole, None);
-        let spread = t_of(Distance::Ordered, &[0, 0, 0, 1, 0, 1, 0, 0, 1], &whole, None);
+        let table = [1; 9];
+        let low = t_of(Distance::Ordered, &[1, 1, 1, 0, 0, 0, 0, 0, 0], &table, None);
+        let spread = t_of(Distance::Ordered, &[0, 0, 0, 1, 0, 1, 0, 0, 1], &table, None);
         assert!((low - 0.375).abs() < 1e-12, "{low}");
         assert!((spread - 0.167).abs() < 1e-3, "{spread}");
     }
@@ -191,8 +191,8 @@ mod tests {
         for seed in 0..3000u64 {
             let mut rng = StdRng::seed_from_u64(seed);
             let m = rng.random_range(1..7usize);
-            let whole: Vec<u64> = (0..m).map(|_| rng.random_range(0..6)).collect();
-            let class: Vec<u64> = whole.iter().map(|&c| rng.random_range(0..=c)).collect();
+            let table: Vec<u64> = (0..m).map(|_| rng.random_range(0..6)).collect();
+            let class: Vec<u64> = table.iter().map(|&c| rng.random_range(0..=c)).collect();
             if class.iter().sum::<u64>() == 0 {
                 continue;
             }
@@ -202,9 +202,9 @@ mod tests {
                 let sum: u64 = counts.iter().sum();
                 counts.iter().map(|&c| c as f64 / sum as f64).collect()
             };
-            let (p, q) = (share(&class), share(&whole));
+            let (p, q) = (share(&class), share(&table));
             let by_equal: f64 = p.iter().zip(&q).map(|(p, q)| (p - q).abs()).sum::<f64>() / 2.0;
-            let occurring: Vec<usize> = (0..m).filter(|&i| whole[i] > 0).collect();
+            let occurring: Vec<usize> = (0..m).filter(|&i| table[i] > 0).collect();
             let mut cumulated = 0.0;
             let mut by_order = 0.0;
             for &i in &occurring {
@@ -226,7 +226,7 @@ mod tests {
             for (distance, expected) in
                 [(Distance::Equal, by_equal), (Distance::Ordered, by_order), (Distance::Hierarchical, by_tree)]
             {
-                let got = t_of(distance, &class, &whole, Some(tree.clone()));
+                let got = t_of(distance, &class, &table, Some(tree.clone()));
                 assert!((got - expected).abs() < 1e-12, "seed {seed}, {distance:?}: {got} is not {expected}");
             }
         }
@@ -235,16 +235,16 @@ mod tests {
     #[test]
     fn without_a_hierarchy_no_class_is_close() {
         let model = Model::TCloseness { t: Ratio::from_decimal(0.9).unwrap(), distance: Distance::Hierarchical };
-        let whole = Distribution::new(vec![5, 5], None);
-        assert!(!TCloseness::new(&model, None).holds(Class { rows: 5, values: &[(0, 5)] }, &whole));
+        let table = Distribution::new(vec![5, 5], None);
+        assert!(!TCloseness::new(&model, None).holds(Class { rows: 5, values: &[(0, 5)] }, &table));
     }
 
     #[test]
     fn the_threshold_itself_holds() {
         let model = Model::TCloseness { t: Ratio::from_decimal(0.3).unwrap(), distance: Distance::Equal };
-        let whole = Distribution::new(vec![5, 5], None);
+        let table = Distribution::new(vec![5, 5], None);
         let t = TCloseness::new(&model, None);
-        assert!(t.holds(Class { rows: 5, values: &[(0, 4), (1, 1)] }, &whole), "0.8 - 0.5 is 0.3");
-        assert!(!t.holds(Class { rows: 6, values: &[(0, 5), (1, 1)] }, &whole));
+        assert!(t.holds(Class { rows: 5, values: &[(0, 4), (1, 1)] }, &table), "0.8 - 0.5 is 0.3");
+        assert!(!t.holds(Class { rows: 6, values: &[(0, 5), (1, 1)] }, &table));
     }
 }

@@ -27,7 +27,7 @@ pub struct Added {
 }
 
 /// Chains of dependencies with several attributes on the left can add very many combinations; beyond these the weaker ones
-/// are not told. [`super::standings`] does not rest on them.
+/// are not listed. [`super::standings`] does not rest on them.
 const ADDED_MAX: usize = 1024;
 
 /// All attributes that follow from some by the dependencies.

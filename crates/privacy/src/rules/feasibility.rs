@@ -14,7 +14,7 @@ pub struct Feasibility {
     pub most: u64,
     /// Different values or combinations.
     pub distinct: u64,
-    /// The positions of the models, among those given, that the whole table breaks.
+    /// The positions of the models, among those given, that the table breaks.
     pub broken: Vec<usize>,
 }
 
@@ -29,14 +29,14 @@ impl Feasibility {
     }
 }
 
-/// Judges the whole table as one class. `columns` are those of the protected combination.
+/// Judges the table as one class. `columns` are those of the protected combination.
 pub fn feasibility(columns: &[&Codes], rows: usize, require: &[Model]) -> Feasibility {
     let counts = combination_counts(columns, rows);
     let values: Vec<(u32, u32)> = counts.iter().enumerate().map(|(code, &count)| (code as u32, count)).collect();
-    let whole = Distribution::new(counts.iter().map(|&count| u64::from(count)).collect(), None);
+    let table = Distribution::new(counts.iter().map(|&count| u64::from(count)).collect(), None);
     let class = Class { rows: rows as u64, values: &values };
     let keeps = |model: &Model| {
-        rows > 0 && models::guarantee(model, &Context::default()).is_ok_and(|kept| kept.holds(class, &whole))
+        rows > 0 && models::guarantee(model, &Context::default()).is_ok_and(|kept| kept.holds(class, &table))
     };
     Feasibility {
         rows: rows as u64,
@@ -74,8 +74,8 @@ mod tests {
     #[test]
     fn a_value_that_most_rows_carry_cannot_be_protected() {
         let disease = Codes::from_iter(3, [0, 0, 0, 1, 2]);
-        let asked = [Model::FrequencyLDiversity { l: Ratio::integer(2) }, Model::DistinctLDiversity { l: 3 }];
-        let found = feasibility(&[&disease], 5, &asked);
+        let required = [Model::FrequencyLDiversity { l: Ratio::integer(2) }, Model::DistinctLDiversity { l: 3 }];
+        let found = feasibility(&[&disease], 5, &required);
         assert_eq!(found, Feasibility { rows: 5, most: 3, distinct: 3, broken: vec![0] });
         assert!(found.l_max() < 2.0);
     }
@@ -83,10 +83,10 @@ mod tests {
     #[test]
     fn a_combination_may_be_protected_where_its_parts_are_not() {
         let (one, other) = (Codes::from_iter(2, [0, 0, 0, 1]), Codes::from_iter(2, [0, 1, 1, 1]));
-        let asked = [Model::FrequencyLDiversity { l: Ratio::integer(2) }];
-        assert!(!feasibility(&[&one], 4, &asked).holds());
-        assert!(!feasibility(&[&other], 4, &asked).holds());
-        assert!(feasibility(&[&one, &other], 4, &asked).holds());
+        let required = [Model::FrequencyLDiversity { l: Ratio::integer(2) }];
+        assert!(!feasibility(&[&one], 4, &required).holds());
+        assert!(!feasibility(&[&other], 4, &required).holds());
+        assert!(feasibility(&[&one, &other], 4, &required).holds());
     }
 
     #[test]

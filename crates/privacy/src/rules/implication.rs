@@ -35,10 +35,9 @@ impl Rule {
     pub(super) fn is_met_by(&self, protect: AttributeSet, given: &[Model]) -> bool {
         let apart = self.protect != protect;
         protect.is_subset(self.protect)
-            && self
-                .require
-                .iter()
-                .all(|asked| given.iter().any(|given| implies(given, asked)) && (!apart || survives_combination(asked)))
+            && self.require.iter().all(|required| {
+                given.iter().any(|given| implies(given, required)) && (!apart || survives_combination(required))
+            })
     }
 }
 
@@ -59,7 +58,7 @@ pub fn reduce(rules: &[Rule]) -> Reduced {
 }
 
 /// Whether a combination of attributes keeps the guarantee whenever one of them does: counting values, shares and entropy
-/// can only gain from a finer distribution. A distance from the whole, and shares of named values, need not.
+/// can only gain from a finer distribution. A distance from the table's distribution, and shares of named values, need not.
 fn survives_combination(model: &Model) -> bool {
     matches!(
         model,
@@ -67,29 +66,31 @@ fn survives_combination(model: &Model) -> bool {
     )
 }
 
-/// Whether every class that keeps `given` keeps `asked`.
-fn implies(given: &Model, asked: &Model) -> bool {
+/// Whether every class that keeps `given` keeps `required`.
+fn implies(given: &Model, required: &Model) -> bool {
     let at_least = |one: Ratio, other: Ratio| {
         u128::from(one.numerator) * u128::from(other.denominator)
             >= u128::from(other.numerator) * u128::from(one.denominator)
     };
-    match (given, asked) {
-        (Model::KAnonymity { k: given }, Model::KAnonymity { k: asked }) => given >= asked,
-        (Model::DistinctLDiversity { l: given }, Model::DistinctLDiversity { l: asked }) => given >= asked,
+    match (given, required) {
+        (Model::KAnonymity { k: given }, Model::KAnonymity { k: required }) => given >= required,
+        (Model::DistinctLDiversity { l: given }, Model::DistinctLDiversity { l: required }) => given >= required,
         // The largest share is at most 1/l, so the entropy is at least log l, and at least ⌈l⌉ values occur.
         (
             Model::FrequencyLDiversity { l: given },
-            Model::FrequencyLDiversity { l: asked } | Model::EntropyLDiversity { l: asked },
+            Model::FrequencyLDiversity { l: required } | Model::EntropyLDiversity { l: required },
         )
-        | (Model::EntropyLDiversity { l: given }, Model::EntropyLDiversity { l: asked }) => at_least(*given, *asked),
+        | (Model::EntropyLDiversity { l: given }, Model::EntropyLDiversity { l: required }) => {
+            at_least(*given, *required)
+        }
         (
             Model::FrequencyLDiversity { l: given } | Model::EntropyLDiversity { l: given },
-            Model::DistinctLDiversity { l: asked },
-        ) => given.ceil() >= *asked,
-        (Model::TCloseness { t: given, distance: by }, Model::TCloseness { t: asked, distance }) => {
-            by == distance && at_least(*asked, *given)
+            Model::DistinctLDiversity { l: required },
+        ) => given.ceil() >= *required,
+        (Model::TCloseness { t: given, distance: by }, Model::TCloseness { t: required, distance }) => {
+            by == distance && at_least(*required, *given)
         }
-        (given, asked) => given == asked,
+        (given, required) => given == required,
     }
 }
 

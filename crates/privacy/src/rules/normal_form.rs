@@ -163,17 +163,18 @@ mod tests {
         attributes.iter().copied().collect()
     }
 
-    fn asked() -> Vec<Model> {
+    fn required() -> Vec<Model> {
         vec![Model::DistinctLDiversity { l: 2 }]
     }
 
     fn rules() -> Vec<Rule> {
-        let rule = |know: &[usize], protect| Rule { know: set(know), protect: set(&[protect]), require: asked() };
+        let rule = |know: &[usize], protect| Rule { know: set(know), protect: set(&[protect]), require: required() };
         vec![rule(&[AGE, ICD], RACE), rule(&[GENDER, ICD], ZIPCODE), rule(&[HOSPITAL, RACE], ZIPCODE)]
     }
 
     fn table(attributes: &[usize], guard: Option<(&[usize], usize)>) -> Schema {
-        let guard = guard.map(|(know, protect)| Guard { know: set(know), protect: set(&[protect]), require: asked() });
+        let guard =
+            guard.map(|(know, protect)| Guard { know: set(know), protect: set(&[protect]), require: required() });
         Schema { attributes: set(attributes), guards: guard.into_iter().collect() }
     }
 
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn one_hidden_attribute_hides_a_combination() {
-        let both = [Rule { know: set(&[AGE]), protect: set(&[RACE, ZIPCODE]), require: asked() }];
+        let both = [Rule { know: set(&[AGE]), protect: set(&[RACE, ZIPCODE]), require: required() }];
         let schemas = [table(&[AGE, RACE], None), table(&[ZIPCODE], None)];
         assert_eq!(standings(&both, &schemas), [Standing::NotReachable]);
         let guarded = [table(&[AGE, RACE], None), table(&[AGE, ZIPCODE], Some((&[AGE], ZIPCODE)))];

@@ -64,14 +64,14 @@ fn everything_from_which_the_protected_follows_is_protected_and_nothing_else() {
         let known: Vec<Dependency> =
             dependencies.iter().map(|(from, to)| Dependency { from: set(from), to: *to }).collect();
         let added = expand(&given, &known);
-        let told = || format!("case {case}: {rules:?} with {dependencies:?} gave {added:?}; HEDGEROW_SEED={seed}");
+        let context = || format!("case {case}: {rules:?} with {dependencies:?} gave {added:?}; HEDGEROW_SEED={seed}");
         let learns = |know: &[usize], more: &[usize], protect: &[usize]| {
             let follows = following(&[know, more].concat(), &dependencies);
             protect.iter().all(|attribute| follows.contains(attribute))
         };
-        let hopeless = rules.iter().any(|(know, protect, _)| learns(know, &[], protect));
-        assert_eq!(added.iter().any(|added| added.rule.is_none()), hopeless, "{}", told());
-        impossible += usize::from(hopeless);
+        let unsatisfiable = rules.iter().any(|(know, protect, _)| learns(know, &[], protect));
+        assert_eq!(added.iter().any(|added| added.rule.is_none()), unsatisfiable, "{}", context());
+        impossible += usize::from(unsatisfiable);
         let all: Vec<&Rule> = given.iter().chain(added.iter().filter_map(|added| added.rule.as_ref())).collect();
         for rule in &all[given.len()..] {
             let protected: Vec<usize> = rule.protect.iter().collect();
@@ -80,10 +80,10 @@ fn everything_from_which_the_protected_follows_is_protected_and_nothing_else() {
                     && rule.require == [Model::DistinctLDiversity { l: *l }]
                     && learns(know, &protected, protect)
             });
-            assert!(needed && !rule.protect.meets(rule.know), "{rule:?}; {}", told());
+            assert!(needed && !rule.protect.meets(rule.know), "{rule:?}; {}", context());
             added_rules += 1;
         }
-        if hopeless {
+        if unsatisfiable {
             continue;
         }
         for (know, protect, l) in &rules {
@@ -95,7 +95,7 @@ fn everything_from_which_the_protected_follows_is_protected_and_nothing_else() {
                     set(know).is_subset(rule.know) && rule.protect.is_subset(set(&learned)) && given >= *l
                 };
                 if learns(know, &learned, protect) {
-                    assert!(all.iter().any(forbidden), "{know:?} may learn {learned:?}; {}", told());
+                    assert!(all.iter().any(forbidden), "{know:?} may learn {learned:?}; {}", context());
                 }
             }
         }

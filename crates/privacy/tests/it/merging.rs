@@ -125,25 +125,25 @@ fn try_claims(guarantee: &dyn Guarantee, pairs: usize, rng: &mut StdRng, seed: u
     let mut tried = 0;
     for _ in 0..pairs * ATTEMPTS_PER_PAIR {
         let [one, other, rest] = random_parts(rng);
-        let whole = if guarantee.compares_with_whole() {
+        let whole = if guarantee.compares_with_table() {
             let all = union(&union(&one, &other), &rest);
             Distribution::new(all.map(u64::from).to_vec(), Some(&tree))
         } else {
             Distribution::default()
         };
         let holds = |counts: &Counts| with_class(counts, |class| guarantee.holds(class, &whole));
-        let told = || format!("{:?} with {one:?}, {other:?}, {rest:?}; HEDGEROW_SEED={seed}", guarantee.model());
+        let context = || format!("{:?} with {one:?}, {other:?}, {rest:?}; HEDGEROW_SEED={seed}", guarantee.model());
         if !holds(&one) {
             continue;
         }
-        assert!(with_class(&one, |class| guarantee.core().holds(class)), "holds without its core: {}", told());
+        assert!(with_class(&one, |class| guarantee.core().holds(class)), "holds without its core: {}", context());
         let premise = match guarantee.on_merge() {
             OnMerge::Neither => false,
             OnMerge::Merging => holds(&other),
             OnMerge::Absorbing => true,
         };
         if premise {
-            assert!(holds(&union(&one, &other)), "the union fails: {}", told());
+            assert!(holds(&union(&one, &other)), "the union fails: {}", context());
             tried += 1;
         }
         if tried == pairs {

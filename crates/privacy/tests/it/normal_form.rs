@@ -140,25 +140,25 @@ fn normal_form_agrees_with_its_definition() {
         let schemas: Vec<Schema> = tables.iter().map(schema).collect();
         let found = standings(&rules.iter().map(bound).collect::<Vec<_>>(), &schemas);
         for (rule, found) in rules.iter().zip(found) {
-            let told = || format!("{rule:?} with {tables:?}: {found:?}; HEDGEROW_SEED={seed}");
+            let context = || format!("{rule:?} with {tables:?}: {found:?}; HEDGEROW_SEED={seed}");
             match (by_definition(&tables, rule), &found) {
                 (Plain::NotReachable, Standing::NotReachable) => seen[0] += 1,
                 (Plain::GuardedBy(guardians), Standing::Guarded(table)) => {
                     seen[1] += 1;
-                    assert!(guardians.contains(table), "{}", told());
-                    assert!(rule.protect.len() > 1 || guardians.len() == 1, "a guardian is unique: {}", told());
+                    assert!(guardians.contains(table), "{}", context());
+                    assert!(rule.protect.len() > 1 || guardians.len() == 1, "a guardian is unique: {}", context());
                 }
                 (Plain::Broken, Standing::Broken(way)) => {
                     seen[2] += 1;
-                    assert!(rule.know.contains(&way[0].from), "{}", told());
-                    assert!(rule.protect.contains(&way[way.len() - 1].to), "{}", told());
-                    assert!(way.windows(2).all(|hops| hops[0].to == hops[1].from), "{}", told());
+                    assert!(rule.know.contains(&way[0].from), "{}", context());
+                    assert!(rule.protect.contains(&way[way.len() - 1].to), "{}", context());
+                    assert!(way.windows(2).all(|hops| hops[0].to == hops[1].from), "{}", context());
                     for hop in way {
                         let holds = &tables[hop.table].attributes;
-                        assert!(holds.contains(&hop.from) && holds.contains(&hop.to), "{}", told());
+                        assert!(holds.contains(&hop.from) && holds.contains(&hop.to), "{}", context());
                     }
                 }
-                _ => panic!("{}", told()),
+                _ => panic!("{}", context()),
             }
         }
     }
@@ -172,7 +172,7 @@ fn reduction_agrees_with_corollary_3_1_1() {
     for _ in 0..CASES / 4 {
         let attributes = rng.random_range(2..=6);
         let rules: Vec<PlainRule> = (0..rng.random_range(1..=12)).map(|_| random_rule(&mut rng, attributes)).collect();
-        let told = || format!("{rules:?}; HEDGEROW_SEED={seed}");
+        let context = || format!("{rules:?}; HEDGEROW_SEED={seed}");
         let implied = |weak: &PlainRule, strong: &PlainRule| {
             weak.know.iter().all(|attribute| strong.know.contains(attribute))
                 && strong.protect.iter().all(|attribute| weak.protect.contains(attribute))
@@ -181,15 +181,15 @@ fn reduction_agrees_with_corollary_3_1_1() {
         let reduced = reduce(&rules.iter().map(bound).collect::<Vec<_>>());
         for (index, rule) in rules.iter().enumerate() {
             let by_kept = reduced.kept.iter().any(|&kept| implied(rule, &rules[kept]));
-            assert!(by_kept, "rule {index} is lost: {}", told());
+            assert!(by_kept, "rule {index} is lost: {}", context());
         }
         for &one in &reduced.kept {
             let again = reduced.kept.iter().any(|&other| other != one && implied(&rules[one], &rules[other]));
-            assert!(!again, "rule {one} could go: {}", told());
+            assert!(!again, "rule {one} could go: {}", context());
         }
         for pair in &reduced.implied {
-            assert!(implied(&rules[pair.rule], &rules[pair.by]) && reduced.kept.contains(&pair.by), "{}", told());
+            assert!(implied(&rules[pair.rule], &rules[pair.by]) && reduced.kept.contains(&pair.by), "{}", context());
         }
-        assert_eq!(reduced.kept.len() + reduced.implied.len(), rules.len(), "{}", told());
+        assert_eq!(reduced.kept.len() + reduced.implied.len(), rules.len(), "{}", context());
     }
 }

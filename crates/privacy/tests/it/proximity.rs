@@ -42,8 +42,8 @@ fn number(text: &str) -> Option<i128> {
     }
 }
 
-/// Rows in the largest crowd, straight from the definitions.
-fn largest_crowd(model: &Model, width: &str, texts: &[String]) -> usize {
+/// Rows in the largest close, straight from the definitions.
+fn largest_neighborhood(model: &Model, width: &str, texts: &[String]) -> usize {
     let width = exact(width);
     let values: Vec<Option<i128>> = texts.iter().map(|text| number(text)).collect();
     let count = |close: &dyn Fn(i128) -> bool| values.iter().flatten().filter(|&&y| close(y)).count();
@@ -135,7 +135,7 @@ fn seeds() -> Vec<u64> {
 }
 
 #[test]
-fn crowds_are_those_of_the_definitions() {
+fn close_values_are_those_of_the_definitions() {
     let mut held = 0;
     for seed in seeds() {
         let mut rng = StdRng::seed_from_u64(seed);
@@ -148,13 +148,13 @@ fn crowds_are_those_of_the_definitions() {
         let guarantee = models::guarantee(&model, &Context { protect: Some(&domain), ..Context::default() }).unwrap();
         let values = counted(&domain, &class);
         let judged = Class { rows: class.len() as u64, values: &values };
-        let crowd = largest_crowd(&model, width, &class);
-        let told = format!("seed {seed}: {model:?} of {class:?} among {texts:?}");
+        let close = largest_neighborhood(&model, width, &class);
+        let context = format!("seed {seed}: {model:?} of {class:?} among {texts:?}");
         let measured = guarantee.measure(judged, &Distribution::default())[0].value;
-        assert_eq!(measured, class.len() as f64 / crowd as f64, "{told}");
-        let holds = crowd as f64 * required(&model) <= class.len() as f64 + 1e-9;
-        assert_eq!(guarantee.holds(judged, &Distribution::default()), holds, "{told}");
-        assert!(!holds || guarantee.core().holds(judged), "holds without its core, {told}");
+        assert_eq!(measured, class.len() as f64 / close as f64, "{context}");
+        let holds = close as f64 * required(&model) <= class.len() as f64 + 1e-9;
+        assert_eq!(guarantee.holds(judged, &Distribution::default()), holds, "{context}");
+        assert!(!holds || guarantee.core().holds(judged), "holds without its core, {context}");
         held += usize::from(holds);
     }
     assert!(seeds().len() == 1 || held > 5_000, "only {held} classes held: too few to tell");

@@ -2,7 +2,7 @@
 
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::judge::achieved_over;
-use hedgerow_privacy::proximity::Reach;
+use hedgerow_privacy::proximity::Proximity;
 use hedgerow_privacy::{Class, Context, Distribution, Guarantee, Model, models};
 use hedgerow_release::bucketized::{COUNT, GROUP};
 use hedgerow_table::{Column, Domain, InputError};
@@ -30,7 +30,7 @@ impl Allowed {
     }
 
     /// Which values fall into one window, where a guarantee limits the rows in any window of close values.
-    pub fn windows(&self) -> Option<&Reach> {
+    pub fn windows(&self) -> Option<&Proximity> {
         self.guarantees.iter().find_map(|guarantee| guarantee.windows())
     }
 
@@ -86,7 +86,13 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
 }
 
 /// The interval that stands in the way of (δ,l)-diversity by window.
-fn densest_window(reach: &Reach, values: &[(u32, u32)], model: &Model, domain: &Domain, rows: u64) -> Option<String> {
+fn densest_window(
+    reach: &Proximity,
+    values: &[(u32, u32)],
+    model: &Model,
+    domain: &Domain,
+    rows: u64,
+) -> Option<String> {
     let (Model::DeltaLDiversity { delta, l, .. }, Some(window)) = (model, reach.fullest_window(values)) else {
         return None;
     };

@@ -18,18 +18,18 @@
 
 use std::collections::BTreeSet;
 
-use hedgerow_privacy::proximity::Reach;
+use hedgerow_privacy::proximity::Proximity;
 
 /// The bucket of every place of a deal. `by_value` holds the rows by rising value, each as its place in the line, and `codes` the
 /// value of every place in the line. `None` when the plain deal itself puts values into one bucket that are too close.
-pub fn exchanged(by_value: &[u32], codes: &[u32], buckets: usize, reach: &Reach) -> Option<Vec<u32>> {
+pub fn exchanged(by_value: &[u32], codes: &[u32], buckets: usize, proximity: &Proximity) -> Option<Vec<u32>> {
     let mut of_place: Vec<u32> = (0..buckets.min(by_value.len()) as u32).collect();
     // Where each bucket stands in the line: at its first row.
     let homes: Vec<u32> = by_value[..of_place.len()].to_vec();
     for round in (1..).map(|round| round * buckets).take_while(|&start| start < by_value.len()) {
         let rows = &by_value[round..by_value.len().min(round + buckets)];
         let before = (round - buckets..round).map(|place| (codes[by_value[place] as usize], of_place[place]));
-        let chosen = match_round(rows, codes, before, &homes, reach)?;
+        let chosen = match_round(rows, codes, before, &homes, proximity)?;
         of_place.extend(chosen);
     }
     Some(of_place)
@@ -41,14 +41,14 @@ fn match_round(
     codes: &[u32],
     before: impl ExactSizeIterator<Item = (u32, u32)>,
     homes: &[u32],
-    reach: &Reach,
+    proximity: &Proximity,
 ) -> Option<Vec<u32>> {
     let mut closed = before.peekable();
     let mut open: BTreeSet<(u32, u32)> = BTreeSet::new();
     let mut chosen = Vec::with_capacity(rows.len());
     for (index, &row) in rows.iter().enumerate() {
         let value = codes[row as usize];
-        while let Some((_, bucket)) = closed.next_if(|&(last, _)| reach.last(last) < value) {
+        while let Some((_, bucket)) = closed.next_if(|&(last, _)| proximity.last(last) < value) {
             open.insert((homes[bucket as usize], bucket));
         }
         if closed.len() == 0 && open.len() == rows.len() - index {
@@ -77,9 +77,9 @@ mod tests {
     use super::*;
 
     /// Close are values at most `width` apart; code and value are the same.
-    fn reach(values: i64, width: u64) -> Reach {
+    fn proximity(values: i64, width: u64) -> Proximity {
         let numbers = Numbers::of(&Domain::new(Values::Integer((0..values).collect()), false)).unwrap();
-        Reach::new(&numbers, numbers.apart_at_most(Ratio::integer(width), 1))
+        Proximity::new(&numbers, numbers.apart_at_most(Ratio::integer(width), 1))
     }
 
     /// The rows of each bucket, as places in the line.
@@ -98,15 +98,19 @@ mod tests {
         // Along the line stand the values 0, 20, 1, 21: the deal joins 0 with 20 and 1 with 21, or any exchange of those.
         let codes = [0, 20, 1, 21];
         let by_value = [0, 2, 1, 3];
-        assert_eq!(exchanged(&by_value, &codes, 2, &reach(30, 5)), Some(vec![0, 1, 0, 1]));
+        assert_eq!(exchanged(&by_value, &codes, 2, &proximity(30, 5)), Some(vec![0, 1, 0, 1]));
         let codes = [0, 21, 1, 20];
         assert_eq!(
-            exchanged(&[0, 2, 3, 1], &codes, 2, &reach(30, 5)),
+            exchanged(&[0, 2, 3, 1], &codes, 2, &proximity(30, 5)),
             Some(vec![0, 1, 1, 0]),
             "0 with 21, which stands next"
         );
-        assert_eq!(exchanged(&[0, 2, 3, 1], &codes, 2, &reach(30, 19)), Some(vec![0, 1, 0, 1]), "20 is too close to 1");
-        assert_eq!(exchanged(&[0, 2, 3, 1], &codes, 2, &reach(30, 20)), None);
+        assert_eq!(
+            exchanged(&[0, 2, 3, 1], &codes, 2, &proximity(30, 19)),
+            Some(vec![0, 1, 0, 1]),
+            "20 is too close to 1"
+        );
+        assert_eq!(exchanged(&[0, 2, 3, 1], &codes, 2, &proximity(30, 20)), None);
     }
 
     /// Over random lines: nobody shares a bucket with a close value, buckets keep the sizes of the deal, refusals are those of the
@@ -122,7 +126,7 @@ mod tests {
             let codes: Vec<u32> = (0..rows).map(|_| rng.random_range(0..values)).collect();
             let width = rng.random_range(0..=values / 3);
             let buckets = rng.random_range(1..=rows);
-            let reach = reach(i64::from(values), u64::from(width));
+            let proximity = proximity(i64::from(values), u64::from(width));
             let mut by_value: Vec<u32> = (0..rows as u32).collect();
             by_value.sort_by_key(|&row| codes[row as usize]);
             let far = |rows: &[u32]| {
@@ -133,7 +137,7 @@ mod tests {
             };
             let plain: Vec<u32> = (0..rows).map(|place| (place % buckets) as u32).collect();
             let plain = filled(&by_value, &plain, buckets);
-            let Some(of_place) = exchanged(&by_value, &codes, buckets, &reach) else {
+            let Some(of_place) = exchanged(&by_value, &codes, buckets, &proximity) else {
                 assert!(!plain.iter().all(|rows| far(rows)), "seed {seed}: the deal was possible");
                 continue;
             };

@@ -43,7 +43,7 @@ fn a_breach_found_by_the_attack_refuses_the_release() {
     };
     let job = || Job {
         bound: Bound::new(&policy, &table).unwrap(),
-        staged: Staged::beside(&options.destination, false).unwrap(),
+        staged: Staged::next_to(&options.destination, false).unwrap(),
         options: &options,
         read_time: Default::default(),
     };

@@ -2,7 +2,7 @@
 //! bucket in another, and a bucket's number as all that joins them (Xiao, Tao: *Anatomy*, 2006, definition 3).
 //!
 //! `quasi.csv` holds the quasi and plain attributes and, last, `group`; `sensitive.csv` holds `group`, the sensitive
-//! attribute under its own name, and `count`, one row for each value that occurs in a bucket. Both tables must tell of the
+//! attribute under its own name, and `count`, one row for each value that occurs in a bucket. Both tables must list the
 //! same buckets, each with as many rows in one as its counts add up to in the other.
 
 use std::path::Path;
@@ -56,7 +56,7 @@ impl Bucketized {
         match contradictions.into_iter().next() {
             None => Ok(read),
             Some(problem) => {
-                let hint = "the tables do not belong together; `hedgerow check` tells everything that is wrong";
+                let hint = "the tables do not belong together; a check reports everything that is wrong";
                 Err(TableError::input(directory.display().to_string(), problem, hint))
             }
         }
@@ -244,7 +244,7 @@ fn union(first: &[i64], second: &[i64]) -> Vec<i64> {
     all
 }
 
-/// The bucket of every row. A row without a group is told of and counts for the first bucket.
+/// The bucket of every row. A row without a group is reported and counts for the first bucket.
 fn buckets(
     (values, column): (&[i64], &Column),
     numbers: &[i64],
@@ -268,7 +268,7 @@ fn buckets(
     }
 }
 
-/// The counts of `sensitive.csv`. What is no count is told of and counts nothing.
+/// The counts of `sensitive.csv`. What is no count is reported and counts nothing.
 fn counts(table: &Table, place: &str, contradictions: &mut Vec<String>) -> Result<Vec<u32>, InputError> {
     let (values, column) = integers(table, COUNT);
     if let Some(large) = values.last().filter(|&&value| value > i64::from(u32::MAX)) {
@@ -284,7 +284,7 @@ fn counts(table: &Table, place: &str, contradictions: &mut Vec<String>) -> Resul
     Ok(counts)
 }
 
-/// Values and counts sorted by bucket, then by code. A value listed twice in a bucket is told of and added up.
+/// Values and counts sorted by bucket, then by code. A value listed twice in a bucket is reported and added up.
 fn by_bucket(
     bucket_of_value: &[u32],
     column: &Column,

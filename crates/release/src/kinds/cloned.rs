@@ -8,7 +8,7 @@
 //! | statistic | attribute | value | count |
 //! |---|---|---|---|
 //! | `tuples` | | | tuples of the sub-class, counterfeits among them |
-//! | `counterfeits` | | | made-up tuples, which have no quasi values |
+//! | `counterfeits` | | | counterfeit tuples, which have no quasi values |
 //! | `category` | its name | the value | tuples that have it |
 //! | `mean` | its name | the mean of its numbers, or the middle day | tuples that have a number |
 //! | `low`, `high` | its name | ends of an indicative range around the mean | tuples within it |
@@ -32,7 +32,7 @@ pub const CLASS: &str = "class";
 pub const SUB_CLASS: &str = "sub-class";
 pub const STATISTICS: [&str; 6] = [CLASS, SUB_CLASS, "attribute", "statistic", "value", COUNT];
 
-/// What a row of `statistics.csv` tells.
+/// What a row of `statistics.csv` states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statistic {
     Tuples,
@@ -68,7 +68,7 @@ impl Statistic {
     }
 }
 
-/// What is told of one attribute in a sub-class.
+/// The statistics of one attribute in a sub-class.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OfAttribute {
     /// Values, by their position in [`Cloned::texts`], with how many tuples have each.
@@ -126,7 +126,7 @@ pub struct Cloned {
     pub domain: Domain,
     /// `sensitive.csv` as it stands.
     pub counted: Table,
-    /// The quasi attributes that something is told of, in the order of their names.
+    /// The quasi attributes that have statistics, in the order of their names.
     pub attributes: Vec<String>,
     /// All that stands in the column `value` of the statistics.
     pub texts: Vec<String>,
@@ -146,7 +146,7 @@ impl Cloned {
         match contradictions.into_iter().next() {
             None => Ok(read),
             Some(problem) => {
-                let hint = "the tables do not belong together; `hedgerow check` tells everything that is wrong";
+                let hint = "the tables do not belong together; a check reports everything that is wrong";
                 Err(TableError::input(place, problem, hint))
             }
         }
@@ -165,15 +165,16 @@ impl Cloned {
         let mut contradictions = Contradictions::default();
         let mut classes = values_of_classes(&counted, &name, &mut contradictions);
         let [_, _, attribute, _, value, _] = columns(&table);
-        let told = |column: &Column| (0..column.domain.present() as u32).map(|code| column.domain.text(code)).collect();
-        let (attributes, texts): (Vec<String>, Vec<String>) = (told(attribute), told(value));
+        let present =
+            |column: &Column| (0..column.domain.present() as u32).map(|code| column.domain.text(code)).collect();
+        let (attributes, texts): (Vec<String>, Vec<String>) = (present(attribute), present(value));
         read_statistics(&table, &mut classes, &texts, attributes.len(), &mut contradictions);
         let domain = counted.column(&name).expect("the header was compared with the manifest").domain.clone();
         let mut classes: Vec<CloneClass> = classes.into_values().collect();
         classes.sort_unstable_by_key(|class| class.number);
         let mut read = Cloned { sensitive: name, domain, counted, attributes, texts, classes };
         read.hold_together(&mut contradictions);
-        Ok((read, contradictions.told()))
+        Ok((read, contradictions.listed()))
     }
 
     /// How many tuples carry each sensitive value.
@@ -200,8 +201,8 @@ impl Cloned {
             if class.values.windows(2).any(|pair| pair[0].0 == pair[1].0) {
                 contradictions.note("a class counts a sensitive value twice");
             }
-            let told = class.sub_classes.iter().fold(0u64, |sum, part| sum.saturating_add(part.tuples));
-            if class.tuples() != told || class.sub_classes.is_empty() {
+            let tuples = class.sub_classes.iter().fold(0u64, |sum, part| sum.saturating_add(part.tuples));
+            if class.tuples() != tuples || class.sub_classes.is_empty() {
                 contradictions.note("the sub-classes of a class have other tuples than its sensitive values count");
             }
             for part in &class.sub_classes {
@@ -211,9 +212,10 @@ impl Cloned {
                 for attribute in &part.attributes {
                     let numbers = attribute.number.map_or(0, |number| number.count);
                     let counts = attribute.categories.iter().map(|&(_, count)| count);
-                    let told = counts.chain([numbers, attribute.missing]).fold(0u64, u64::saturating_add);
-                    if told != part.people() {
-                        contradictions.note("the statistics of a sub-class tell of other tuples than it has");
+                    let described = counts.chain([numbers, attribute.missing]).fold(0u64, u64::saturating_add);
+                    if described != part.people() {
+                        contradictions
+                            .note("the statistics of a sub-class describe another number of tuples than it has");
                     }
                     if attribute.number.is_some_and(|number| number.covered > number.count) {
                         contradictions.note("an indicative range covers more tuples than there are");
@@ -274,7 +276,7 @@ fn sensitive_attribute(directory: &Path, statistics: &Resource, sensitive: &Reso
     }
 }
 
-/// Each kind of contradiction is told once, with how often it was met.
+/// Each kind of contradiction is listed once, with how often it was met.
 #[derive(Debug, Default)]
 struct Contradictions(Vec<(&'static str, u64)>);
 
@@ -286,11 +288,11 @@ impl Contradictions {
         }
     }
 
-    fn told(self) -> Vec<String> {
-        let told = |(problem, times): (&str, u64)| {
+    fn listed(self) -> Vec<String> {
+        let listed = |(problem, times): (&str, u64)| {
             if times == 1 { problem.to_owned() } else { format!("{problem} ({times} times)") }
         };
-        self.0.into_iter().map(told).collect()
+        self.0.into_iter().map(listed).collect()
     }
 }
 
@@ -324,7 +326,7 @@ fn columns(table: &Table) -> [&Column; 6] {
     STATISTICS.map(|name| table.column(name).expect("the header was compared with the manifest"))
 }
 
-/// Enters what every row tells.
+/// Enters what every row states.
 fn read_statistics(
     table: &Table,
     classes: &mut Classes,
@@ -361,7 +363,7 @@ fn read_statistics(
         let text = Some(value.codes.get(row)).filter(|&text| (text as usize) < texts.len());
         let bound = text.and_then(|text| bounds[text as usize]);
         if enter(part, kind, name, (text, bound), amount).is_none() {
-            contradictions.note("a row of the statistics tells nothing that can be told, or something twice");
+            contradictions.note("a row of the statistics states nothing that can be read, or something twice");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Buckets that tell combinations of several sensitive attributes (Jin, Zhang, Zhang, Das 2010, appendix B).
+//! Buckets that list combinations of several sensitive attributes (Jin, Zhang, Zhang, Das 2010, appendix B).
 //!
 //! As in [`super::bucketized`], but `sensitive.csv` holds `group`, two or more sensitive attributes and `count`, one row for each
-//! combination that occurs in a bucket; and a row of `quasi.csv` without a group is one whose sensitive values are not told.
+//! combination that occurs in a bucket; and a row of `quasi.csv` without a group is one without sensitive values.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub struct Combined {
     pub values: Table,
     /// The names of the sensitive attributes.
     pub sensitive: Vec<String>,
-    /// The bucket of every row of `quasi`, numbered from 0; `None` where nothing is told.
+    /// The bucket of every row of `quasi`, numbered from 0; `None` for a row without sensitive values.
     pub bucket_of_row: Vec<Option<u32>>,
     /// The bucket of every row of `values`, and how many rows it stands for.
     pub bucket_of_value: Vec<u32>,
@@ -34,7 +34,7 @@ pub struct Combined {
 }
 
 impl Combined {
-    /// Whether a table of sensitive values tells combinations.
+    /// Whether a table of sensitive values lists combinations.
     pub fn is(sensitive: &Resource) -> bool {
         sensitive.schema.fields.len() > 3
     }
@@ -91,9 +91,9 @@ impl Combined {
         counts
     }
 
-    /// What somebody is left with who knows a row's bucket and all its sensitive values but one: for each bucket and combination of
+    /// What remains for somebody who knows a row's bucket and all its sensitive values but one: for each bucket and combination of
     /// the others, the values of the one and how often each occurs, ascending.
-    pub fn beside_the_others(&self, attribute: &str) -> Vec<Vec<(u32, u32)>> {
+    pub fn given_the_others(&self, attribute: &str) -> Vec<Vec<(u32, u32)>> {
         let others: Vec<&Column> = (self.sensitive.iter().filter(|name| *name != attribute))
             .filter_map(|name| self.values.column(name))
             .collect();

@@ -27,7 +27,7 @@ use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, models};
 pub fn refused_in_buckets(guarantee: &dyn Guarantee) -> Option<&'static str> {
     match guarantee.model() {
         Model::KAnonymity { .. } | Model::AlphaKAnonymity { k: 2.., .. } => {
-            Some("asks for k rows that look alike, and buckets show every row's quasi values as they are")
+            Some("requires k rows that look alike, and buckets show every row's quasi values as they are")
         }
         _ if guarantee.on_merge() == OnMerge::Neither => {
             Some("can break where equal quasi values lead to several buckets, though it holds in each of them")
@@ -62,7 +62,7 @@ impl Judged for Bucketized {
         let mut claims = Vec::new();
         for rule in rules {
             refuse_misplaced(tables, rule, place)?;
-            let whole = Distribution::new(tables.counts(), rule.tree.as_ref());
+            let table = Distribution::new(tables.counts(), rule.tree.as_ref());
             for model in &rule.require {
                 let name = rule.protect.as_deref().unwrap_or_default();
                 let guarantee = models::guarantee(model, &rule.context(Some(&tables.domain)))
@@ -71,9 +71,9 @@ impl Judged for Bucketized {
                     let problem = format!("a release in buckets cannot promise {}: it {why}", model.name());
                     return Err(TableError::input(place, problem, "do not trust this release in that point"));
                 }
-                let achieved = achieved_over(guarantee.as_ref(), None, &whole, classes());
+                let achieved = achieved_over(guarantee.as_ref(), None, &table, classes());
                 let mut claim = rule.claim(model, &achieved);
-                // (α,1)-anonymity would tell the size of buckets as if rows were hidden among so many.
+                // (α,1)-anonymity would state the size of buckets as if rows were hidden among so many.
                 claim.achieved.shift_remove("k");
                 claims.push(claim);
             }

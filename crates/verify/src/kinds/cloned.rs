@@ -2,8 +2,8 @@
 //! statistics say nothing about which is whose (Baig et al. 2011, section 6).
 //!
 //! An adversary who recognizes somebody in one sub-class, or in several, holds one class's distribution or a mixture of several;
-//! what survives merging survives such mixtures (the argument is told with bucketized releases). How many people look alike is
-//! judged by the sub-classes, whose tuples the statistics do not tell apart; counterfeits are announced, and are nobody.
+//! what survives merging survives such mixtures (the argument is given for bucketized releases). How many people look alike is
+//! judged by the sub-classes, whose tuples the statistics do not distinguish; counterfeits are announced, and are nobody.
 
 use hedgerow_release::Release;
 use hedgerow_release::cloned::Cloned;
@@ -18,7 +18,9 @@ use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, models};
 /// Why clones cannot keep a guarantee, whatever they hold, in words that follow its name; `None` when they can.
 pub fn refused_in_clones(guarantee: &dyn Guarantee) -> Option<&'static str> {
     match guarantee.model() {
-        Model::AlphaKAnonymity { k: 2.., .. } => Some("asks for k rows and a share at once, and these are told apart"),
+        Model::AlphaKAnonymity { k: 2.., .. } => {
+            Some("requires k rows and a share at once, and these are published separately")
+        }
         _ if guarantee.on_merge() == OnMerge::Neither => {
             Some("can break where somebody may be in several classes, though it holds in each of them")
         }
@@ -37,8 +39,8 @@ impl Judged for Cloned {
 
     fn judge(&self, release: &Release, rules: &[NamedRule]) -> Result<Checked, TableError> {
         let (tables, place) = (self, release.name());
-        let told = || tables.classes.iter().filter(|class| !class.values.is_empty());
-        let classes = || told().map(|class| Class { rows: class.tuples(), values: &class.values });
+        let counted = || tables.classes.iter().filter(|class| !class.values.is_empty());
+        let classes = || counted().map(|class| Class { rows: class.tuples(), values: &class.values });
         let sub_classes = || tables.sub_classes().map(|part| Class { rows: part.people(), values: &[] });
         let mut claims = Vec::new();
         for rule in rules {
@@ -46,7 +48,7 @@ impl Judged for Cloned {
                 let problem = format!("a rule protects `{name}`, and the classes hide `{}` alone", tables.sensitive);
                 return Err(TableError::input(place, problem, "only the attribute in sensitive.csv is protected"));
             }
-            let whole = Distribution::new(tables.counts(), rule.tree.as_ref());
+            let table = Distribution::new(tables.counts(), rule.tree.as_ref());
             for model in &rule.require {
                 let name = rule.protect.as_deref().unwrap_or_default();
                 let guarantee = models::guarantee(model, &rule.context(Some(&tables.domain)))
@@ -56,12 +58,12 @@ impl Judged for Cloned {
                     return Err(TableError::input(place, problem, "do not trust this release in that point"));
                 }
                 let achieved = match model {
-                    Model::KAnonymity { .. } => achieved_over(guarantee.as_ref(), None, &whole, sub_classes()),
-                    _ => achieved_over(guarantee.as_ref(), None, &whole, classes()),
+                    Model::KAnonymity { .. } => achieved_over(guarantee.as_ref(), None, &table, sub_classes()),
+                    _ => achieved_over(guarantee.as_ref(), None, &table, classes()),
                 };
                 let mut claim = rule.claim(model, &achieved);
                 if !matches!(model, Model::KAnonymity { .. }) {
-                    // (α,1)-anonymity would tell the size of classes as if people were hidden among so many.
+                    // (α,1)-anonymity would state the size of classes as if people were hidden among so many.
                     claim.achieved.shift_remove("k");
                 }
                 claims.push(claim);

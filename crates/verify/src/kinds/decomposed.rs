@@ -4,9 +4,9 @@
 //! table through which everything that connects them must pass keeps the rule bucket by bucket (see
 //! [`hedgerow_privacy::rules::standings`]). Tables are read as strangers read them; what they say of an attribute must be the same in all.
 //!
-//! A table that tells several attributes by bucket, as combinations, keeps a rule about one of them when the rule holds in every
-//! bucket even for somebody who knows the others; what is concluded from less is a mixture of that. Rows whose sensitive values are
-//! not told at all tell nothing.
+//! A table that publishes several attributes by bucket, as combinations, keeps a rule about one of them when the rule holds in every
+//! bucket even for somebody who knows the others; what is concluded from less is a mixture of that. Rows without a
+//! sensitive value disclose nothing.
 
 use std::collections::HashMap;
 
@@ -72,33 +72,33 @@ impl<'a> Numbered<'a> {
         self.tables.iter().map(of_part).chain(known).collect()
     }
 
-    /// What the buckets of a sub-table reach, if it tells the attribute by bucket; in a table of rows, which may be generalized,
-    /// what classes of rows reach that agree in all else.
+    /// What the buckets of a sub-table achieve, if it publishes the attribute by bucket; in a table of rows, which may be generalized,
+    /// what classes of rows achieve that agree in all else.
     fn in_buckets(&self, part: &SubTable, protect: usize, guarantees: &[Box<dyn Guarantee>]) -> Option<Vec<Achieved>> {
         let name = self.names[protect];
-        let whole = Distribution::new(part.counts(name)?.1, None);
+        let table = Distribution::new(part.counts(name)?.1, None);
         let classes: Vec<Vec<(u32, u32)>> = match &part.form {
             Form::Rows(tables) => classes_of(&tables.table, name),
             _ if !part.sensitive().iter().any(|sensitive| sensitive == name) => return None,
             Form::Buckets(tables) => (0..tables.len()).map(|bucket| tables.values(bucket).to_vec()).collect(),
-            Form::Combined(tables) => tables.beside_the_others(name),
+            Form::Combined(tables) => tables.given_the_others(name),
         };
         let classes = || classes.iter().filter(|values| !values.is_empty()).map(|values| class(values));
-        Some(guarantees.iter().map(|one| achieved_over(one.as_ref(), None, &whole, classes())).collect())
+        Some(guarantees.iter().map(|one| achieved_over(one.as_ref(), None, &table, classes())).collect())
     }
 
-    /// What the attribute reaches when nothing else is known.
+    /// What the attribute achieves when nothing else is known.
     fn alone(&self, protect: usize, guarantees: &[Box<dyn Guarantee>]) -> Vec<Achieved> {
         let counts = self.tables.iter().find_map(|part| part.counts(self.names[protect]));
         let counts = counts.map(|(_, counts)| counts).unwrap_or_default();
         let occurring = (0..).zip(&counts).filter(|(_, count)| **count > 0);
         let values: Vec<(u32, u32)> = occurring.map(|(code, &count)| (code, count as u32)).collect();
-        let whole = Distribution::new(counts.clone(), None);
+        let table = Distribution::new(counts.clone(), None);
         let classes = || (!values.is_empty()).then(|| class(&values)).into_iter();
-        guarantees.iter().map(|one| achieved_over(one.as_ref(), None, &whole, classes())).collect()
+        guarantees.iter().map(|one| achieved_over(one.as_ref(), None, &table, classes())).collect()
     }
 
-    /// What the rule's guarantees reach, and how the schemas keep it, in words.
+    /// What the rule's guarantees achieve, and how the schemas keep it, in words.
     fn judge_rule(&self, rule: &NamedRule) -> Result<(Vec<Achieved>, String), TableError> {
         let Some(name) = &rule.protect else {
             let problem = "a rule protects no attribute";
@@ -120,8 +120,8 @@ impl<'a> Numbered<'a> {
         let bound = Rule { know, protect: AttributeSet::of(protect), require: rule.require.clone() };
         let standing = standings(&[bound], &self.schemas(rule, &guarantees, protect)).remove(0);
         let mut alone = self.alone(protect, &guarantees);
-        let told = self.told(&standing);
-        let reached = match standing {
+        let described = self.described(&standing);
+        let achieved = match standing {
             Standing::NotReachable => alone,
             Standing::Guarded(table) => {
                 let mut inside = self.in_buckets(&self.tables[table], protect, &guarantees).unwrap_or_default();
@@ -135,11 +135,11 @@ impl<'a> Numbered<'a> {
                 alone
             }
         };
-        Ok((reached, told))
+        Ok((achieved, described))
     }
 
     /// `guarded by table-2`, or the way on which the rule is broken.
-    fn told(&self, standing: &Standing) -> String {
+    fn described(&self, standing: &Standing) -> String {
         match standing {
             Standing::NotReachable => "not reachable".to_owned(),
             Standing::Guarded(table) => format!("guarded by {}", self.tables[*table].name),

@@ -27,9 +27,9 @@ const LABELS: [(&str, &[&str]); 6] = [
 /// A row: its age, its label of the attribute where that is known, and its bucket.
 type Row = (String, Option<&'static str>, usize);
 
-/// One sub-table as it is told: rows, and where the buckets hide something, the values of each.
+/// One sub-table as it is published: rows, and where the buckets hide something, the values of each.
 #[derive(Debug)]
-struct Told {
+struct SubTable {
     rows: Vec<Row>,
     /// The hidden attribute is the protected one, or another.
     hides: Option<&'static str>,
@@ -37,7 +37,7 @@ struct Told {
     hidden: Vec<Vec<&'static str>>,
 }
 
-fn random(rng: &mut StdRng, known: bool) -> Told {
+fn random(rng: &mut StdRng, known: bool) -> SubTable {
     let (count, buckets) = (rng.random_range(1..6usize), rng.random_range(1..3usize).min(2));
     let ages = rng.random_range(1..4);
     let coarse = rng.random_bool(0.5);
@@ -53,10 +53,10 @@ fn random(rng: &mut StdRng, known: bool) -> Told {
     for (_, _, bucket) in &rows {
         hidden[*bucket].push(*VALUES.choose(rng).unwrap());
     }
-    Told { rows, hides, hidden }
+    SubTable { rows, hides, hidden }
 }
 
-impl Told {
+impl SubTable {
     fn released(&self, name: &str) -> ReleasedClasses {
         let known = self.rows[0].1.is_some();
         let header: Vec<&str> = if known { vec!["age", "icd", "group"] } else { vec!["age", "group"] };
@@ -114,11 +114,11 @@ impl Told {
         // A bucket of one combination is a generalized class: it says nothing beyond its cells.
         let combinations: BTreeSet<&Row> = self.rows.iter().collect();
         let hidden_there = self.rows[0].1.is_none();
-        let told_apart = hidden_there || self.hides.is_some() && combinations.len() > self.hidden.len();
+        let buckets_differ = hidden_there || self.hides.is_some() && combinations.len() > self.hidden.len();
         let mut places: BTreeMap<(&str, usize), BTreeSet<&'static str>> = BTreeMap::new();
         for world in &worlds {
             for ((age, _, bucket), value) in self.rows.iter().zip(world) {
-                places.entry((age, if told_apart { *bucket } else { 0 })).or_default().insert(value);
+                places.entry((age, if buckets_differ { *bucket } else { 0 })).or_default().insert(value);
             }
         }
         places.into_values().collect()
@@ -138,15 +138,18 @@ fn what_sub_tables_leave_agrees_with_every_world() {
         let community = community_of("icd", &[Earlier { name: "six", digest: "", tables: &classes }]).unwrap();
         let mut left: BTreeSet<BTreeSet<&'static str>> = tables[0].places().into_iter().collect();
         let alone = left.iter().map(BTreeSet::len).min().unwrap();
-        for (told, release) in tables.iter().zip(&community.releases) {
+        for (sub_table, release) in tables.iter().zip(&community.releases) {
             let names = |values: &[u32]| values.iter().map(|&v| community.vocabulary[v as usize].clone()).collect();
             let found: BTreeSet<BTreeSet<String>> = release.classes.iter().map(|(values, _)| names(values)).collect();
-            let expected: BTreeSet<BTreeSet<String>> =
-                told.places().iter().map(|values| values.iter().map(|value| (*value).to_owned()).collect()).collect();
-            assert_eq!(found, expected, "HEDGEROW_SEED={seed}: {told:?}");
+            let expected: BTreeSet<BTreeSet<String>> = sub_table
+                .places()
+                .iter()
+                .map(|values| values.iter().map(|value| (*value).to_owned()).collect())
+                .collect();
+            assert_eq!(found, expected, "HEDGEROW_SEED={seed}: {sub_table:?}");
         }
-        for told in &tables[1..] {
-            let places = told.places();
+        for sub_table in &tables[1..] {
+            let places = sub_table.places();
             left = left.iter().flat_map(|one| places.iter().map(move |other| one & other)).collect();
         }
         let least = left.iter().map(BTreeSet::len).min().unwrap();

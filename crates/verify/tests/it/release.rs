@@ -114,7 +114,7 @@ fn only_a_release_is_replaced_not_any_data_package() {
     let project = parent.path().join("project");
     fs::create_dir(&project).unwrap();
     fs::write(project.join("datapackage.json"), r#"{"name": "sources", "resources": []}"#).unwrap();
-    assert!(Staged::beside(&project, true).is_err(), "someone's sources would be removed");
+    assert!(Staged::next_to(&project, true).is_err(), "someone's sources would be removed");
     fs::write(project.join("datapackage.json"), manifest(1, ClassSizes::of([1]), 1, 1).to_json()).unwrap();
-    assert!(Staged::beside(&project, true).is_ok());
+    assert!(Staged::next_to(&project, true).is_ok());
 }

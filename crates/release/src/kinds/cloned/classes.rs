@@ -1,16 +1,16 @@
-//! A cloned release as an adversary lays it beside others: which people a sub-class can hold, and which sensitive values stand
-//! behind it.
+//! A cloned release as an adversary combines it with others: which people a sub-class can hold, and which sensitive values its
+//! class has.
 //!
 //! Counts of categories say who cannot be in a sub-class: whoever has a value that it does not list. A mean and an indicative range
 //! rule nobody out, so a cell of numbers covers everything. Sub-classes with equal cells whose classes have
-//! the same shares of every value are told as one, since nothing that follows from them differs: the rows add up, and so
+//! the same shares of every value are listed as one, since nothing that follows from them differs: the rows add up, and so
 //! do the counts behind them.
 
 use hashbrown::HashMap;
 
 use super::{CloneClass, Cloned, OfAttribute};
 use crate::classes::{QuasiLabels, ReleasedClasses, SensitiveCounts};
-use hedgerow_table::Cover;
+use hedgerow_table::{Cover, gcd};
 
 /// What stands for a cell that rules nobody out.
 const ANYTHING: &str = "*";
@@ -62,7 +62,7 @@ impl ReleasedClasses {
             counts.extend(class.values.iter().map(|&(value, count)| (bucket, value, count)));
             for part in class.sub_classes.iter().filter(|part| part.people() > 0) {
                 let of_attribute = part.attributes.iter().zip(&mut labels);
-                let row: Vec<u32> = of_attribute.map(|(told, labels)| labels.of(told, &read.texts)).collect();
+                let row: Vec<u32> = of_attribute.map(|(attribute, labels)| labels.of(attribute, &read.texts)).collect();
                 let next = sizes.len();
                 let group = *groups.entry((row.clone(), bucket)).or_insert(next);
                 if group == next {
@@ -77,18 +77,15 @@ impl ReleasedClasses {
         let sensitive = SensitiveCounts::new(read.sensitive.clone(), values, bucket_sizes.len(), counts);
         let named = read.attributes.iter().zip(labels);
         let quasi =
-            named.map(|(name, told)| QuasiLabels { name: name.clone(), labels: told.labels, covers: told.covers });
+            named.map(|(name, Labels { labels, covers, .. })| QuasiLabels { name: name.clone(), labels, covers });
         ReleasedClasses::of_parts(name, quasi.collect(), cells, sizes, (bucket_of, bucket_sizes), vec![sensitive])
     }
 }
 
 /// The values of a class with their counts in lowest terms: equal where the shares are.
 fn profile(class: &CloneClass) -> Vec<(u32, u32)> {
-    fn divisor(a: u32, b: u32) -> u32 {
-        if b == 0 { a } else { divisor(b, a % b) }
-    }
-    let common = class.values.iter().fold(0, |common, &(_, count)| divisor(common, count)).max(1);
-    class.values.iter().map(|&(value, count)| (value, count / common)).collect()
+    let common = class.values.iter().fold(0, |common, &(_, count)| gcd(common, count.into())).max(1);
+    class.values.iter().map(|&(value, count)| (value, (u64::from(count) / common) as u32)).collect()
 }
 
 #[cfg(test)]

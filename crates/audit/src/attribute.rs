@@ -11,9 +11,24 @@ use hedgerow_table::{Column, Cover, Hierarchy, Level, Table, TableError};
 
 use crate::cell::{Cell, Shape};
 use crate::estimate::axis::{Axis, shown};
-use crate::measure::{QuasiSource, Recoding};
+use crate::rows::OTHER_SOURCE;
 
-const OTHER_SOURCE: &str = "measure a release with the policy and the data that it was published from";
+/// How the quasi-identifiers of a release were recoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recoding {
+    /// Global recoding: all values of an attribute are on one level of its hierarchy.
+    FullDomain,
+    /// Local recoding: each equivalence class has cells of its own.
+    Local,
+}
+
+/// A quasi-identifier of the source with its hierarchy.
+#[derive(Debug, Clone, Copy)]
+pub struct QuasiSource<'a> {
+    pub name: &'a str,
+    /// Bound to the domain of the source's column.
+    pub hierarchy: &'a Hierarchy,
+}
 
 #[derive(Debug)]
 pub(crate) struct Attribute<'a> {

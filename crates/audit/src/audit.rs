@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use hedgerow_release::{Release, ReleasedClasses};
 use hedgerow_table::{Table, TableError};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::adversaries::correlation::Weights;
 use crate::adversaries::intersection::sub_tables;
@@ -13,7 +13,7 @@ use crate::adversaries::{
     attribute, composition, correlation, definetti, difference, independence, intersection, linker, minimality,
 };
 use crate::combined_view::{Group, SideBySide, pairs};
-use crate::finding::{Finding, WorstPair};
+use crate::finding::{Finding, Needs, WorstPair};
 
 /// What the caller chooses.
 #[derive(Debug, Clone)]
@@ -50,29 +50,24 @@ impl Default for AuditOptions<'_> {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+/// What the audit found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Audited {
+    #[serde(rename = "adversaries")]
     pub findings: Vec<Finding>,
-    /// Where a release contradicts itself, and which.
-    pub contradictions: Vec<(String, String)>,
     pub breach: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<Contradiction>,
     /// Whether people were looked for; else rows and cells were counted.
+    #[serde(skip)]
     pub people_named: bool,
 }
 
-impl Audited {
-    pub fn to_json(&self) -> Value {
-        let mut object = json!({
-            "adversaries": self.findings.iter().map(Finding::to_json).collect::<Vec<_>>(),
-            "breach": self.breach,
-        });
-        if !self.contradictions.is_empty() {
-            let told = self.contradictions.iter();
-            object["contradictions"] =
-                told.map(|(release, problem)| json!({ "release": release, "problem": problem })).collect();
-        }
-        object
-    }
+/// Where a release contradicts itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Contradiction {
+    pub release: String,
+    pub problem: String,
 }
 
 pub fn audit<R: Borrow<Release>>(releases: &[R], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
@@ -132,17 +127,17 @@ fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, T
     if wanted("intersection") {
         findings.extend(joins(releases, asked("intersection")));
     }
-    let contradictions: Vec<(String, String)> = releases
-        .iter()
-        .flat_map(|release| {
-            release.release.contradictions().iter().map(|problem| (release.name.to_owned(), problem.clone()))
-        })
-        .collect();
+    let contradictions: Vec<Contradiction> = releases.iter().flat_map(contradictions_of).collect();
     for finding in &mut findings {
         finding.breach = is_breach(finding, options);
     }
     let breach = !contradictions.is_empty() || findings.iter().any(|finding| finding.breach);
     Ok(Audited { findings, contradictions, breach, people_named: options.people.is_some() })
+}
+
+fn contradictions_of(release: &Opened<'_>) -> impl Iterator<Item = Contradiction> {
+    let problems = release.release.contradictions().iter();
+    problems.map(|problem| Contradiction { release: release.name.to_owned(), problem: problem.clone() })
 }
 
 /// Releases whose method is known to generalize only as far as needed; what was asked of it is what the manifest says.
@@ -238,8 +233,7 @@ fn together<'a>(
         findings.extend(pairs(all.sides.len()).map(|pair| correlation::run(&beside, &all, pair, options.weights)));
     } else if options.adversaries.iter().any(|name| name == "correlation") {
         let mut finding = Finding::new("correlation", beside.names(&all.sides), Some(protect));
-        let note = "this adversary knows how many people are in each two cells: name the people with --people";
-        finding.notes.push(note.to_owned());
+        finding.note_needs(Needs::People, "this adversary knows how many people are in each two cells");
         findings.push(finding);
     }
     if wanted("composition") {
@@ -274,7 +268,7 @@ fn joins(releases: &[Opened<'_>], asked: bool) -> Vec<Finding> {
                 let mut finding = Finding::new("intersection", name, None);
                 let note =
                     "generalized cells do not compare value by value: lay them side by side instead (composition)";
-                finding.notes.push(note.to_owned());
+                finding.note(note);
                 finding
             }
         }

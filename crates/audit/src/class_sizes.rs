@@ -1,7 +1,9 @@
-//! How large the classes are: quantiles, and how many classes and rows there are of each order of size.
+//! How large the equivalence classes are: quantiles, and how many classes and rows there are of each order of size.
 
-/// The first and the last class size of each bucket; the last bucket is open.
-const BUCKETS: [(u64, Option<u64>); 8] = [
+use serde::Serialize;
+
+/// The first and the last class size of each range; the last range is open.
+const RANGES: [(u64, Option<u64>); 8] = [
     (1, Some(1)),
     (2, Some(2)),
     (3, Some(4)),
@@ -13,7 +15,8 @@ const BUCKETS: [(u64, Option<u64>); 8] = [
 ];
 
 /// Quantiles are sizes of classes: the smallest size that at least this share of the classes does not exceed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct SizeDistribution {
     pub count: u64,
     pub min: u64,
@@ -22,26 +25,25 @@ pub struct SizeDistribution {
     pub upper_quartile: u64,
     pub max: u64,
     pub mean: f64,
-    pub buckets: Vec<Bucket>,
+    pub histogram: Vec<SizeRange>,
 }
 
 /// The classes of `from` to `to` rows; `None` is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bucket {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SizeRange {
+    /// `1`, `5-9`, `100+`.
+    pub size: String,
     pub from: u64,
     pub to: Option<u64>,
     pub classes: u64,
     pub rows: u64,
 }
 
-impl Bucket {
-    /// `1`, `5-9`, `100+`.
-    pub fn name(&self) -> String {
-        match self.to {
-            None => format!("{}+", self.from),
-            Some(to) if to == self.from => to.to_string(),
-            Some(to) => format!("{}-{to}", self.from),
-        }
+fn range_name(from: u64, to: Option<u64>) -> String {
+    match to {
+        None => format!("{from}+"),
+        Some(to) if to == from => to.to_string(),
+        Some(to) => format!("{from}-{to}"),
     }
 }
 
@@ -51,10 +53,11 @@ impl SizeDistribution {
         let mut sorted = sizes.to_vec();
         sorted.sort_unstable();
         let quantile = |quarters: usize| sorted[(sorted.len() * quarters).div_ceil(4).max(1) - 1];
-        let buckets = BUCKETS.map(|(from, to)| {
+        let histogram = RANGES.map(|(from, to)| {
             let start = sorted.partition_point(|&size| size < from);
             let end = to.map_or(sorted.len(), |to| sorted.partition_point(|&size| size <= to));
-            Bucket { from, to, classes: (end - start) as u64, rows: sorted[start..end].iter().sum() }
+            let (size, classes) = (range_name(from, to), (end - start) as u64);
+            SizeRange { size, from, to, classes, rows: sorted[start..end].iter().sum() }
         });
         SizeDistribution {
             count: sorted.len() as u64,
@@ -64,7 +67,7 @@ impl SizeDistribution {
             upper_quartile: quantile(3),
             max: sorted[sorted.len() - 1],
             mean: sorted.iter().sum::<u64>() as f64 / sorted.len() as f64,
-            buckets: buckets.to_vec(),
+            histogram: histogram.to_vec(),
         }
     }
 }
@@ -79,7 +82,7 @@ mod tests {
         assert_eq!((found.count, found.min, found.max), (7, 1, 120));
         assert_eq!((found.lower_quartile, found.median, found.upper_quartile), (1, 4, 7));
         assert_eq!(found.mean, 20.0);
-        let shape: Vec<(String, u64, u64)> = found.buckets.iter().map(|b| (b.name(), b.classes, b.rows)).collect();
+        let shape: Vec<(String, u64, u64)> = found.histogram.iter().map(|range| (range.size.clone(), range.classes, range.rows)).collect();
         let expected = [
             ("1", 2, 2),
             ("2", 0, 0),
@@ -101,10 +104,10 @@ mod tests {
     }
 
     #[test]
-    fn every_size_has_one_bucket() {
+    fn every_size_is_in_one_range() {
         for size in 1..300 {
             let found = SizeDistribution::of(&[size]);
-            assert_eq!(found.buckets.iter().map(|bucket| bucket.classes).sum::<u64>(), 1, "{size}");
+            assert_eq!(found.histogram.iter().map(|range| range.classes).sum::<u64>(), 1, "{size}");
         }
     }
 }

@@ -1,16 +1,21 @@
-//! The released rows as classes, beside the source rows that fall into the same cells.
+//! The released rows as equivalence classes, with the source rows that fall into the same cells.
 //!
 //! Both tables are counted once, as frequency sets with one layout, so that a source row recoded to the release's labels
 //! has the very key of the released rows it may have become.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 use hedgerow_table::frequency::WORDS_MAX;
-use hedgerow_table::{Codes, FrequencySet, Layout, Recoding, TableError, with_words};
+use hedgerow_table::{Codes, FrequencySet, Layout, Recoding, TableError, parallel, with_words};
 
 use crate::attribute::{Attribute, Unchanged};
-use crate::loss::kl;
+use crate::rows::OTHER_SOURCE;
 
-/// Classes over all quasi attributes, and within each its rows by sensitive values.
+/// Distinct rows summed at once; fixed, so that the sum does not depend on the number of threads.
+const CHUNK: usize = 1 << 14;
+
+/// Classes over all quasi-identifiers, and within each its rows by sensitive values.
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     /// Released rows of each class.
@@ -27,11 +32,13 @@ pub(crate) struct Classes {
     pub(crate) entry_values: Vec<Vec<u32>>,
 }
 
-/// The classes of a full-domain release, and the Kullback–Leibler divergence, which needs the same counts.
+/// The classes of a full-domain release, and a sum over the distinct rows of the source, which needs the same counts: of
+/// `term` applied to how often a row occurs and how often the release lets one expect it.
 pub(crate) fn count(
     quasi: &[Attribute<'_>],
     sensitive: &[Unchanged<'_>],
     rows: [usize; 2],
+    term: fn(f64, f64) -> f64,
 ) -> Result<(Classes, f64), TableError> {
     let released = quasi.iter().map(|a| a.released).chain(sensitive.iter().map(|a| a.released));
     let source = quasi.iter().map(|a| a.source).chain(sensitive.iter().map(|a| a.source));
@@ -41,7 +48,7 @@ pub(crate) fn count(
         .map(|(released, source)| source.domain.cardinality().max(released.domain.cardinality() + 1))
         .collect();
     let layout = layout(&cardinalities, rows)?;
-    with_words!(layout.words(), W => count_wide::<W>(quasi, sensitive, rows, &layout))
+    with_words!(layout.words(), W => count_wide::<W>(quasi, sensitive, rows, &layout, term))
 }
 
 /// The classes of a locally recoded release, from the release alone: no value of the source leads to a single label.
@@ -64,7 +71,7 @@ pub(crate) fn count_released(
         let released = FrequencySet::<W>::of_rows(&layout, &columns, released_rows);
         arrange(quasi.len(), sensitive, &layout, &released)
     });
-    // Nobody was left out: the people in a class's cells that the attacker may mean are its own rows.
+    // Nobody was suppressed: the people in a class's cells that the adversary may mean are its own rows.
     classes.population = (source_rows == released_rows).then(|| classes.sizes.clone());
     Ok(classes)
 }
@@ -82,8 +89,7 @@ fn layout(cardinalities: &[usize], rows: [usize; 2]) -> Result<Layout, TableErro
 
 fn more_than_there() -> TableError {
     let problem = "some combination of cells has more rows in the release than in the source";
-    let hint = "measure a release with the policy and the data that it was published from";
-    TableError::input("data.csv", problem, hint)
+    TableError::input("data.csv", problem, OTHER_SOURCE)
 }
 
 fn count_wide<const W: usize>(
@@ -91,6 +97,7 @@ fn count_wide<const W: usize>(
     sensitive: &[Unchanged<'_>],
     [source_rows, released_rows]: [usize; 2],
     layout: &Layout,
+    term: fn(f64, f64) -> f64,
 ) -> Result<(Classes, f64), TableError> {
     let columns: Vec<&Codes> =
         quasi.iter().map(|a| &a.released.codes).chain(sensitive.iter().map(|a| &a.released.codes)).collect();
@@ -109,7 +116,7 @@ fn count_wide<const W: usize>(
     classes.population = Some(population(&released, &released.classes(&mask), &by_key, &rolled_up, &people)?);
     let cell_sizes: Vec<Vec<f64>> = quasi.iter().zip(&recoded).map(|(a, recoded)| cell_sizes(a, recoded)).collect();
     let domains = quasi.iter().map(|a| &a.source.domain).chain(sensitive.iter().map(|a| &a.source.domain));
-    let estimate = kl::Estimate {
+    let estimate = Estimate {
         layout,
         recoding: &recoding,
         entries: &by_key,
@@ -118,13 +125,47 @@ fn count_wide<const W: usize>(
         combinations: domains.map(|domain| domain.cardinality() as f64).product(),
         suppressed: (source_rows - released_rows) as u64,
     };
-    let kl = kl::of_rows(&source, &estimate);
-    Ok((classes, kl))
+    Ok((classes, estimate.sum(&source, term)))
+}
+
+/// The parts of an estimate that do not change from row to row.
+struct Estimate<'a, const W: usize> {
+    layout: &'a Layout,
+    /// From the values of the source to the released labels.
+    recoding: &'a Recoding<W>,
+    /// The position of released labels among all, and how many rows have them.
+    entries: &'a HashMap<[u64; W], u32>,
+    released: &'a [u32],
+    /// For each attribute and each code of the source, the number of values in the cell it was released in.
+    cell_sizes: &'a [Vec<f64>],
+    /// The number of all combinations of values.
+    combinations: f64,
+    suppressed: u64,
+}
+
+impl<const W: usize> Estimate<'_, W> {
+    /// The sum of `term` over the distinct rows of the source. A reader takes the values under a cell as equally likely,
+    /// and suppressed rows as spread over all combinations of values.
+    fn sum(&self, source: &FrequencySet<W>, term: fn(f64, f64) -> f64) -> f64 {
+        let unknown = self.suppressed as f64 / self.combinations;
+        let part = |range: Range<usize>| -> f64 {
+            let rows = source.keys()[range.clone()].iter().zip(&source.counts()[range]);
+            let of_row = |(key, &count): (&[u64; W], &u32)| {
+                let entry = self.entries.get(&self.recoding.apply(key));
+                let released = entry.map_or(0, |&entry| self.released[entry as usize]);
+                let sizes = self.cell_sizes.iter().enumerate();
+                let values: f64 = sizes.map(|(a, sizes)| sizes[self.layout.field(a).get(key) as usize]).product();
+                term(f64::from(count), f64::from(released) / values + unknown)
+            };
+            rows.map(of_row).sum()
+        };
+        parallel::map_ranges(source.len(), CHUNK, part).iter().sum()
+    }
 }
 
 fn recoded<'a>(attribute: &'a Attribute<'_>) -> Result<&'a [u32], TableError> {
     let found = attribute.full_domain.as_ref().map(|found| found.recoded.as_slice());
-    found.ok_or_else(|| TableError::Internal(format!("`{}` was not recoded as a whole", attribute.name)))
+    found.ok_or_else(|| TableError::Internal(format!("`{}` is not on one level of its hierarchy", attribute.name)))
 }
 
 /// For each code in the source, how many values share its cell.

@@ -1,56 +1,102 @@
 //! What an adversary found: numbers to compare, and for the worst cells the reason.
 
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
-#[derive(Debug, Clone, PartialEq)]
+/// Keys are those of the contract; what only one adversary measures stands among them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
+    #[serde(rename = "name")]
     pub adversary: &'static str,
-    /// The releases that were laid side by side.
+    /// The releases that were combined.
     pub releases: Vec<String>,
     /// The sensitive attribute, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub protect: Option<String>,
     /// People examined; without a list of people, released rows.
     pub people: u64,
     /// Of these, how many are certain to the adversary: one value left, or one row.
     pub at_risk: u64,
     pub max_confidence: f64,
-    /// The fewest rows left for anyone.
-    pub effective_k: Option<u64>,
     /// The fewest sensitive values left for anyone.
     pub effective_l: Option<u64>,
+    /// The fewest rows left for anyone.
+    pub effective_k: Option<u64>,
+    /// Whether this is less than the caller requires.
+    pub breach: bool,
     /// People left with few values, by how many: `below[l]` have fewer than l.
+    #[serde(skip)]
     pub below: Vec<u64>,
     /// The worst cells, worst first.
+    #[serde(flatten, serialize_with = "worst_first")]
     pub worst: Vec<Exposure>,
     /// Cells that are the worst in another way, which their `why` says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Exposure>,
     /// Of more than two releases, the two that leave the fewest values.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_pair: Option<WorstPair>,
     /// What only this adversary measures.
+    #[serde(flatten)]
     pub details: Map<String, Value>,
     /// What was not examined, and why.
-    pub notes: Vec<String>,
-    /// Whether this is less than the caller asked for.
-    pub breach: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+}
+
+/// What was not examined, or how a finding is to be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Note {
+    pub text: String,
+    /// What the caller would have to give for more to be examined.
+    #[serde(skip)]
+    pub needs: Option<Needs>,
+}
+
+/// What an adversary needs beyond the releases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// The people to look for.
+    People,
+    /// The policy that a release was published under.
+    Policy,
 }
 
 /// Two of several releases.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorstPair {
     pub releases: Vec<String>,
     pub at_risk: u64,
     pub effective_l: Option<u64>,
 }
 
-/// One combination of cells and what is left of the sensitive values there.
-#[derive(Debug, Clone, PartialEq)]
+/// One combination of cells, and the sensitive values that remain possible there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Exposure {
     /// Each release with the cells that were combined.
-    pub cells: Vec<(String, Vec<(String, String)>)>,
+    pub cells: Vec<ReleaseCells>,
     /// The sensitive values that remain, likeliest first, each with the adversary's confidence.
+    #[serde(flatten, serialize_with = "likeliest")]
     pub values: Vec<(String, f64)>,
     pub people: u64,
     pub why: String,
+}
+
+/// The cells of one release: each quasi-identifier with its label.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReleaseCells {
+    pub release: String,
+    #[serde(serialize_with = "as_object")]
+    pub cells: Vec<(String, String)>,
+}
+
+impl ReleaseCells {
+    pub(crate) fn new(release: &str, cells: Vec<(&str, &str)>) -> ReleaseCells {
+        let owned = |(name, label): (&str, &str)| (name.to_owned(), label.to_owned());
+        ReleaseCells { release: release.to_owned(), cells: cells.into_iter().map(owned).collect() }
+    }
 }
 
 /// How many exposures a finding keeps.
@@ -80,7 +126,17 @@ impl Finding {
         }
     }
 
-    /// Notes that `people` have `left` values left; nobody can have none.
+    /// Adds a note.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(Note { text: text.into(), needs: None });
+    }
+
+    /// Adds a note about something that was not given.
+    pub(crate) fn note_needs(&mut self, needs: Needs, text: impl Into<String>) {
+        self.notes.push(Note { text: text.into(), needs: Some(needs) });
+    }
+
+    /// Counts that `people` have `left` values left; nobody can have none.
     pub(crate) fn leave(&mut self, left: u64, people: u64) {
         self.effective_l = Some(self.effective_l.map_or(left, |least| least.min(left)));
         for l in (left as usize + 1).min(LEFT_MAX + 1)..=LEFT_MAX {
@@ -88,8 +144,8 @@ impl Finding {
         }
     }
 
-    /// Notes people who were looked for and fit nothing in the release.
-    pub(crate) fn strangers(&mut self, people: u64) {
+    /// Counts people who were looked for and match nothing in the release.
+    pub(crate) fn not_in_release(&mut self, people: u64) {
         self.people += people;
         if people > 0 {
             let before = self.details.get("not_in_release").and_then(Value::as_u64).unwrap_or_default();
@@ -102,66 +158,45 @@ impl Finding {
         self.below[(l as usize).min(LEFT_MAX)]
     }
 
-    /// Tells how many people have fewer values left than the caller asked for.
+    /// Counts how many people have fewer values left than the caller requires.
     pub(crate) fn count_below(&mut self, l: Option<u64>) {
         if let Some(l) = l.filter(|l| *l > 2 && *l <= LEFT_MAX as u64) {
             self.details.insert("below".to_owned(), json!({ "l": l, "people": self.people_below(l) }));
         }
-    }
-
-    pub fn to_json(&self) -> Value {
-        let mut object = json!({
-            "name": self.adversary,
-            "releases": self.releases,
-            "people": self.people,
-            "at_risk": self.at_risk,
-            "max_confidence": self.max_confidence,
-            "effective_l": self.effective_l,
-            "effective_k": self.effective_k,
-            "breach": self.breach,
-            "worst": self.worst.first().map_or_else(|| json!({}), Exposure::to_json),
-        });
-        if let Some(protect) = &self.protect {
-            object["protect"] = json!(protect);
-        }
-        if self.worst.len() > 1 {
-            object["next_worst"] = self.worst[1..].iter().map(Exposure::to_json).collect();
-        }
-        if !self.also.is_empty() {
-            object["also"] = self.also.iter().map(Exposure::to_json).collect();
-        }
-        if let Some(WorstPair { releases, at_risk, effective_l }) = &self.worst_pair {
-            object["worst_pair"] = json!({ "releases": releases, "at_risk": at_risk, "effective_l": effective_l });
-        }
-        for (name, value) in &self.details {
-            object[name] = value.clone();
-        }
-        if !self.notes.is_empty() {
-            object["notes"] = json!(self.notes);
-        }
-        object
     }
 }
 
 /// Up to this l, people with fewer values left are counted.
 pub(crate) const LEFT_MAX: usize = 64;
 
-impl Exposure {
-    fn to_json(&self) -> Value {
-        let cells = self.cells.iter().map(|(release, cells)| {
-            let cells: Map<String, Value> = cells.iter().map(|(name, label)| (name.clone(), json!(label))).collect();
-            json!({ "release": release, "cells": cells })
-        });
-        let values = self.values.iter().take(VALUES_MAX);
-        let values = values.map(|(value, confidence)| json!({ "value": value, "confidence": confidence }));
-        json!({
-            "cells": cells.collect::<Vec<_>>(),
-            "values": values.collect::<Vec<_>>(),
-            "left": self.values.len(),
-            "people": self.people,
-            "why": self.why,
-        })
+/// The worst exposure by itself, an empty object where there is none, and the others after it.
+fn worst_first<S: Serializer>(worst: &[Exposure], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    match worst.split_first() {
+        None => map.serialize_entry("worst", &Map::new())?,
+        Some((first, others)) => {
+            map.serialize_entry("worst", first)?;
+            if !others.is_empty() {
+                map.serialize_entry("next_worst", others)?;
+            }
+        }
     }
+    map.end()
+}
+
+/// The likeliest values, and how many there are in all.
+fn likeliest<S: Serializer>(values: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    let named = values.iter().take(VALUES_MAX);
+    let named: Vec<Value> =
+        named.map(|(value, confidence)| json!({ "value": value, "confidence": confidence })).collect();
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("values", &named)?;
+    map.serialize_entry("left", &values.len())?;
+    map.end()
+}
+
+fn as_object<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, label)| (name, label)))
 }
 
 /// Keeps the worst few of a stream, by a key that is smaller for worse; ties by what came first.

@@ -8,7 +8,9 @@ use hedgerow_table::{Bound, Column, DateUnit, Hierarchy, HierarchySpec, Kind, No
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::measure::{Measured, Measures, QuasiSource, Recoding, measure};
+use crate::attribute::{QuasiSource, Recoding};
+use crate::kinds::generalized::{Measured, measure};
+use crate::measures::TableMeasures;
 use crate::query_error::QueryOptions;
 
 /// The cases of a randomized test: the one that `HEDGEROW_SEED` names, or the first `count`.
@@ -72,11 +74,11 @@ impl Release {
         }
     }
 
-    pub(crate) fn measures(&self) -> Measures {
+    pub(crate) fn measures(&self) -> TableMeasures {
         self.try_measures(&QueryOptions { count: 100, ..QueryOptions::default() }).unwrap_or_else(|e| panic!("{e}"))
     }
 
-    pub(crate) fn try_measures(&self, options: &QueryOptions) -> Result<Measures, TableError> {
+    pub(crate) fn try_measures(&self, options: &QueryOptions) -> Result<TableMeasures, TableError> {
         measure(&self.input(), options, &NoProgress)
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hedgerow_audit::{Measured, Measures, QuasiSource, QueryOptions, Recoding, measure};
+use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, TableMeasures, measure};
 use hedgerow_release::codebook::Codebook;
 use hedgerow_table::read::{ReadOptions, read_table};
 use hedgerow_table::{Hierarchy, HierarchySpec, NoProgress, Table};
 
 /// Recodes Adult to these levels, leaves out classes below `k`, and measures what is left.
-fn measured(levels: [usize; 9], k: usize) -> Measures {
+fn measured(levels: [usize; 9], k: usize) -> TableMeasures {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult");
     let source = read_table(&directory.join("adult.csv.gz"), &ReadOptions::default()).unwrap();
     let build = |column: &hedgerow_table::Column| {

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use hedgerow::{Error, Problem};
 
+use crate::text::AuditText;
+
 pub(crate) const BREACH: u8 = 4;
 pub(crate) const UNSATISFIABLE: u8 = 3;
 const USAGE: u8 = 2;
@@ -41,6 +43,10 @@ impl Failure {
                 (shown.join("\n\n"), USAGE)
             }
             Failure::Hedgerow(Error::Input(problem)) => (format!("error: {}", with_flags(problem)), USAGE),
+            Failure::Hedgerow(Error::Audit { audited, hint }) => {
+                let problem = "combined with the catalog, this release breaks the policy";
+                (format!("error: {problem}\n{}hint: {hint}", AuditText(&audited)), BREACH)
+            }
             Failure::Hedgerow(error) => {
                 let code = match &error {
                     Error::Unsatisfiable(_) => UNSATISFIABLE,

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use hedgerow_audit::Audited;
 use hedgerow_policy::ConfigErrors;
 use hedgerow_publish::PublishError;
 use hedgerow_table::{InputError, TableError};
@@ -28,6 +29,14 @@ pub enum Error {
     /// The release satisfies its own rules, but combined with others it discloses sensitive values.
     #[error("{0}")]
     Disclosure(String),
+    /// The release satisfies its own rules, but an audit of it together with a catalog found a breach.
+    #[error("combined with the catalog, this release breaks the policy\nhint: {hint}")]
+    Audit {
+        /// What the audit found.
+        audited: Box<Audited>,
+        /// What to do about it.
+        hint: String,
+    },
     /// The caller canceled the work.
     #[error("canceled: nothing was written")]
     Canceled,
@@ -167,6 +176,7 @@ impl From<PublishError> for Error {
             }
             PublishError::Canceled => Error::Canceled,
             PublishError::Breach(found) => Error::Disclosure(found),
+            PublishError::Audit { audited, hint } => Error::Audit { audited, hint: hint.to_owned() },
             PublishError::Internal(problem) => Error::Internal(problem),
         }
     }

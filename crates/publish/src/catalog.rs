@@ -217,8 +217,8 @@ fn refuse_breach(releases: &[&Release], adversary: &str, policy: &Policy, people
         return Ok(());
     }
     audited.findings.iter_mut().for_each(|finding| finding.breach = true);
-    let hint = "ask for more with cross-release-l-diversity and [community], or publish less; nothing was written";
-    Err(PublishError::Breach(format!("beside the catalog, this release breaks the policy\n{audited}hint: {hint}")))
+    let hint = "require more with cross-release-l-diversity and [community], or publish less; nothing was written";
+    Err(PublishError::Audit { audited: Box::new(audited), hint })
 }
 
 /// The most values of a protected attribute that some rule asks for; at least two.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use hedgerow_audit::Audited;
 use hedgerow_policy::ConfigErrors;
 use hedgerow_table::{InputError, TableError};
 use hedgerow_verify::verified::VerifyError;
@@ -26,9 +27,12 @@ pub enum PublishError {
     /// No release can meet the policy, because of what is published already.
     #[error("{0}")]
     Community(String),
-    /// The release keeps the policy's rules by itself, but an audit of it beside others found a breach.
+    /// The release keeps the policy's rules by itself, but an attack on it found a breach.
     #[error("{0}")]
     Breach(String),
+    /// The release keeps the policy's rules by itself, but an audit of it together with a catalog found a breach.
+    #[error("combined with the catalog, this release breaks the policy\nhint: {hint}")]
+    Audit { audited: Box<Audited>, hint: &'static str },
     /// Ours to mend.
     #[error("{0}")]
     Internal(String),

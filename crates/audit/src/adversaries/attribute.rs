@@ -11,9 +11,8 @@ use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Table, TableError};
 use serde_json::json;
 
-use super::linker::owned;
 use crate::combined_view::{SideBySide, View};
-use crate::finding::{Exposure, Finding, Worst};
+use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 
 /// What is told of some people who look alike.
 struct Told {
@@ -42,7 +41,7 @@ pub(crate) fn run(
     let (mut known, mut hits) = (0u64, 0u64);
     for Told { view, people, truth } in &told {
         let Some(&class) = view.classes.first() else {
-            finding.strangers(*people);
+            finding.not_in_release(*people);
             continue;
         };
         finding.people += people;
@@ -60,7 +59,7 @@ pub(crate) fn run(
             let mut values: Vec<(String, f64)> =
                 shares.clone().map(|(value, share)| (beside.text(value).to_owned(), share)).collect();
             super::likeliest_first(&mut values);
-            let cells = vec![(name.to_owned(), owned(classes.describe(class as usize)))];
+            let cells = vec![ReleaseCells::new(name, classes.describe(class as usize))];
             Exposure { cells, values, people: *people, why }
         };
         let least = (view.values.len(), -top, u64::MAX - people);
@@ -163,7 +162,7 @@ mod tests {
         assert_eq!(found.details["narrowest_share_of_range"], json!(0.1));
         let why: Vec<&str> = found.also.iter().map(|exposure| exposure.why.as_str()).collect();
         assert_eq!(why[1], "all values of this class lie within 10.0 % of their range");
-        assert_eq!(found.also[1].cells[0].1, [("age".to_owned(), "old".to_owned())]);
+        assert_eq!(found.also[1].cells[0].cells, [("age".to_owned(), "old".to_owned())]);
     }
 
     /// Three of four old people have the value 50, which is what the adversary guesses for each of them.

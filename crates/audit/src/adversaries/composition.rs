@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::exposure;
 use crate::combined_view::{Combination, Group, SideBySide};
-use crate::finding::{Finding, Worst};
+use crate::finding::{Finding, Needs, Worst};
 
 /// Equation 3: the confidence in every value that is left, from the rows of each value in each release, ascending by value.
 pub fn confidences(counts: &[&[(u32, f64)]]) -> Vec<(u32, f64)> {
@@ -96,10 +96,10 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group) -> Finding {
     if strangers > 0 {
         finding.details.insert("not_in_all".to_owned(), json!(strangers));
         let note = format!("{strangers} people match nothing that all releases allow, so they are not in all of them");
-        finding.notes.push(note);
+        finding.note(note);
     }
     if group.cut {
-        finding.notes.push("too many combinations of cells to look at all: name the people with --people".to_owned());
+        finding.note_needs(Needs::People, "too many combinations of cells to examine all");
     }
     finding.worst = worst.into_vec();
     finding
@@ -131,7 +131,7 @@ fn count_rows(finding: &mut Finding, beside: &SideBySide<'_>, group: &Group, few
             finding.at_risk += if left == 1 { view.rows } else { 0 };
         }
     }
-    finding.notes.push("no people were named: rows are counted whose cells could be combined so".to_owned());
+    finding.note("no people were named: rows are counted whose cells could be combined so");
 }
 
 fn why(left: usize) -> String {

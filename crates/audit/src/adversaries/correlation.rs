@@ -208,12 +208,12 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, pair: [usize; 2], weig
     let weights = if weights == Weights::Uniform { "uniform" } else { "exact" };
     finding.details.insert("weights".to_owned(), json!(weights));
     if unfit > 0 {
-        finding.notes.push(format!(
+        finding.note(format!(
             "{unfit} people are in joint cells that the releases cannot both have, or in parts of a bucket"
         ));
     }
     if large > 0 {
-        finding.notes.push(format!("{large} people are in joint cells too large to be counted through"));
+        finding.note(format!("{large} people are in joint cells too large to be counted through"));
     }
     finding.worst = worst.into_vec();
     finding

@@ -11,8 +11,7 @@ use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Column, Table, TableError};
 use serde_json::json;
 
-use super::linker::owned;
-use crate::finding::{Exposure, Finding, Worst};
+use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 use crate::people::FoundPeople;
 
 const ROUNDS: usize = 20;
@@ -34,7 +33,7 @@ pub(crate) fn run(
 ) -> Result<Finding, TableError> {
     let mut finding = Finding::new("definetti", vec![name.to_owned()], Some(&sensitive.name));
     if classes.len() == classes.buckets() {
-        finding.notes.push("every class tells its own values: there is no bucket to sort out".to_owned());
+        finding.note("every class tells its own values: there is no bucket to sort out");
         return Ok(finding);
     }
     let beliefs = learn(classes, sensitive);
@@ -57,7 +56,7 @@ pub(crate) fn run(
                 let mut values: Vec<(String, f64)> = values.collect();
                 super::likeliest_first(&mut values);
                 Exposure {
-                    cells: vec![(name.to_owned(), owned(classes.describe(class as usize)))],
+                    cells: vec![ReleaseCells::new(name, classes.describe(class as usize))],
                     values,
                     people: rows as u64,
                     why: format!("a bucket of {size} rows, where a guess is right in {most}"),
@@ -76,7 +75,7 @@ pub(crate) fn run(
         finding.details.insert("true_accuracy".to_owned(), json!(share(guessed.by_belief)));
         finding.details.insert("true_baseline".to_owned(), json!(share(guessed.by_bucket)));
     }
-    finding.notes.push("what the adversary believes: likely, not certain".to_owned());
+    finding.note("what the adversary believes: likely, not certain");
     finding.worst = worst.into_vec();
     Ok(finding)
 }

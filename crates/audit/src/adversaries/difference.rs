@@ -11,8 +11,7 @@ use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
 use serde_json::json;
 
-use super::linker::owned;
-use crate::finding::{Exposure, Finding, Worst};
+use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 use crate::joint_cells::joint_cells;
 
 /// Releases whose cells meet in more ways are not compared.
@@ -36,7 +35,7 @@ pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasse
     let mut finding = Finding::new("difference", vec![older.0.to_owned(), newer.0.to_owned()], Some(protect));
     let joint = joint_cells(&[older.1, newer.1], MEETINGS_MAX);
     if joint.cut {
-        finding.notes.push("the cells of the releases meet in too many ways to be compared".to_owned());
+        finding.note("the cells of the releases meet in too many ways to be compared");
         return Some(finding);
     }
     let regions = Regions::new(older.1, newer.1, &joint.combinations);
@@ -58,8 +57,8 @@ pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasse
         let fewest = [change.came.len(), change.went.len()].into_iter().filter(|kinds| *kinds > 0).min();
         worst.offer((fewest, change.others, u64::MAX - came - went), || Exposure {
             cells: vec![match change.class {
-                Ok(class) => (newer.0.to_owned(), owned(newer.1.describe(class))),
-                Err(class) => (older.0.to_owned(), owned(older.1.describe(class))),
+                Ok(class) => ReleaseCells::new(newer.0, newer.1.describe(class)),
+                Err(class) => ReleaseCells::new(older.0, older.1.describe(class)),
             }],
             values: change.came.iter().map(|(value, count)| (value.clone(), *count as f64 / came as f64)).collect(),
             people: came + went,

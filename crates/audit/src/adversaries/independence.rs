@@ -60,8 +60,8 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, with_table: bool) -> F
         finding.max_confidence = finding.max_confidence.max(top);
         if with_table && table.len() < TABLE_MAX {
             let exposure = exposure(beside, group, combination, left.clone());
-            let cells: Vec<Value> =
-                exposure.cells.iter().map(|(release, cells)| json!({ "release": release, "cells": cells })).collect();
+            let cells = exposure.cells.iter().map(|of| json!({ "release": of.release, "cells": of.cells }));
+            let cells: Vec<Value> = cells.collect();
             table.push(json!({ "cells": cells, "probabilities": exposure.values }));
         }
         worst.offer((-top, left.len(), u64::MAX - combination.people), || {
@@ -71,7 +71,7 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, with_table: bool) -> F
         });
     }
     if !people_known {
-        finding.notes.push("no people were named: combinations of cells are counted".to_owned());
+        finding.note("no people were named: combinations of cells are counted");
     }
     if with_table {
         finding.details.insert("table".to_owned(), Value::Array(table));

@@ -16,7 +16,7 @@ use hedgerow_release::classes::{QuasiLabels, ReleasedClasses};
 use hedgerow_table::Cover;
 use serde_json::json;
 
-use crate::finding::{Exposure, Finding, Worst};
+use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 use views::{Member, Views};
 
 mod by_index;
@@ -171,7 +171,10 @@ pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
         finding.max_confidence = finding.max_confidence.max(1.0 / row.values.len() as f64);
         finding.at_risk += if row.values.len() == 1 { row.rows } else { 0 };
         worst.offer((row.values.len(), u64::MAX - row.of as u64, row.table, row.bucket), || Exposure {
-            cells: vec![(table.name.clone(), table.quasi.iter().cloned().zip(row.quasi.iter().cloned()).collect())],
+            cells: vec![ReleaseCells {
+                release: table.name.clone(),
+                cells: table.quasi.iter().cloned().zip(row.quasi.iter().cloned()).collect(),
+            }],
             values: row.values.iter().map(|value| (value.clone(), 1.0 / row.values.len() as f64)).collect(),
             people: row.rows,
             why: format!(
@@ -194,12 +197,10 @@ pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
         .collect();
     finding.details.insert("exposed".to_owned(), json!(by_table));
     if !joined.complete {
-        finding
-            .notes
-            .push("the tables are too large to pair person by person: more may be ruled out than is told".to_owned());
+        finding.note("the tables are too large to pair person by person: more may be ruled out than is told");
     }
     if joined.contradiction {
-        finding.notes.push("the tables contradict one another: they cannot be about the same people".to_owned());
+        finding.note("the tables contradict one another: they cannot be about the same people");
     }
     finding.worst = worst.into_vec();
     finding

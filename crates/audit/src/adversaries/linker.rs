@@ -1,32 +1,19 @@
-//! The linker: who knows somebody's quasi values and looks for their row (El Emam, Dankar: *Protecting privacy using
-//! k-anonymity*, 2008).
+//! The linker: an adversary who knows somebody's quasi-identifiers and looks for their row. How prosecutor, journalist and
+//! marketer choose is in [`crate::Risk`]; here every person of a list, or every released row, is looked for in a release.
 //!
-//! - The *prosecutor* knows that the person is in the release and picks among the f rows that fit: one in f.
-//! - The *journalist* knows only that the person is in the population, and picks among all of it who fit the cells: one in F.
-//!   Everybody in the release is in the population, so F is at least f; with a list of people it is at least as many of
-//!   them as fit the same cells.
-//! - The *marketer* links everybody, and is right as often as there are different crowds.
+//! Everybody in the release is in the population, so that the journalist picks among at least as many people as rows match; with
+//! a list of people, among at least as many of them as match the same cells.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::{Cover, Table, TableError};
 use serde_json::json;
 
-use crate::finding::{Exposure, Finding, Worst};
+use crate::finding::{Exposure, Finding, Needs, ReleaseCells, Worst};
 use crate::people::FoundPeople;
+use crate::risk::{Matched, Risk};
 
-/// Rows that nobody can tell apart, and who looks like them.
-struct Crowd {
-    /// The first of its classes stands for it.
-    class: usize,
-    rows: u64,
-    /// Of the population, how many fit the cells: at least as many.
-    population: u64,
-    /// People examined.
-    people: u64,
-}
-
-/// `k` is the fewest rows that a person should be among; at risk is who is among fewer. People who are not in the release
+/// `k` is the fewest rows that should match a person; at risk is who matches fewer. People who are not in the release
 /// are counted apart.
 pub(crate) fn run(
     name: &str,
@@ -35,69 +22,68 @@ pub(crate) fn run(
     k: u64,
 ) -> Result<Finding, TableError> {
     let mut finding = Finding::new("linker", vec![name.to_owned()], None);
-    let crowds = match people {
-        None => crowds(classes),
+    let matched = match people {
+        None => by_cells(classes),
         Some(people) => {
             let found = FoundPeople::new(name, classes, people)?;
-            finding.strangers(not_in_release(&found));
-            crowds_of(classes, &found)
+            finding.not_in_release(not_in_release(&found));
+            by_people(classes, &found)
         }
     };
-    let (mut worst, mut linked, mut journalist) = (Worst::new(), 0.0, 0.0f64);
-    for crowd in &crowds {
-        finding.people += crowd.people;
-        finding.at_risk += if crowd.rows < k { crowd.people } else { 0 };
-        linked += crowd.people as f64 / crowd.rows as f64;
-        journalist = journalist.max(1.0 / crowd.population as f64);
-        let rows = crowd.rows;
-        worst.offer((rows, crowd.class), || Exposure {
-            cells: vec![(name.to_owned(), owned(classes.describe(crowd.class)))],
+    let mut worst = Worst::new();
+    for &(class, Matched { people, rows, .. }) in &matched {
+        finding.people += people;
+        finding.at_risk += if rows < k { people } else { 0 };
+        worst.offer((rows, class), || Exposure {
+            cells: vec![ReleaseCells::new(name, classes.describe(class))],
             values: Vec::new(),
-            people: crowd.people,
-            why: if rows == 1 { "one row fits".to_owned() } else { format!("only {rows} rows fit") },
+            people,
+            why: if rows == 1 { "one row matches".to_owned() } else { format!("only {rows} rows match") },
         });
     }
-    let smallest = crowds.iter().map(|crowd| crowd.rows).min();
-    finding.effective_k = smallest;
-    finding.max_confidence = smallest.map_or(0.0, |rows| 1.0 / rows as f64);
-    let inside = crowds.iter().map(|crowd| crowd.people).sum::<u64>().max(1) as f64;
+    finding.effective_k = matched.iter().map(|(_, matched)| matched.rows).min();
+    let risk = Risk::of(&matched.into_iter().map(|(_, matched)| matched).collect::<Vec<_>>(), k);
+    finding.max_confidence = risk.prosecutor.max;
     for (detail, value) in [
         ("k", json!(k)),
-        ("share_below_k", json!(finding.at_risk as f64 / inside)),
-        ("prosecutor", json!(finding.max_confidence)),
-        ("journalist", json!(journalist)),
-        ("marketer", json!(linked / inside)),
+        ("share_below_k", json!(risk.prosecutor.share_above)),
+        ("prosecutor", json!(risk.prosecutor.max)),
+        ("journalist", json!(risk.journalist.map_or(risk.prosecutor.max, |journalist| journalist.max))),
+        ("marketer", json!(risk.marketer)),
     ] {
         finding.details.insert(detail.to_owned(), value);
     }
     if people.is_none() {
-        finding.notes.push("the journalist has no population but the release: name one with --people".to_owned());
+        finding.note_needs(Needs::People, "the journalist has no population but the release");
     }
-    if classes.len() > classes.buckets() && tells_values(classes) {
-        let note = "a bucketized release tells the quasi values as they are: it hides who has which sensitive value, not who is in it";
-        finding.notes.push(note.to_owned());
+    if classes.len() > classes.buckets() && releases_values(classes) {
+        finding.note(
+            "a bucketized release contains the quasi-identifiers unchanged: it hides who has which sensitive value, not who is in it",
+        );
     }
     finding.worst = worst.into_vec();
     Ok(finding)
 }
 
-/// Every row stands for one person. The same cells may stand in several buckets: to the linker they are one crowd.
-fn crowds(classes: &ReleasedClasses) -> Vec<Crowd> {
-    let mut crowds: HashMap<&[u32], (usize, u64)> = HashMap::new();
+/// Every row is a person. The same cells may be in several buckets: to the linker their rows are alike. The first class with
+/// these cells stands for them.
+fn by_cells(classes: &ReleasedClasses) -> Vec<(usize, Matched)> {
+    let mut alike: HashMap<&[u32], (usize, u64)> = HashMap::new();
     for class in 0..classes.len() {
-        crowds.entry(classes.cells(class)).or_insert((class, 0)).1 += u64::from(classes.sizes[class]);
+        alike.entry(classes.cells(class)).or_insert((class, 0)).1 += u64::from(classes.sizes[class]);
     }
-    let mut crowds: Vec<(usize, u64)> = crowds.into_values().collect();
-    crowds.sort_unstable();
-    crowds.into_iter().map(|(class, rows)| Crowd { class, rows, population: rows, people: rows }).collect()
+    let mut alike: Vec<(usize, u64)> = alike.into_values().collect();
+    alike.sort_unstable();
+    alike.into_iter().map(|(class, rows)| (class, Matched { people: rows, rows, population: Some(rows) })).collect()
 }
 
-fn crowds_of(classes: &ReleasedClasses, found: &FoundPeople) -> Vec<Crowd> {
+/// People of a list by the classes that they match.
+fn by_people(classes: &ReleasedClasses, found: &FoundPeople) -> Vec<(usize, Matched)> {
     let places = found.places.iter().zip(found.counts());
     places
         .filter_map(|(place, people)| {
-            let rows = place.iter().map(|&class| u64::from(classes.sizes[class as usize])).sum();
-            Some(Crowd { class: *place.first()? as usize, rows, population: people.max(rows), people })
+            let rows: u64 = place.iter().map(|&class| u64::from(classes.sizes[class as usize])).sum();
+            Some((*place.first()? as usize, Matched { people, rows, population: Some(people.max(rows)) }))
         })
         .collect()
 }
@@ -108,17 +94,13 @@ pub(crate) fn not_in_release(found: &FoundPeople) -> u64 {
 }
 
 /// Whether every cell is one value: the statistics of a cloned release are not.
-fn tells_values(classes: &ReleasedClasses) -> bool {
+fn releases_values(classes: &ReleasedClasses) -> bool {
     let one = |cover: &Cover| match cover {
         Cover::Leaves(leaves) => leaves.len() == 1,
         Cover::Point(_) | Cover::Missing => true,
         Cover::Interval { .. } | Cover::Everything => false,
     };
     classes.quasi.iter().all(|quasi| quasi.covers.iter().all(one))
-}
-
-pub(crate) fn owned(cells: Vec<(&str, &str)>) -> Vec<(String, String)> {
-    cells.into_iter().map(|(name, label)| (name.to_owned(), label.to_owned())).collect()
 }
 
 #[cfg(test)]
@@ -132,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_alone_is_found_and_a_crowd_is_safe() {
+    fn a_row_alone_is_found_and_one_among_several_is_safe() {
         let found = run("r", &release(), None, 2).unwrap();
         assert_eq!((found.people, found.at_risk, found.effective_k), (4, 1, Some(1)));
         for (name, value) in [("marketer", 0.5), ("share_below_k", 0.25), ("prosecutor", 1.0), ("journalist", 1.0)] {
@@ -144,10 +126,10 @@ mod tests {
         assert_eq!((found.at_risk, found.effective_k, found.max_confidence), (0, Some(2), 0.5));
     }
 
-    /// Five people are old, though only one of them was released, and one fits nothing: the journalist hesitates where the
-    /// prosecutor does not.
+    /// Five people are old, though only one of them was released, and one matches nothing: the journalist is less certain than the
+    /// prosecutor.
     #[test]
-    fn the_journalist_picks_among_all_who_fit() {
+    fn the_journalist_picks_among_all_who_match() {
         let people: Vec<Vec<&str>> =
             ["old", "old", "old", "old", "old", "young", "ancient"].map(|age| vec![age]).to_vec();
         let people = Table::from_texts(&["age"], &people);

@@ -18,7 +18,7 @@ use hedgerow_release::manifest::Claim;
 use hedgerow_table::{Hierarchy, Table, TableError};
 use serde_json::json;
 
-use crate::finding::Finding;
+use crate::finding::{Finding, Needs};
 
 mod full_domain;
 mod mondrian;
@@ -60,11 +60,12 @@ pub(crate) fn run(
 ) -> Result<Finding, TableError> {
     let mut finding = Finding::new("minimality", vec![name.to_owned()], Some(&sensitive.name));
     let note = |mut finding: Finding, note: &str| {
-        finding.notes.push(note.to_owned());
+        finding.note(note);
         Ok(finding)
     };
     let Some(people) = people else {
-        return note(finding, "this adversary knows everybody's quasi values: name the people with --people");
+        finding.note_needs(Needs::People, "this adversary knows everybody's quasi-identifiers");
+        return Ok(finding);
     };
     let Some(asked) = asked(claims, classes, &sensitive.name) else {
         let why = "more was asked for than k-anonymity and distinct l-diversity of this attribute, and any of it may be the reason";
@@ -80,7 +81,7 @@ pub(crate) fn run(
             return note(finding, "with suppression, a finer node may have been passed over for what it leaves out");
         }
         ("full-domain", None) => {
-            return note(finding, "the hierarchies are needed to know what is finer: name the policy with --policy");
+            finding.note_needs(Needs::Policy, "which nodes are finer follows from the hierarchies");
         }
         _ => return note(finding, "this method is not known to generalize only as far as needed"),
     }
@@ -150,9 +151,7 @@ impl Hits {
         finding.details.insert("true_hits".to_owned(), json!(self.right));
         if self.ruled_out > 0 {
             let people = self.ruled_out;
-            finding
-                .notes
-                .push(format!("the true value of {people} people is ruled out: the release was not made as it says"));
+            finding.note(format!("the true value of {people} people is ruled out: the release was not made as it says"));
         }
     }
 }

@@ -13,7 +13,7 @@ pub mod minimality;
 pub(crate) mod testing;
 
 use crate::combined_view::{Combination, Group, SideBySide};
-use crate::finding::Exposure;
+use crate::finding::{Exposure, ReleaseCells};
 
 /// The adversaries by name, in the order in which they are run.
 pub const NAMES: [&str; 9] = [
@@ -39,8 +39,7 @@ fn exposure(beside: &SideBySide<'_>, group: &Group, combination: &Combination, v
         let side = &beside.sides[side];
         let class = side.views[view as usize].classes.first();
         let cells = class.map_or_else(Vec::new, |&class| side.classes.describe(class as usize));
-        let cells = cells.into_iter().map(|(name, label)| (name.to_owned(), label.to_owned())).collect();
-        (side.name.to_owned(), cells)
+        ReleaseCells::new(side.name, cells)
     });
     let mut values: Vec<(String, f64)> =
         values.into_iter().map(|(value, confidence)| (beside.text(value).to_owned(), confidence)).collect();

@@ -6,6 +6,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use hedgerow_release::Codebook;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::adversaries::testing::cover;
@@ -67,7 +68,7 @@ fn the_twelve_people_are_safe_in_each_table_and_not_in_both() {
     let composition = find(&together, "composition");
     assert_eq!((composition.effective_l, composition.people, composition.at_risk), (Some(1), 24, 8));
     assert_eq!(composition.worst[0].values, [("Low".to_owned(), 1.0)]);
-    let told = find(&together, "independence").to_json()["table"].clone();
+    let told = find(&together, "independence").details["table"].clone();
     let of = |age: &str, zip: &str| {
         let is = |row: &&Value| {
             let cells = row["cells"].to_string();

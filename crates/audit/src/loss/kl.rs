@@ -1,54 +1,22 @@
-//! Kullback–Leibler divergence between the source and what the release lets one estimate of it, over the quasi and the
-//! sensitive attributes, in nats: Σ p(x) · ln(p(x) / q(x)) over the distinct rows x of the source.
+//! Kullback–Leibler divergence between the source and what the release lets one estimate of it, over the quasi-identifiers
+//! and the sensitive attributes, in nats: Σ p(x) · ln(p(x) / q(x)) over the distinct rows x of the source.
 //!
-//! q is the best guess of a reader who takes the source's values under a cell as equally likely and knows that the
+//! q is the estimate of a reader who takes the source's values under a cell as equally likely and knows that the
 //! suppressed rows exist, but nothing about them: q(x) = (released rows in the cells of x with x's sensitive values /
 //! the values under these cells + suppressed rows / all combinations) / all rows. q adds up to 1, so the divergence is
 //! never negative, and it is 0 for a release that changed nothing.
 //!
-//! Cost: one lookup for each distinct row of the source.
+//! Cost: one lookup for each distinct row of the source, which `classes` makes while it counts them.
 
-use std::ops::Range;
-
-use hashbrown::HashMap;
-use hedgerow_table::{FrequencySet, Layout, Recoding, parallel};
-
-/// Rows summed at once; fixed, so that the sum does not depend on the number of threads.
-const CHUNK: usize = 1 << 14;
-
-/// The parts of an estimate that do not change from row to row.
-pub(crate) struct Estimate<'a, const W: usize> {
-    pub(crate) layout: &'a Layout,
-    /// From the values of the source to the released labels.
-    pub(crate) recoding: &'a Recoding<W>,
-    /// The position of released labels among all, and how many rows have them.
-    pub(crate) entries: &'a HashMap<[u64; W], u32>,
-    pub(crate) released: &'a [u32],
-    /// For each attribute and each code of the source, the number of values in the cell it was released in.
-    pub(crate) cell_sizes: &'a [Vec<f64>],
-    /// The number of all combinations of values.
-    pub(crate) combinations: f64,
-    pub(crate) suppressed: u64,
+/// What one distinct row of the source adds: how often it occurs, and how often the release lets one expect it.
+pub(crate) fn term(rows: f64, expected: f64) -> f64 {
+    rows * (rows / expected).ln()
 }
 
-pub(crate) fn of_rows<const W: usize>(source: &FrequencySet<W>, estimate: &Estimate<'_, W>) -> f64 {
-    let rows = source.rows() as f64;
-    let unknown = estimate.suppressed as f64 / estimate.combinations;
-    let part = |range: Range<usize>| {
-        let mut sum = 0.0;
-        for (key, &count) in source.keys()[range.clone()].iter().zip(&source.counts()[range]) {
-            let entry = estimate.entries.get(&estimate.recoding.apply(key));
-            let released = entry.map_or(0, |&entry| estimate.released[entry as usize]);
-            let sizes = estimate.cell_sizes.iter().enumerate();
-            let values: f64 = sizes.map(|(a, sizes)| sizes[estimate.layout.field(a).get(key) as usize]).product();
-            let expected = f64::from(released) / values + unknown;
-            sum += f64::from(count) * (f64::from(count) / expected).ln();
-        }
-        sum
-    };
-    let parts: Vec<f64> = parallel::map_ranges(source.len(), CHUNK, part);
+/// From the sum of all terms.
+pub(crate) fn of_sum(sum: f64, rows: u64) -> f64 {
     // Rounding must not make a release that changed nothing seem to have gained.
-    (parts.iter().sum::<f64>() / rows).max(0.0)
+    (sum / rows as f64).max(0.0)
 }
 
 #[cfg(test)]

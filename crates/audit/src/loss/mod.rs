@@ -1,6 +1,8 @@
-//! What generalizing and suppressing cost: one file per measure. Lower is better for all of them.
+//! What generalization and suppression cost: one file per measure. Lower is better for all of them.
 
-use crate::measure::RowCounts;
+use serde::Serialize;
+
+use crate::rows::RowCounts;
 
 pub(crate) mod average_class;
 pub(crate) mod discernibility;
@@ -10,7 +12,8 @@ pub(crate) mod ncp;
 pub(crate) mod precision;
 
 /// Every loss of a release. Shares run from 0 (untouched) to 1 (all lost); `None` has no meaning for this kind of release.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Losses {
     pub ncp: f64,
     pub precision: Option<f64>,
@@ -19,30 +22,27 @@ pub struct Losses {
     pub granularity: Option<f64>,
     /// In nats.
     pub kl: Option<f64>,
-    /// What each quasi attribute contributes, in the order of the policy.
-    pub attributes: Vec<AttributeLoss>,
 }
 
 impl Losses {
-    /// Of a release without levels and cells: losses that these define say nothing of it, and `ncp` is that of the suppressed rows.
-    pub(crate) fn without_cells(quasi: &[&str], sizes: &[u64], rows: RowCounts, k: u64) -> Losses {
-        let ncp = rows.suppressed as f64 / rows.source as f64;
-        let attribute =
-            |name: &&str| AttributeLoss { name: (*name).to_owned(), level: None, top: 0, ncp, granularity: None };
+    /// Of a release without levels and cells: losses that these define have no meaning there, and `ncp` counts the suppressed
+    /// rows alone.
+    pub(crate) fn without_cells(sizes: &[u64], rows: RowCounts, k: u64) -> Losses {
         Losses {
-            ncp,
+            ncp: rows.suppressed_share(),
             precision: None,
             discernibility: discernibility::of_classes(sizes, rows.source, rows.suppressed),
             average_class: average_class::of_classes(rows.released, sizes.len() as u64, k),
             granularity: None,
             kl: None,
-            attributes: quasi.iter().map(attribute).collect(),
         }
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+/// What one quasi-identifier contributes to the losses.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AttributeLoss {
+    #[serde(skip)]
     pub name: String,
     /// The level that all cells are on, if they are on one.
     pub level: Option<usize>,
@@ -51,7 +51,15 @@ pub struct AttributeLoss {
     pub granularity: Option<f64>,
 }
 
-/// The mean, 0 for nothing: a table without quasi attributes has no cell to lose.
+impl AttributeLoss {
+    /// Of a release without levels and cells.
+    pub(crate) fn without_cells(name: &str, rows: RowCounts) -> AttributeLoss {
+        let ncp = rows.suppressed_share();
+        AttributeLoss { name: name.to_owned(), level: None, top: 0, ncp, granularity: None }
+    }
+}
+
+/// The mean, 0 for nothing: a table without quasi-identifiers has no cell to lose.
 pub(crate) fn mean(shares: &[f64]) -> f64 {
     if shares.is_empty() { 0.0 } else { shares.iter().sum::<f64>() / shares.len() as f64 }
 }

@@ -6,8 +6,9 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::bucketized::{MeasuredBuckets, measure_buckets};
-use crate::measure::{Measured, QuasiSource, Recoding, measure};
+use crate::kinds::bucketized::{MeasuredBuckets, measure_buckets};
+use crate::kinds::generalized::{Measured, measure};
+use crate::{QuasiSource, Recoding};
 use crate::query_error::QueryOptions;
 use crate::testing::{Release, seeds, written_and_read};
 

@@ -1,4 +1,9 @@
 //! Reports as text: tables aligned for a person. Programs read the same reports as JSON.
 
 pub(crate) mod answer;
-pub(crate) mod decomposed;
+mod audit;
+mod decomposed;
+mod measures;
+
+pub(crate) use audit::AuditText;
+pub(crate) use measures::MeasuresText;

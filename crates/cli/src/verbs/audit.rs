@@ -19,6 +19,7 @@ use super::{print, print_json};
 use crate::args::{Audit, Talk, Weights};
 use crate::failure::{BREACH, Failure, say};
 use crate::progress::Bars;
+use crate::text::AuditText;
 
 pub(crate) fn run(arguments: &Audit, talk: &Talk) -> Result<ExitCode, Failure> {
     let bars = Bars::new(talk);
@@ -69,9 +70,9 @@ pub(crate) fn run(arguments: &Audit, talk: &Talk) -> Result<ExitCode, Failure> {
     )?;
     drop(bars);
     if talk.json {
-        print_json(&audited.to_json())?;
+        print_json(&audited)?;
     } else if !talk.quiet {
-        print(&audited.to_string())?;
+        print(&AuditText(&audited).to_string())?;
     }
     if audited.breach && !talk.quiet {
         say("breach: the combined releases disclose sensitive values; see above");

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use hedgerow_audit::max_likelihood::{CountQueries, measure_tables};
 use hedgerow_audit::{
-    Measured, MeasuredBuckets, MeasuredClones, Measures, QuasiSource, QueryOptions, Recoding, measure, measure_buckets,
+    Measured, MeasuredBuckets, MeasuredClones, Measures, QuasiSource, QueryOptions, Recoding, TableMeasures, measure, measure_buckets,
     measure_clones,
 };
 use hedgerow_policy::{Method, Policy, Role};
@@ -19,7 +19,7 @@ use super::{print, print_json};
 use crate::args::{Measure, Talk};
 use crate::failure::Failure;
 use crate::progress::Bars;
-use crate::text;
+use crate::text::MeasuresText;
 
 pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = Policy::load(&arguments.policy)?;
@@ -36,15 +36,19 @@ pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure>
         Shape::Decomposed { .. } => return several(arguments, &policy, bars, talk),
     };
     drop(bars);
+    show(&Measures::Table(measures), talk)
+}
+
+fn show(measures: &Measures, talk: &Talk) -> Result<ExitCode, Failure> {
     if talk.json {
-        print_json(&measures.to_json())?;
+        print_json(measures)?;
     } else {
-        print(&measures.to_string())?;
+        print(&MeasuresText(measures).to_string())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Several tables about the same people: what they tell together.
+/// Several tables about the same people: what they show together.
 fn several(arguments: &Measure, policy: &Policy, bars: Bars, talk: &Talk) -> Result<ExitCode, Failure> {
     let source = read_source(policy, &bars)?;
     let queries = CountQueries {
@@ -55,12 +59,7 @@ fn several(arguments: &Measure, policy: &Policy, bars: Bars, talk: &Talk) -> Res
     };
     let measured = measure_tables(&arguments.release, &source, queries, &bars)?;
     drop(bars);
-    if talk.json {
-        print_json(&measured)?;
-    } else {
-        print(&text::decomposed::decomposed(&measured))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    show(&Measures::Decomposed(measured), talk)
 }
 
 fn generalized(
@@ -70,7 +69,7 @@ fn generalized(
     policy: &Policy,
     queries: &QueryOptions,
     bars: &Bars,
-) -> Result<Measures, Failure> {
+) -> Result<TableMeasures, Failure> {
     let released = read_released(directory, data, bars)?;
     let codebook = read_codebook(directory)?;
     let source = read_source(policy, bars)?;
@@ -97,7 +96,7 @@ fn bucketized(
     policy: &Policy,
     queries: &QueryOptions,
     bars: &Bars,
-) -> Result<Measures, Failure> {
+) -> Result<TableMeasures, Failure> {
     let (rows, values) = (read_released(directory, quasi, bars)?, read_released(directory, values, bars)?);
     let source = read_source(policy, bars)?;
     let bound = Bound::new(policy, &source)?;
@@ -120,7 +119,7 @@ fn cloned(
     policy: &Policy,
     queries: &QueryOptions,
     bars: &Bars,
-) -> Result<Measures, Failure> {
+) -> Result<TableMeasures, Failure> {
     let released = Cloned::read(directory, manifest, bars)?;
     let source = read_source(policy, bars)?;
     let bound = Bound::new(policy, &source)?;

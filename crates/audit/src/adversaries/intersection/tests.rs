@@ -275,7 +275,7 @@ fn large_tables_are_joined_by_what_they_tell() {
     }
     let found = run(vec!["r".to_owned()], &tables);
     assert_eq!((found.people, found.effective_l, found.at_risk), (count as u64, Some(1), 16));
-    assert!(found.notes[0].contains("too large to pair"), "{:?}", found.notes);
+    assert!(found.notes[0].text.contains("too large to pair"), "{:?}", found.notes);
     let fewer = table("two", vec![[0, 1]]);
     assert!(join(&[tables[0].clone(), fewer]).contradiction);
 }

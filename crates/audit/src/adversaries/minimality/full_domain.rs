@@ -11,8 +11,7 @@ use hedgerow_table::{Hierarchy, TableError};
 
 use super::worlds::{PEOPLE_MAX, Worlds, kinds, worlds};
 use super::{Hits, HowMade, Known, members, possible, told, truths};
-use crate::adversaries::linker::owned;
-use crate::finding::{Exposure, Finding, Worst};
+use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 
 /// The groups of one class under a finer node, as bits over its members; only those that can lack values.
 struct Suspect {
@@ -25,7 +24,7 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
     let sizes = known.classes.sizes.iter().map(|&size| size as usize);
     finding.people = known.classes.rows;
     if !members.iter().map(Vec::len).eq(sizes) {
-        finding.notes.push("the people are not all those of the release: nothing follows".to_owned());
+        finding.note("the people are not all those of the release: nothing follows");
         return Ok(());
     }
     let values = |class: usize| known.sensitive.of_bucket(known.classes.bucket_of[class]);
@@ -40,23 +39,23 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
         match suspects(known, &members, |row| finer[column.codes.get(row) as usize]) {
             Node::TooSmall => {
                 let note = format!("`{}` one level lower: groups would be too small, so nothing follows", quasi.name);
-                finding.notes.push(note);
+                finding.note(note);
             }
             Node::Suspects(suspects) if suspects.is_empty() => {
                 let note = format!("`{}` one level lower would have kept the rule: not the finest release", quasi.name);
-                finding.notes.push(note);
+                finding.note(note);
             }
             Node::Suspects(suspects) => {
                 let why = format!("some group with `{}` one level lower must have broken the rule", quasi.name);
                 if !blamed.add(known, &members, &suspects, &why, finding) {
                     let groups: usize = suspects.iter().map(|suspect| suspect.groups.len()).sum();
-                    finding.notes.push(format!(
+                    finding.note(format!(
                         "`{}` one level lower: any of {groups} groups may have broken the rule, too many to tell more",
                         quasi.name
                     ));
                 }
             }
-            Node::TooLarge => finding.notes.push(format!("`{}` one level lower: classes are too large", quasi.name)),
+            Node::TooLarge => finding.note(format!("`{}` one level lower: classes are too large", quasi.name)),
         }
     }
     let (truths, mut hits) = (truths(known), Hits::default());
@@ -180,7 +179,7 @@ impl Blamed {
                 least.retain(|value| possible.contains(value));
                 finding.max_confidence = finding.max_confidence.max(top);
                 self.worst.offer((left, -top, suspect.class), || Exposure {
-                    cells: vec![(known.name.to_owned(), owned(classes.describe(suspect.class)))],
+                    cells: vec![ReleaseCells::new(known.name, classes.describe(suspect.class))],
                     values: told(sensitive, values(suspect), &shares),
                     people: 1,
                     why: why.to_owned(),

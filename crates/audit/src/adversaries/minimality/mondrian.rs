@@ -6,8 +6,7 @@ use hedgerow_table::{Column, TableError};
 
 use super::worlds::{PEOPLE_MAX, kinds, worlds};
 use super::{Hits, Known, members, possible, told, truths};
-use crate::adversaries::linker::owned;
-use crate::finding::{Exposure, Finding, Worst};
+use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 
 pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), TableError> {
     let Known { name, classes, sensitive, people, asked } = known;
@@ -49,7 +48,7 @@ pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), Tab
             finding.at_risk += u64::from(left == 1);
             finding.max_confidence = finding.max_confidence.max(top);
             worst.offer((left, -top, class), || Exposure {
-                cells: vec![((*name).to_owned(), owned(classes.describe(class)))],
+                cells: vec![ReleaseCells::new(name, classes.describe(class))],
                 values: told(sensitive, values, &shares),
                 people: 1,
                 why: format!("each of {} cuts of this class must have broken the rule", cuts.len()),
@@ -58,14 +57,14 @@ pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), Tab
     }
     if drawn > 0 {
         finding.details.insert("confidence_drawn".to_owned(), serde_json::json!(likely));
-        finding.notes.push(format!(
+        finding.note(format!(
             "{drawn} rows are in classes with too many ways to go through: some were drawn, and confidence_drawn is estimated from them"
         ));
     }
     if skipped > 0 {
         let note =
             format!("{skipped} rows are in classes too large, or whose people are not all known or not told apart");
-        finding.notes.push(note);
+        finding.note(note);
     }
     if truths.is_some() {
         hits.tell(finding);

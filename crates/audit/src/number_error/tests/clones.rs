@@ -8,7 +8,7 @@ use hedgerow_release::manifest::{Field, Resource};
 use hedgerow_table::Kind;
 
 use super::*;
-use crate::cloned::{MeasuredClones, measure_clones};
+use crate::kinds::cloned::{MeasuredClones, measure_clones};
 
 /// Not in the order of their names, which is how a release knows them.
 const QUASI: [&str; 3] = ["sex", "place", "area"];

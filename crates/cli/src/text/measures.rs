@@ -2,58 +2,69 @@
 
 use std::fmt;
 
-use crate::class_sizes::SizeDistribution;
-use crate::linker::Scenario;
-use crate::loss::Losses;
-use crate::measure::Measures;
-use crate::number_error::NumberError;
-use crate::query_error::QueryError;
+use hedgerow_audit::{
+    AttributeLoss, Losses, Measures, NumberError, QueryError, Scenario, SizeDistribution, TableMeasures,
+};
 
 /// The longest bar of the histogram.
 const BAR_MAX: u64 = 40;
 
-impl fmt::Display for Measures {
+/// Measures to print.
+pub(crate) struct MeasuresText<'a>(pub(crate) &'a Measures);
+
+impl fmt::Display for MeasuresText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = &self.rows;
+        match self.0 {
+            Measures::Table(measures) => table(f, measures),
+            Measures::Decomposed(measures) => f.write_str(&super::decomposed::decomposed(measures)),
+        }
+    }
+}
+
+fn table(f: &mut fmt::Formatter<'_>, measures: &TableMeasures) -> fmt::Result {
+        let rows = &measures.rows;
         let share = percent(rows.suppressed as f64 / rows.source as f64);
         writeln!(f, "Rows: {} in, {} out, {} suppressed ({share})", rows.source, rows.released, rows.suppressed)?;
-        losses(f, &self.losses)?;
-        class_sizes(f, &self.classes, self.buckets)?;
-        self.risk(f)?;
-        if let Some(queries) = &self.queries {
+        losses(f, &measures.losses)?;
+        attributes(f, &measures.attributes)?;
+        class_sizes(f, &measures.classes, measures.buckets)?;
+        risk(f, measures)?;
+        if let Some(queries) = &measures.queries {
             query_error(f, queries)?;
         }
-        self.numbers.iter().try_for_each(|numbers| number_error(f, numbers))
-    }
+        measures.numbers.iter().try_for_each(|numbers| number_error(f, numbers))
 }
 
 fn losses(f: &mut fmt::Formatter<'_>, losses: &Losses) -> fmt::Result {
     writeln!(f, "\nLoss (lower is better; shares run from 0, untouched, to 1, all lost)")?;
     let mut line = |name: &str, value: String, meaning: &str| writeln!(f, "  {name:<16}{value:>16}   {meaning}");
     line("ncp", decimal(losses.ncp), "how wide cells are, compared with all values")?;
-    let told = [
+    let by_level = [
         ("precision", losses.precision, "how far up the hierarchies cells were taken"),
         ("granularity", losses.granularity, "how many leaves of the hierarchies cells cover"),
         ("kl", losses.kl, "nats between the data and its best estimate; 0 is the same, no upper end"),
     ];
-    for (name, value, meaning) in told {
+    for (name, value, meaning) in by_level {
         match value {
             Some(value) => line(name, decimal(value), meaning)?,
-            None => line(name, "not told".to_owned(), "only where all cells of an attribute are on one level")?,
+            None => line(name, "undefined".to_owned(), "only where all cells of an attribute are on one level")?,
         }
     }
     line("average-class", decimal(losses.average_class), "class size over the required k; 1 is as small as k allows")?;
-    line("discernibility", losses.discernibility.to_string(), "rows each row cannot be told from, summed")?;
-    if losses.attributes.is_empty() {
+    line("discernibility", losses.discernibility.to_string(), "rows that look like each row, summed")
+}
+
+fn attributes(f: &mut fmt::Formatter<'_>, attributes: &[AttributeLoss]) -> fmt::Result {
+    if attributes.is_empty() {
         return Ok(());
     }
-    let widest = losses.attributes.iter().map(|attribute| attribute.name.chars().count()).max().unwrap_or(0).max(9);
-    if losses.granularity.is_none() {
+    let widest = attributes.iter().map(|attribute| attribute.name.chars().count()).max().unwrap_or(0).max(9);
+    if attributes.iter().any(|attribute| attribute.granularity.is_none()) {
         writeln!(f, "\n  {:<widest$}       ncp", "attribute")?;
     } else {
         writeln!(f, "\n  {:<widest$}  level of top       ncp  granularity", "attribute")?;
     }
-    for attribute in &losses.attributes {
+    for attribute in attributes {
         let (name, top, ncp) = (&attribute.name, attribute.top, decimal(attribute.ncp));
         match (attribute.level, attribute.granularity.map(decimal)) {
             (Some(level), Some(granularity)) => {
@@ -67,26 +78,25 @@ fn losses(f: &mut fmt::Formatter<'_>, losses: &Losses) -> fmt::Result {
 
 fn class_sizes(f: &mut fmt::Formatter<'_>, classes: &SizeDistribution, buckets: bool) -> fmt::Result {
     let SizeDistribution { count, min, lower_quartile, median, upper_quartile, max, mean, .. } = classes;
-    let name = if buckets { "Groups" } else { "Classes" };
+    let name = if buckets { "Buckets" } else { "Classes" };
     writeln!(f, "\n{name}: {count}, of {mean:.1} rows on average (small ones are easier to attack)")?;
     writeln!(f, "  smallest {min}, quartiles {lower_quartile} {median} {upper_quartile}, largest {max}")?;
-    let most = classes.buckets.iter().map(|bucket| bucket.classes).max().unwrap_or(0).max(1);
+    let most = classes.histogram.iter().map(|range| range.classes).max().unwrap_or(0).max(1);
     let width = count.to_string().len().max(7);
     writeln!(f, "  {:>7}  {:>width$}", "rows", "classes")?;
-    for bucket in &classes.buckets {
-        // A bucket that is not empty shows, however rare it is.
-        let length = (bucket.classes * BAR_MAX).div_ceil(most) as usize;
-        let line = format!("  {:>7}  {:>width$}  {}", bucket.name(), bucket.classes, "#".repeat(length));
+    for range in &classes.histogram {
+        // A range that is not empty shows, however rare it is.
+        let length = (range.classes * BAR_MAX).div_ceil(most) as usize;
+        let line = format!("  {:>7}  {:>width$}  {}", range.size, range.classes, "#".repeat(length));
         writeln!(f, "{}", line.trim_end())?;
     }
     Ok(())
 }
 
-impl Measures {
-    fn risk(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let risk = &self.risk;
-        writeln!(f, "\nRisk that somebody's row is found by their quasi values (lower is better)")?;
-        // Without a k nothing is above what was promised; then it matters how many are found most easily.
+fn risk(f: &mut fmt::Formatter<'_>, measures: &TableMeasures) -> fmt::Result {
+        let risk = &measures.risk;
+        writeln!(f, "\nRisk of re-identification by the quasi-identifiers (lower is better)")?;
+        // Without a k nothing is above what is required; then it matters how many have the highest risk.
         let over = if risk.k > 1 { format!("rows above 1/{}", risk.k) } else { "rows at highest".to_owned() };
         writeln!(f, "  {:<12}{:>9}{:>9}  {over:>15}", "adversary", "highest", "mean")?;
         let mut line = |name: &str, scenario: &Scenario, meaning: &str| {
@@ -97,20 +107,19 @@ impl Measures {
         line("prosecutor", &risk.prosecutor, "knows that the person is in the release")?;
         match &risk.journalist {
             Some(journalist) => line("journalist", journalist, "knows only that the person is in the source")?,
-            None => writeln!(f, "  {:<12}{:>9}", "journalist", "not told")?,
+            None => writeln!(f, "  {:<12}{:>9}", "journalist", "unknown")?,
         }
         let (marketer, unique) = (percent(risk.marketer), risk.unique_rows);
         writeln!(
             f,
-            "  {:<12}{:>9}{marketer:>9}  {:>15}   links everybody; this share is linked rightly",
+            "  {:<12}{:>9}{marketer:>9}  {:>15}   links everybody; this share is linked correctly",
             "marketer", "", ""
         )?;
-        if self.buckets {
-            writeln!(f, "  rows whose quasi values nobody shares: {unique}; a row that is found leads to its group")?;
+        if measures.buckets {
+            writeln!(f, "  rows with unique quasi-identifiers: {unique}; a row that is found leads to its bucket")?;
             return Ok(());
         }
         writeln!(f, "  rows alone in their class: {unique}")
-    }
 }
 
 fn query_error(f: &mut fmt::Formatter<'_>, queries: &QueryError) -> fmt::Result {
@@ -166,25 +175,3 @@ fn percent(share: f64) -> String {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use hedgerow_table::HierarchySpec;
-
-    use crate::testing::Release;
-
-    #[test]
-    fn a_summary_to_read() {
-        let rows = ["21,f,flu", "22,f,cold", "23,m,flu", "24,m,flu", "67,m,cold"];
-        let rows = rows.map(|row| row.split(',').collect::<Vec<_>>());
-        let specs = [HierarchySpec::Widths(vec![10.0]), HierarchySpec::None];
-        let mut release = Release::new(&["age", "sex", "disease"], &rows, &specs, &[1, 0], &[4]);
-        release.k = 2;
-        let text = release.measures().to_string();
-        println!("{text}");
-        assert!(text.contains("Rows: 5 in, 4 out, 1 suppressed (20.0%)"), "{text}");
-        assert!(text.contains("        2        2  ########################################\n"), "{text}");
-        assert!(text.contains("  age            1 of 2"), "{text}");
-        assert!(text.contains("  prosecutor      50.0%    50.0%               0%"), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 120 && !line.ends_with(' ')), "{text}");
-    }
-}

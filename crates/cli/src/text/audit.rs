@@ -2,12 +2,11 @@
 
 use std::fmt;
 
+use hedgerow_audit::{Audited, Contradiction};
+use hedgerow_audit::finding::{Exposure, Finding, Needs, Note, ReleaseCells, WorstPair};
 use serde_json::Value;
 
-use crate::audit::Audited;
-use crate::finding::{Exposure, Finding, WorstPair};
-
-/// Names that do not fit are counted; those below the table tell them all.
+/// Names that do not fit are counted; the text below the table lists them all.
 const NAMES_MAX: usize = 48;
 
 const COLUMNS: usize = 9;
@@ -27,14 +26,17 @@ const HEADER: [&str; COLUMNS] = [
 /// The columns of words; numbers stand to the right.
 const WORDS: [usize; 4] = [0, 1, 2, 8];
 
-impl fmt::Display for Audited {
+/// Findings to print.
+pub(crate) struct AuditText<'a>(pub(crate) &'a Audited);
+
+impl fmt::Display for AuditText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (release, problem) in &self.contradictions {
+        for Contradiction { release, problem } in &self.0.contradictions {
             writeln!(f, "WRONG  {release}: {problem}")?;
         }
         let mut rows = vec![HEADER.map(str::to_owned)];
-        rows.extend(self.findings.iter().map(|finding| self.row(finding)));
-        // A column that says nothing is left out.
+        rows.extend(self.0.findings.iter().map(|finding| self.row(finding)));
+        // An empty column is omitted.
         let shown: Vec<usize> =
             (0..COLUMNS).filter(|&column| rows[1..].iter().any(|row| !row[column].is_empty())).collect();
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -46,14 +48,14 @@ impl fmt::Display for Audited {
             };
             writeln!(f, "{}", shown.iter().map(cell).collect::<Vec<_>>().join("  ").trim_end())?;
         }
-        for finding in &self.findings {
+        for finding in &self.0.findings {
             explain(f, finding)?;
         }
         Ok(())
     }
 }
 
-impl Audited {
+impl AuditText<'_> {
     fn row(&self, finding: &Finding) -> [String; COLUMNS] {
         let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         let names = finding.releases.join(" + ");
@@ -76,7 +78,7 @@ impl Audited {
     fn unit(&self, finding: &Finding) -> &'static str {
         match finding.adversary {
             "difference" => "people",
-            _ if self.people_named => "people",
+            _ if self.0.people_named => "people",
             "independence" => "combinations",
             _ => "rows",
         }
@@ -87,7 +89,7 @@ fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     let of = finding.protect.as_ref().map_or_else(String::new, |name| format!(" of `{name}`"));
     let breach = if finding.breach { "BREACH  " } else { "" };
     writeln!(f, "\n{breach}{}{of}: {}", finding.adversary, finding.releases.join(" + "))?;
-    let details = finding.details.iter().filter_map(|(name, value)| Some((name.replace('_', " "), told(value)?)));
+    let details = finding.details.iter().filter_map(|(name, value)| Some((name.replace('_', " "), scalar(value)?)));
     for (name, value) in details {
         writeln!(f, "  {name}: {value}")?;
     }
@@ -99,7 +101,7 @@ fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
         writeln!(f, "  worst pair: {}, {at_risk} at risk, fewest values {left}", releases.join(" + "))?;
     }
     for note in &finding.notes {
-        writeln!(f, "  note: {note}")?;
+        writeln!(f, "  note: {}", note_text(note))?;
     }
     let shown = if finding.at_risk > 0 { 3 } else { 1 };
     for (place, worst) in finding.worst.iter().take(shown).enumerate() {
@@ -111,8 +113,17 @@ fn explain(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     Ok(())
 }
 
+/// A note, with the option that gives what is missing.
+fn note_text(note: &Note) -> String {
+    match note.needs {
+        None => note.text.clone(),
+        Some(Needs::People) => format!("{}: name the people with --people", note.text),
+        Some(Needs::Policy) => format!("{}: name the policy with --policy", note.text),
+    }
+}
+
 /// Numbers and words; lists and tables are for programs.
-fn told(value: &Value) -> Option<String> {
+fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) if number.is_f64() => Some(format!("{:.3}", number.as_f64()?)),
         Value::Number(number) => Some(number.to_string()),
@@ -128,7 +139,7 @@ fn exposure(f: &mut fmt::Formatter<'_>, what: &str, exposure: &Exposure) -> fmt:
         people => format!(" ({people} people)"),
     };
     writeln!(f, "  {what}{people}: {}", exposure.why)?;
-    for (release, cells) in &exposure.cells {
+    for ReleaseCells { release, cells } in &exposure.cells {
         let cells: Vec<String> = cells.iter().map(|(name, label)| format!("{name} {}", shown(label))).collect();
         writeln!(f, "    {release}: {}", if cells.is_empty() { "no cell".to_owned() } else { cells.join(", ") })?;
     }

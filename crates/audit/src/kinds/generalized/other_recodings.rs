@@ -1,11 +1,11 @@
 //! Releases that are not full-domain: local cells and buckets, each measure against its definition.
 
-use hedgerow_table::{Bound, Cover, Label};
+use hedgerow_table::{Bound, Hierarchy, Cover, Label};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
-use crate::bucketized::{MeasuredBuckets, measure_buckets};
+use crate::kinds::bucketized::{MeasuredBuckets, measure_buckets};
 use crate::testing::{seeds, written_and_read};
 
 fn table(header: &[&str], rows: &[Vec<String>]) -> Table {
@@ -78,8 +78,8 @@ fn local_cells_are_measured_by_what_they_cover() {
         let age_loss = cells.iter().map(age).sum::<f64>() / cells.len() as f64;
         let sex_loss = cells.iter().filter(|cell| cell.2).count() as f64 / cells.len() as f64;
         let losses = &found.losses;
-        assert!((losses.attributes[0].ncp - age_loss).abs() < 1e-12, "seed {seed}: {losses:?}, expected {age_loss}");
-        assert!((losses.attributes[1].ncp - sex_loss).abs() < 1e-12, "seed {seed}: {losses:?}, expected {sex_loss}");
+        assert!((found.attributes[0].ncp - age_loss).abs() < 1e-12, "seed {seed}: {losses:?}, expected {age_loss}");
+        assert!((found.attributes[1].ncp - sex_loss).abs() < 1e-12, "seed {seed}: {losses:?}, expected {sex_loss}");
         assert_eq!([losses.precision, losses.granularity, losses.kl], [None; 3], "these have no meaning here");
         let mut keys: Vec<String> = (0..released.rows)
             .map(|row| released.columns[0].text(row) + "|" + &released.columns[1].text(row))
@@ -89,9 +89,8 @@ fn local_cells_are_measured_by_what_they_cover() {
         assert_eq!(losses.discernibility as usize, sizes.iter().map(|size| size * size).sum::<usize>(), "seed {seed}");
         assert_eq!(found.classes.count as usize, sizes.len(), "seed {seed}");
         assert_eq!(found.risk.journalist.as_ref(), Some(&found.risk.prosecutor), "nobody is left out");
-        let json = found.to_json();
+        let json = serde_json::to_value(&found).unwrap();
         assert!(json["loss"]["precision"].is_null() && json["queries"]["relative-error"]["mean"].is_number());
-        assert!(found.to_string().contains("not told"));
     }
 }
 
@@ -142,8 +141,7 @@ fn buckets_by_hand() {
     let found = measure_buckets(&input, &options, &hedgerow_table::NoProgress).unwrap();
     assert_eq!((found.losses.ncp, found.losses.discernibility, found.classes.count), (0.0, 4 + 9, 2));
     assert_eq!((found.risk.unique_rows, found.risk.prosecutor.max), (3, 1.0), "21, 40 and 41 are found by their age");
-    let text = found.to_string();
-    assert!(text.contains("Groups: 2") && text.contains("leads to its group"), "{text}");
+    assert!(found.buckets);
     // 20-year-olds with flu: in group 2 one of two rows times one of two values, in group 1 one of three times one.
     let errors = found.queries.unwrap();
     assert!(errors.max > 0.0 && errors.mean < 1.0, "{errors:?}");

@@ -1,26 +1,28 @@
-//! What a cloned release lost: people are told by statistics of sub-classes, and their sensitive values only up to the class.
+//! What a cloned release lost: people are described by statistics of sub-classes, and their sensitive values are known only up
+//! to the class.
 //!
-//! Losses that are defined by levels or cells say nothing here, and are left out; `ncp` is that of the suppressed rows alone. Classes
-//! are the sub-classes, and the risk is that of finding somebody among the people of theirs.
+//! Losses that are defined by levels or cells have no meaning here and are omitted; `ncp` counts the suppressed rows alone.
+//! Classes are the sub-classes, and the risk is that of re-identifying somebody among the people of their sub-class.
 
 use hedgerow_release::cloned::Cloned;
 use hedgerow_table::{Progress, Table, TableError};
 
 use crate::class_sizes::SizeDistribution;
-use crate::linker;
-use crate::loss::Losses;
-use crate::measure::{Measures, counted};
+use crate::loss::{AttributeLoss, Losses};
+use crate::measures::TableMeasures;
 use crate::number_error;
 use crate::query_error::QueryOptions;
 use crate::query_error::clones::{Clones, query_error};
+use crate::risk::Risk;
+use crate::rows::{OTHER_SOURCE, RowCounts};
 
-/// A cloned release beside the table that it was made from.
+/// A cloned release with the table that it was made from.
 #[derive(Debug)]
 pub struct MeasuredClones<'a> {
     /// The private table, as read under the policy.
     pub source: &'a Table,
     pub released: &'a Cloned,
-    /// The quasi attributes, in the order of the policy.
+    /// The quasi-identifiers, in the order of the policy.
     pub quasi: Vec<&'a str>,
     /// The required k, or 1.
     pub k: u64,
@@ -31,12 +33,11 @@ pub fn measure_clones(
     input: &MeasuredClones<'_>,
     queries: &QueryOptions,
     progress: &dyn Progress,
-) -> Result<Measures, TableError> {
+) -> Result<TableMeasures, TableError> {
     let read = input.released;
-    let rows = counted(input.source.rows as u64, read.people(), input.rows_suppressed)?;
+    let rows = RowCounts::checked(input.source.rows as u64, read.people(), input.rows_suppressed)?;
     let other = |name: &str| {
-        let hint = "measure a release with the policy and the data that it was published from";
-        TableError::input("statistics.csv", format!("`{name}` is not in both the release and the source"), hint)
+        TableError::input("statistics.csv", format!("`{name}` is not in both the release and the source"), OTHER_SOURCE)
     };
     let column = |name: &str| input.source.column(name).ok_or_else(|| other(name));
     let bind = |name: &&str| {
@@ -49,14 +50,16 @@ pub fn measure_clones(
         read,
     };
     let sizes: Vec<u64> = read.sub_classes().map(|part| part.people()).filter(|&people| people > 0).collect();
-    let losses = Losses::without_cells(&input.quasi, &sizes, rows, input.k.max(1));
+    let losses = Losses::without_cells(&sizes, rows, input.k.max(1));
+    let attributes = input.quasi.iter().map(|name| AttributeLoss::without_cells(name, rows)).collect();
     let numbers = number_error::of_clones(&release)?;
     let queries = query_error(&release, input.source.rows, queries, progress)?;
-    Ok(Measures {
+    Ok(TableMeasures {
         rows,
         losses,
+        attributes,
         classes: SizeDistribution::of(&sizes),
-        risk: linker::risk(&sizes, None, input.k.max(1)),
+        risk: Risk::of_classes(&sizes, None, input.k.max(1)),
         queries,
         buckets: false,
         numbers,

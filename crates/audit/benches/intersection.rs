@@ -1,5 +1,5 @@
 //! How long it takes to join two sub-tables of many people that share quasi attributes and hide the same value in different buckets.
-//! `cargo run --release -p hedgerow-audit --example intersection_speed [rows]`
+//! `cargo bench -p hedgerow-audit --bench intersection -- [rows]`
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ const VALUES: usize = 50;
 const BUCKET: usize = 5;
 
 fn main() {
-    let rows: usize = std::env::args().nth(1).and_then(|rows| rows.parse().ok()).unwrap_or(1_000_000);
+    let rows: usize = std::env::args().skip(1).find_map(|rows| rows.parse().ok()).unwrap_or(1_000_000);
     // Made-up people: ages, places and jobs that are spread but not drawn.
     let person = |row: usize| [(row * 7919 % 90, "age"), (row * 104_729 % 997, "place"), (row * 1_299_709 % 83, "job")];
     let value = |row: usize| row * 31 % VALUES;

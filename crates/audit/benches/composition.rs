@@ -1,5 +1,5 @@
 //! How long the composition audit takes: two releases of a million rows each, cut like a kd-tree (every class has ranges of
-//! its own), that share 200,000 people. `cargo run --release -p hedgerow-audit --example composition_speed [rows] [people]`
+//! its own), that share 200,000 people. `cargo bench -p hedgerow-audit --bench composition -- [rows] [people]`
 
 use std::time::Instant;
 

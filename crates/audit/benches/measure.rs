@@ -1,4 +1,4 @@
-//! How long measuring takes: `cargo run --release -p hedgerow-audit --example measure_speed [ROWS [QUERIES]]`.
+//! How long measuring takes: `cargo bench -p hedgerow-audit --bench measure -- [ROWS [QUERIES]]`.
 //!
 //! Nine quasi attributes like those of a census and a sensitive one, generalized to about a hundred thousand classes.
 

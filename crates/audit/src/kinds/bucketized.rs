@@ -1,32 +1,33 @@
-//! What a bucketized release lost: its rows are untouched, but which sensitive value belongs to which is known only up to
-//! the bucket.
+//! What a bucketized release lost: its rows are unchanged, but which sensitive value belongs to which row is known only up
+//! to the bucket.
 //!
-//! Losses that are defined by levels or cells say nothing here, and are left out; `ncp` is that of the suppressed rows alone. Classes
-//! are the buckets. The risk that somebody's row is found is that of their untouched quasi values: the row leads to a bucket,
-//! not to a sensitive value.
+//! Losses that are defined by levels or cells have no meaning here and are omitted; `ncp` counts the suppressed rows alone.
+//! Classes are the buckets. The risk of re-identification is that of the unchanged quasi-identifiers: a row that is found leads
+//! to a bucket, not to a sensitive value.
 
 use hedgerow_table::{Codes, FrequencySet, Layout, Progress, Table, TableError, with_words};
 
 use crate::attribute::Unchanged;
 use crate::class_sizes::SizeDistribution;
-use crate::linker;
-use crate::loss::Losses;
-use crate::measure::{Measures, counted};
+use crate::loss::{AttributeLoss, Losses};
+use crate::measures::TableMeasures;
 use crate::number_error;
 use crate::query::buckets::{Buckets, Sizes};
 use crate::query_error::QueryOptions;
 use crate::query_error::buckets::{Bucket, Bucketized, query_error};
+use crate::risk::Risk;
+use crate::rows::RowCounts;
 
-/// A bucketized release beside the table that it was made from.
+/// A bucketized release with the table that it was made from.
 #[derive(Debug)]
 pub struct MeasuredBuckets<'a> {
     /// The private table, as read under the policy.
     pub source: &'a Table,
-    /// The quasi attributes and `group`.
+    /// The quasi-identifiers and `group`.
     pub rows: &'a Table,
     /// `group`, the sensitive attributes and `count`.
     pub values: &'a Table,
-    /// The quasi attributes, in the order of the policy.
+    /// The quasi-identifiers, in the order of the policy.
     pub quasi: Vec<&'a str>,
     pub sensitive: Vec<&'a str>,
     /// The required k, or 1.
@@ -38,8 +39,8 @@ pub fn measure_buckets(
     input: &MeasuredBuckets<'_>,
     queries: &QueryOptions,
     progress: &dyn Progress,
-) -> Result<Measures, TableError> {
-    let rows = counted(input.source.rows as u64, input.rows.rows as u64, input.rows_suppressed)?;
+) -> Result<TableMeasures, TableError> {
+    let rows = RowCounts::checked(input.source.rows as u64, input.rows.rows as u64, input.rows_suppressed)?;
     let quasi = unchanged(&input.quasi, input.source, input.rows)?;
     let sensitive = unchanged(&input.sensitive, input.source, input.values)?;
     progress.stage("counting classes", None);
@@ -54,24 +55,26 @@ pub fn measure_buckets(
     let sizes: Vec<u64> = buckets.iter().map(|bucket| bucket.rows.len() as u64).filter(|size| *size > 0).collect();
     let alike = alike(&quasi, input.rows.rows)?;
     let population = (rows.suppressed == 0).then_some(alike.as_slice());
-    let risk = linker::risk(&alike, population, input.k.max(1));
-    let losses = Losses::without_cells(&input.quasi, &sizes, rows, input.k.max(1));
+    let risk = Risk::of_classes(&alike, population, input.k.max(1));
+    let losses = Losses::without_cells(&sizes, rows, input.k.max(1));
+    let attributes = input.quasi.iter().map(|name| AttributeLoss::without_cells(name, rows)).collect();
     let release = Bucketized { quasi, sensitive, buckets };
     let queries = query_error(&release, input.source.rows, queries, progress)?;
     let numbers = number_error::of_buckets(&release)?;
-    Ok(Measures { rows, losses, classes: SizeDistribution::of(&sizes), risk, queries, buckets: true, numbers })
+    let classes = SizeDistribution::of(&sizes);
+    Ok(TableMeasures { rows, losses, attributes, classes, risk, queries, numbers, buckets: true })
 }
 
 fn unchanged<'a>(names: &[&str], source: &'a Table, released: &'a Table) -> Result<Vec<Unchanged<'a>>, TableError> {
     names.iter().map(|name| Unchanged::bind(name, source, released)).collect()
 }
 
-/// How many released rows agree in all quasi values, for each combination of these.
+/// How many released rows agree in all quasi-identifiers, for each combination of their values.
 fn alike(quasi: &[Unchanged<'_>], rows: usize) -> Result<Vec<u64>, TableError> {
     let cardinalities: Vec<usize> = quasi.iter().map(|attribute| attribute.released.domain.cardinality()).collect();
     let columns: Vec<&Codes> = quasi.iter().map(|attribute| &attribute.released.codes).collect();
     let layout = Layout::new(&cardinalities)
-        .ok_or_else(|| TableError::input("policy", "too many quasi attributes", "measure fewer attributes at once"))?;
+        .ok_or_else(|| TableError::input("policy", "too many quasi-identifiers", "measure fewer attributes at once"))?;
     Ok(with_words!(layout.words(), W => {
         let set = FrequencySet::<W>::of_rows(&layout, &columns, rows);
         set.counts().iter().map(|&count| u64::from(count)).collect()

@@ -1,0 +1,97 @@
+//! What a generalized release lost, and which risks are left.
+//!
+//! Everything is computed from the released cells and what the codebook says they cover; only where a measure is defined
+//! by the levels of hierarchies are these looked for.
+
+use hedgerow_release::codebook::Codebook;
+use hedgerow_table::{Progress, Table, TableError};
+
+use crate::attribute::{Attribute, QuasiSource, Recoding, Unchanged};
+use crate::class_sizes::SizeDistribution;
+use crate::classes;
+use crate::loss::{AttributeLoss, Losses, average_class, discernibility, granularity, kl, mean, ncp, precision};
+use crate::measures::TableMeasures;
+use crate::number_error;
+use crate::query_error::{self, QueryOptions};
+use crate::risk::Risk;
+use crate::rows::RowCounts;
+
+/// A generalized release with the table that it was made from.
+#[derive(Debug)]
+pub struct Measured<'a> {
+    /// The private table, as read under the policy: the domain of a column holds the values that occur and no others.
+    pub source: &'a Table,
+    /// The release's data table, as its manifest types it.
+    pub released: &'a Table,
+    pub codebook: &'a Codebook,
+    /// Every quasi-identifier, in the order of the policy.
+    pub quasi: Vec<QuasiSource<'a>>,
+    /// The sensitive attributes; those among the quasi-identifiers are omitted.
+    pub sensitive: Vec<&'a str>,
+    /// The required k, or 1.
+    pub k: u64,
+    pub rows_suppressed: u64,
+    pub recoding: Recoding,
+}
+
+pub fn measure(
+    input: &Measured<'_>,
+    queries: &QueryOptions,
+    progress: &dyn Progress,
+) -> Result<TableMeasures, TableError> {
+    let rows = RowCounts::checked(input.source.rows as u64, input.released.rows as u64, input.rows_suppressed)?;
+    let bind = |quasi| Attribute::bind(quasi, input.source, input.released, input.codebook, input.recoding);
+    let quasi: Vec<Attribute<'_>> = input.quasi.iter().map(bind).collect::<Result<_, _>>()?;
+    let sensitive: Vec<Unchanged<'_>> = input
+        .sensitive
+        .iter()
+        .filter(|name| quasi.iter().all(|attribute| attribute.name != **name))
+        .map(|name| Unchanged::bind(name, input.source, input.released))
+        .collect::<Result<_, _>>()?;
+    progress.stage("counting classes", None);
+    let row_counts = [input.source.rows, input.released.rows];
+    let (classes, kl) = match input.recoding {
+        Recoding::FullDomain => {
+            let (classes, sum) = classes::count(&quasi, &sensitive, row_counts, kl::term)?;
+            (classes, Some(kl::of_sum(sum, rows.source)))
+        }
+        Recoding::Local => (classes::count_released(&quasi, &sensitive, row_counts)?, None),
+    };
+    let queries = query_error::query_error(&quasi, &sensitive, &classes, input.source.rows, queries, progress)?;
+    let k = input.k.max(1);
+    let attributes: Vec<AttributeLoss> = quasi.iter().map(|attribute| attribute_loss(attribute, rows)).collect();
+    let granularities: Option<Vec<f64>> = attributes.iter().map(|attribute| attribute.granularity).collect();
+    let losses = Losses {
+        ncp: mean(&attributes.iter().map(|attribute| attribute.ncp).collect::<Vec<_>>()),
+        precision: precision::of_release(&quasi, rows.source, rows.suppressed),
+        discernibility: discernibility::of_classes(&classes.sizes, rows.source, rows.suppressed),
+        average_class: average_class::of_classes(rows.released, classes.sizes.len() as u64, k),
+        granularity: granularities.map(|shares| mean(&shares)),
+        kl,
+    };
+    Ok(TableMeasures {
+        rows,
+        losses,
+        attributes,
+        classes: SizeDistribution::of(&classes.sizes),
+        risk: Risk::of_classes(&classes.sizes, classes.population.as_deref(), k),
+        queries,
+        buckets: false,
+        numbers: number_error::of_cells(&quasi, &sensitive, &classes),
+    })
+}
+
+fn attribute_loss(attribute: &Attribute<'_>, rows: RowCounts) -> AttributeLoss {
+    AttributeLoss {
+        name: attribute.name.to_owned(),
+        level: attribute.full_domain.as_ref().map(|found| found.level),
+        top: attribute.hierarchy.top(),
+        ncp: ncp::of_attribute(attribute, rows.source, rows.suppressed),
+        granularity: granularity::of_attribute(attribute, rows.source, rows.suppressed),
+    }
+}
+
+#[cfg(test)]
+mod other_recodings;
+#[cfg(test)]
+mod tests;

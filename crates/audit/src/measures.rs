@@ -1,0 +1,78 @@
+//! What was measured of a release against the table that it was made from.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::class_sizes::SizeDistribution;
+use crate::loss::{AttributeLoss, Losses};
+use crate::max_likelihood::MeasuredTables;
+use crate::number_error::NumberError;
+use crate::query_error::QueryError;
+use crate::risk::Risk;
+use crate::rows::RowCounts;
+
+/// The measures of a release, by what its kind allows to be measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Measures {
+    /// One table, or one pair of tables, about every person.
+    Table(TableMeasures),
+    /// Sub-tables about the same people, measured by the most likely table behind them.
+    Decomposed(MeasuredTables),
+}
+
+/// Names that the contract fixes are spelled as there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TableMeasures {
+    pub rows: RowCounts,
+    #[serde(rename = "loss")]
+    pub losses: Losses,
+    /// What each quasi-identifier contributes, in the order of the policy.
+    #[serde(serialize_with = "by_name")]
+    pub attributes: Vec<AttributeLoss>,
+    pub classes: SizeDistribution,
+    pub risk: Risk,
+    /// `None` when no query was requested.
+    pub queries: Option<QueryError>,
+    /// For every sensitive attribute that is a number or a date.
+    #[serde(serialize_with = "by_name")]
+    pub numbers: Vec<NumberError>,
+    /// Whether the classes are buckets, whose rows and sensitive values are in two tables.
+    #[serde(skip)]
+    pub buckets: bool,
+}
+
+impl Measures {
+    /// The measures of a release that is not decomposed.
+    pub fn table(&self) -> Option<&TableMeasures> {
+        match self {
+            Measures::Table(table) => Some(table),
+            Measures::Decomposed(_) => None,
+        }
+    }
+}
+
+/// A list that becomes an object whose keys are names.
+pub(crate) trait Named {
+    fn name(&self) -> &str;
+}
+
+impl Named for AttributeLoss {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Named for NumberError {
+    fn name(&self) -> &str {
+        &self.attribute
+    }
+}
+
+fn by_name<S: Serializer, T: Named + Serialize>(list: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(list.len()))?;
+    for item in list {
+        map.serialize_entry(item.name(), item)?;
+    }
+    map.end()
+}

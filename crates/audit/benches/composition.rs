@@ -9,7 +9,7 @@ use hedgerow_table::{Bound, Codes, Column, Cover, Domain, Table, Values};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Different values of each quasi attribute, as in the census: age, schooling, birthplace, work class, marital status.
+/// Different values of each quasi-identifier, as in the census: age, schooling, birthplace, work class, marital status.
 const QUASI: [i64; 5] = [77, 16, 60, 7, 6];
 const VALUES: i64 = 50;
 const CLASS_ROWS: usize = 10;
@@ -40,7 +40,7 @@ fn main() {
     let options =
         AuditOptions { people: Some(&people), adversaries: vec!["composition".to_owned()], ..AuditOptions::default() };
     let audited = audit(&opened, &options).expect("the tables belong together");
-    let whole = start.elapsed();
+    let finished = start.elapsed();
     let finding = &audited.findings[0];
     println!(
         "{} and {} classes; {} people, {} at risk, {} with fewer than 3 values, fewest {:?}",
@@ -51,7 +51,7 @@ fn main() {
         finding.people_below(3),
         finding.effective_l,
     );
-    println!("seconds: classes {:.3}, audit {:.3}", counted.as_secs_f64(), (whole - counted).as_secs_f64());
+    println!("seconds: classes {:.3}, audit {:.3}", counted.as_secs_f64(), (finished - counted).as_secs_f64());
 }
 
 fn names() -> Vec<String> {
@@ -98,15 +98,15 @@ fn label((low, high): (i64, i64)) -> Box<str> {
     format!("{low}..{high}").into()
 }
 
-fn cut(people: &mut [Vec<i64>], ranges: &mut [[(i64, i64); QUASI.len()]], whole: [(i64, i64); QUASI.len()]) {
+fn cut(people: &mut [Vec<i64>], ranges: &mut [[(i64, i64); QUASI.len()]], range: [(i64, i64); QUASI.len()]) {
     let mut order: Vec<usize> = (0..QUASI.len()).collect();
-    order.sort_by_key(|&index| -(whole[index].1 - whole[index].0) * 1000 / QUASI[index]);
+    order.sort_by_key(|&index| -(range[index].1 - range[index].0) * 1000 / QUASI[index]);
     for index in order {
         people.sort_unstable_by_key(|person| person[index]);
         let at = people[people.len() / 2][index];
         let left = people.partition_point(|person| person[index] < at);
         if left >= CLASS_ROWS && people.len() - left >= CLASS_ROWS {
-            let (mut below, mut above) = (whole, whole);
+            let (mut below, mut above) = (range, range);
             below[index].1 = at;
             above[index].0 = at;
             let (people_below, people_above) = people.split_at_mut(left);
@@ -116,7 +116,7 @@ fn cut(people: &mut [Vec<i64>], ranges: &mut [[(i64, i64); QUASI.len()]], whole:
             return;
         }
     }
-    ranges.fill(whole);
+    ranges.fill(range);
 }
 
 fn open(name: &str, table: Table, names: &[String]) -> Release {

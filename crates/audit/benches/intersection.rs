@@ -1,4 +1,4 @@
-//! How long it takes to join two sub-tables of many people that share quasi attributes and hide the same value in different buckets.
+//! How long it takes to join two sub-tables of many people that share quasi-identifiers and hide the same value in different buckets.
 //! `cargo bench -p hedgerow-audit --bench intersection -- [rows]`
 
 use std::time::Instant;
@@ -16,17 +16,17 @@ fn main() {
     let table = |name: &str, quasi: [usize; 2], stride: usize| {
         let buckets = (0..rows / BUCKET).map(|bucket| {
             let members = (0..BUCKET).map(|member| (bucket * BUCKET + member) * stride % rows);
-            let mut told = Bucket::default();
+            let mut listed = Bucket::default();
             for member in members {
                 let cells = quasi.map(|attribute| person(member)[attribute].0.to_string()).to_vec();
-                told.rows.push((cells, 1));
+                listed.rows.push((cells, 1));
                 let text = format!("value {}", value(member));
-                match told.values.iter_mut().find(|(known, _)| *known == text) {
+                match listed.values.iter_mut().find(|(known, _)| *known == text) {
                     Some((_, count)) => *count += 1,
-                    None => told.values.push((text, 1)),
+                    None => listed.values.push((text, 1)),
                 }
             }
-            told
+            listed
         });
         SubTable {
             name: name.to_owned(),

@@ -1,6 +1,6 @@
 //! How long measuring takes: `cargo bench -p hedgerow-audit --bench measure -- [ROWS [QUERIES]]`.
 //!
-//! Nine quasi attributes like those of a census and a sensitive one, generalized to about a hundred thousand classes.
+//! Nine quasi-identifiers like those of a census and a sensitive one, generalized to about a hundred thousand classes.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, NoProgress
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Values of each quasi attribute and the level it is released on.
+/// Values of each quasi-identifier and the level it is released on.
 const QUASI: [(usize, usize); 9] = [(74, 2), (2, 0), (16, 1), (40, 2), (14, 1), (5, 0), (7, 1), (7, 0), (1000, 3)];
 const SENSITIVE: usize = 50;
 

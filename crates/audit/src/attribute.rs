@@ -40,7 +40,7 @@ pub(crate) struct Attribute<'a> {
     pub(crate) cells: Vec<Cell>,
     /// What lies under the labels, as a reader who knows the source's values sees it.
     pub(crate) axis: Axis,
-    /// Whether each released label is the top, which tells nothing.
+    /// Whether each released label is the top, which covers everything.
     pub(crate) is_top: Vec<bool>,
     /// Released rows with each label.
     pub(crate) counts: Vec<u64>,
@@ -92,7 +92,7 @@ impl<'a> Attribute<'a> {
             }
         };
         let top_text = &quasi.hierarchy.levels()[quasi.hierarchy.top()].labels[0].text;
-        // A short value can be masked to the same text, but then there are values beside it; and a value may be called as the
+        // A short value can be masked to the same text, but then there are other values; and a value may be called as the
         // top is, which is then no top.
         let values = source.domain.cardinality();
         let above_values =
@@ -146,7 +146,7 @@ fn refuse_empty(name: &str, texts: &[String], cells: &[Cell]) -> Result<(), Tabl
     }
 }
 
-/// An attribute that is released as it is and is worth asking about: a sensitive one.
+/// An attribute that is released as it is: a sensitive one.
 #[derive(Debug)]
 pub(crate) struct Unchanged<'a> {
     pub(crate) source: &'a Column,

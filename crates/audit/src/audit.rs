@@ -12,13 +12,13 @@ use crate::adversaries::minimality::HowMade;
 use crate::adversaries::{
     attribute, composition, correlation, definetti, difference, independence, intersection, linker, minimality,
 };
-use crate::combined_view::{Group, SideBySide, pairs};
+use crate::combined_view::{CombinedView, Group, pairs};
 use crate::finding::{Finding, Needs, WorstPair};
 
 /// What the caller chooses.
 #[derive(Debug, Clone)]
 pub struct AuditOptions<'a> {
-    /// The people to look for: their quasi attributes, and their sensitive value where hits are to be told.
+    /// The people to look for: their quasi-identifiers, and their sensitive value where hits are to be counted.
     pub people: Option<&'a Table>,
     /// By name; all when empty.
     pub adversaries: Vec<String>,
@@ -27,7 +27,7 @@ pub struct AuditOptions<'a> {
     /// Anybody among fewer rows is a breach.
     pub k: Option<u64>,
     pub weights: Weights,
-    /// Tell the whole probabilistic table of the independence adversary.
+    /// Report the probabilistic table of the independence adversary.
     pub table: bool,
     /// Releases of one custodian, by position, oldest first: about the same people but for those who came and went.
     pub own: Vec<Vec<usize>>,
@@ -88,7 +88,7 @@ struct Opened<'a> {
 
 fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
     let wanted = |name: &str| options.adversaries.is_empty() || options.adversaries.iter().any(|wanted| wanted == name);
-    let asked = |name: &str| options.adversaries.iter().any(|asked| asked == name);
+    let requested = |name: &str| options.adversaries.iter().any(|requested| requested == name);
     let mut named: Vec<(String, &ReleasedClasses)> = Vec::new();
     for release in releases {
         for table in release.tables {
@@ -110,22 +110,22 @@ fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, T
             if wanted("attribute") {
                 findings.push(attribute::run(name, classes, sensitive, options.people)?);
             }
-            if wanted("definetti") && (asked("definetti") || classes.len() > classes.buckets()) {
+            if wanted("definetti") && (requested("definetti") || classes.len() > classes.buckets()) {
                 findings.push(definetti::run(name, classes, sensitive, options.people)?);
             }
         }
     }
     if wanted("minimality") {
-        findings.extend(minimal(releases, options, asked("minimality"))?);
+        findings.extend(minimal(releases, options, requested("minimality"))?);
     }
     for protect in shared(&tables) {
         findings.extend(together(protect, &tables, options, &wanted)?);
     }
     if wanted("difference") {
-        findings.extend(differences(releases, options, asked("difference")));
+        findings.extend(differences(releases, options, requested("difference")));
     }
     if wanted("intersection") {
-        findings.extend(joins(releases, asked("intersection")));
+        findings.extend(joins(releases, requested("intersection")));
     }
     let contradictions: Vec<Contradiction> = releases.iter().flat_map(contradictions_of).collect();
     for finding in &mut findings {
@@ -140,13 +140,13 @@ fn contradictions_of(release: &Opened<'_>) -> impl Iterator<Item = Contradiction
     problems.map(|problem| Contradiction { release: release.name.to_owned(), problem: problem.clone() })
 }
 
-/// Releases whose method is known to generalize only as far as needed; what was asked of it is what the manifest says.
-fn minimal(releases: &[Opened<'_>], options: &AuditOptions<'_>, asked: bool) -> Result<Vec<Finding>, TableError> {
+/// Releases whose method is known to generalize only as far as needed; what was required of it is what the manifest says.
+fn minimal(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: bool) -> Result<Vec<Finding>, TableError> {
     let mut findings = Vec::new();
     for release in releases {
         let Some(manifest) = release.release.manifest() else { continue };
         let known = options.people.is_some() && matches!(release.release.method(), "mondrian" | "full-domain");
-        for table in release.tables.iter().filter(|_| asked || known) {
+        for table in release.tables.iter().filter(|_| requested || known) {
             for sensitive in &table.sensitive {
                 findings.push(minimality::run(
                     release.name,
@@ -163,10 +163,10 @@ fn minimal(releases: &[Opened<'_>], options: &AuditOptions<'_>, asked: bool) -> 
     Ok(findings)
 }
 
-/// A custodian's own releases, each against the one before it; all of them, when that is asked for by name.
-fn differences(releases: &[Opened<'_>], options: &AuditOptions<'_>, asked: bool) -> Vec<Finding> {
+/// A custodian's own releases, each against the one before it; all of them, when that is requested by name.
+fn differences(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: bool) -> Vec<Finding> {
     let everything = vec![(0..releases.len()).collect()];
-    let custodians: &[Vec<usize>] = if asked && options.own.is_empty() { &everything } else { &options.own };
+    let custodians: &[Vec<usize>] = if requested && options.own.is_empty() { &everything } else { &options.own };
     let mut findings = Vec::new();
     for pair in custodians.iter().flat_map(|own| own.windows(2)) {
         let [older, newer] = [&releases[pair[0]], &releases[pair[1]]];
@@ -184,7 +184,7 @@ fn is_breach(finding: &Finding, options: &AuditOptions<'_>) -> bool {
     let values = options.l.unwrap_or(2);
     match finding.adversary {
         "linker" => options.k.is_some_and(|k| few(finding.effective_k, k)),
-        // What these believe rests on more than the release: it is told, and judged by people.
+        // What these believe rests on more than the release: it is reported, and judged by people.
         "definetti" | "minimality" => false,
         _ => {
             let pair = finding.worst_pair.as_ref().and_then(|pair| pair.effective_l);
@@ -210,10 +210,10 @@ fn together<'a>(
     options: &AuditOptions<'_>,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Finding>, TableError> {
-    let mut beside = SideBySide::new(protect, tables);
+    let mut combined = CombinedView::new(protect, tables);
     let (all, two) = match options.people {
         Some(people) => {
-            let all = beside.people(people)?;
+            let all = combined.people(people)?;
             let two = if all.sides.len() > 2 {
                 pairs(all.sides.len()).map(|pair| all.only(pair)).collect()
             } else {
@@ -221,24 +221,24 @@ fn together<'a>(
             };
             (all, two)
         }
-        None => beside.cells(),
+        None => combined.cells(),
     };
     let mut findings = Vec::new();
     if wanted("independence") {
-        let mut finding = independence::run(&beside, &all, options.table);
-        finding.worst_pair = worst_pair(&two, |pair| independence::run(&beside, pair, false));
+        let mut finding = independence::run(&combined, &all, options.table);
+        finding.worst_pair = worst_pair(&two, |pair| independence::run(&combined, pair, false));
         findings.push(finding);
     }
     if wanted("correlation") && options.people.is_some() {
-        findings.extend(pairs(all.sides.len()).map(|pair| correlation::run(&beside, &all, pair, options.weights)));
+        findings.extend(pairs(all.sides.len()).map(|pair| correlation::run(&combined, &all, pair, options.weights)));
     } else if options.adversaries.iter().any(|name| name == "correlation") {
-        let mut finding = Finding::new("correlation", beside.names(&all.sides), Some(protect));
+        let mut finding = Finding::new("correlation", combined.names(&all.sides), Some(protect));
         finding.note_needs(Needs::People, "this adversary knows how many people are in each two cells");
         findings.push(finding);
     }
     if wanted("composition") {
-        let mut finding = composition::run(&beside, &all);
-        finding.worst_pair = worst_pair(&two, |pair| composition::run(&beside, pair));
+        let mut finding = composition::run(&combined, &all);
+        finding.worst_pair = worst_pair(&two, |pair| composition::run(&combined, pair));
         findings.push(finding);
     }
     for finding in &mut findings {
@@ -254,8 +254,8 @@ fn worst_pair(two: &[Group], run: impl Fn(&Group) -> Finding) -> Option<WorstPai
     Some(WorstPair { releases: worst.releases, at_risk: worst.at_risk, effective_l: worst.effective_l })
 }
 
-/// The sub-tables of each release joined; and, when asked for by name, those of all releases, as views of one custodian.
-fn joins(releases: &[Opened<'_>], asked: bool) -> Vec<Finding> {
+/// The sub-tables of each release joined; and, when requested by name, those of all releases, as views of one custodian.
+fn joins(releases: &[Opened<'_>], requested: bool) -> Vec<Finding> {
     let join = |name: Vec<String>, releases: &[&Opened<'_>]| {
         let tables: Option<Vec<_>> = releases
             .iter()
@@ -266,8 +266,7 @@ fn joins(releases: &[Opened<'_>], asked: bool) -> Vec<Finding> {
             Some(tables) => intersection::run(name, &tables.concat()),
             None => {
                 let mut finding = Finding::new("intersection", name, None);
-                let note =
-                    "generalized cells do not compare value by value: lay them side by side instead (composition)";
+                let note = "generalized cells do not compare value by value: combine them by composition instead";
                 finding.note(note);
                 finding
             }
@@ -278,7 +277,7 @@ fn joins(releases: &[Opened<'_>], asked: bool) -> Vec<Finding> {
         .filter(|release| release.tables.len() > 1)
         .map(|release| join(vec![release.name.to_owned()], &[release]))
         .collect();
-    if asked && releases.len() > 1 {
+    if requested && releases.len() > 1 {
         let names = releases.iter().map(|release| release.name.to_owned()).collect();
         findings.push(join(names, &releases.iter().collect::<Vec<_>>()));
     }

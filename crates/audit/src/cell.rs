@@ -1,6 +1,6 @@
-//! What a released label covers of the column it came from: the values, and the stretch of the axis they lie on.
+//! What a released label covers of the column it came from: the values, and the interval of the axis they lie on.
 //!
-//! The label's meaning comes from the codebook, the values from the source. A number or date label covers a stretch,
+//! The label's meaning comes from the codebook, the values from the source. A number or date label covers a interval,
 //! clipped to what lies between the lowest and the highest value of the source; a label with leaves covers values.
 
 use hedgerow_table::hierarchy::Bound;
@@ -20,44 +20,44 @@ pub(crate) enum Shape {
     /// One value, or the missing one: nothing is lost.
     Value,
     /// A part of the axis.
-    Stretch(Stretch),
+    Interval(Interval),
     /// Several leaves.
     Listed,
     /// Several numbers with gaps between them, from the lowest leaf to the highest.
-    Scattered(Stretch),
+    Scattered(Interval),
     /// Whatever there is, the missing value included.
     Everything,
 }
 
 /// A part of a number or date axis, both ends inclusive. Days count as whole numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Stretch {
-    Distribution { first: i64, last: i64 },
+pub(crate) enum Interval {
+    Integer { first: i64, last: i64 },
     Real { low: f64, high: f64 },
 }
 
-impl Stretch {
+impl Interval {
     /// From the lowest to the highest value of a column; `None` for text and for a column without values.
-    pub(crate) fn of_domain(domain: &Domain) -> Option<Stretch> {
+    pub(crate) fn of_domain(domain: &Domain) -> Option<Interval> {
         match domain.values() {
-            Values::Integer(values) => Some(Stretch::Distribution { first: *values.first()?, last: *values.last()? }),
+            Values::Integer(values) => Some(Interval::Integer { first: *values.first()?, last: *values.last()? }),
             Values::Date(values) => {
-                Some(Stretch::Distribution { first: i64::from(values.first()?.0), last: i64::from(values.last()?.0) })
+                Some(Interval::Integer { first: i64::from(values.first()?.0), last: i64::from(values.last()?.0) })
             }
-            Values::Float(values) => Some(Stretch::Real { low: *values.first()?, high: *values.last()? }),
+            Values::Float(values) => Some(Interval::Real { low: *values.first()?, high: *values.last()? }),
             Values::Category(_) => None,
         }
     }
 
     /// From the value of one code to that of another, both inclusive.
-    fn between(domain: &Domain, first: u32, last: u32) -> Option<Stretch> {
+    fn between(domain: &Domain, first: u32, last: u32) -> Option<Interval> {
         let (first, last) = (first as usize, last as usize);
         match domain.values() {
-            Values::Integer(values) => Some(Stretch::Distribution { first: values[first], last: values[last] }),
+            Values::Integer(values) => Some(Interval::Integer { first: values[first], last: values[last] }),
             Values::Date(values) => {
-                Some(Stretch::Distribution { first: i64::from(values[first].0), last: i64::from(values[last].0) })
+                Some(Interval::Integer { first: i64::from(values[first].0), last: i64::from(values[last].0) })
             }
-            Values::Float(values) => Some(Stretch::Real { low: values[first], high: values[last] }),
+            Values::Float(values) => Some(Interval::Real { low: values[first], high: values[last] }),
             Values::Category(_) => None,
         }
     }
@@ -65,8 +65,8 @@ impl Stretch {
     /// The last value minus the first.
     pub(crate) fn width(self) -> f64 {
         match self {
-            Stretch::Distribution { first, last } => (i128::from(last) - i128::from(first)) as f64,
-            Stretch::Real { low, high } => high - low,
+            Interval::Integer { first, last } => (i128::from(last) - i128::from(first)) as f64,
+            Interval::Real { low, high } => high - low,
         }
     }
 }
@@ -84,14 +84,14 @@ impl Cell {
             Cover::Interval { low, high } => {
                 let from = low.map_or(0, |low| position(domain, |value| value < low));
                 let to = high.map_or(domain.present() as u32, |high| position(domain, |value| value < high));
-                let shape = clip(*low, *high, domain).map_or(Shape::Listed, Shape::Stretch);
+                let shape = clip(*low, *high, domain).map_or(Shape::Listed, Shape::Interval);
                 Cell { codes: (from..to).collect(), shape }
             }
             Cover::Leaves(leaves) if is_pattern(leaves, domain) => {
                 let under = |code: &u32| matches_pattern(&leaves[0], &domain.text(*code));
                 let codes: Vec<u32> = (0..domain.present() as u32).filter(under).collect();
                 let hull =
-                    codes.first().zip(codes.last()).and_then(|(&low, &high)| Stretch::between(domain, low, high));
+                    codes.first().zip(codes.last()).and_then(|(&low, &high)| Interval::between(domain, low, high));
                 let shape = match hull {
                     _ if codes.len() == 1 => Shape::Value,
                     Some(hull) => Shape::Scattered(hull),
@@ -116,20 +116,20 @@ impl Cell {
 }
 
 /// From the lowest to the highest of leaves that are numbers or dates, within the axis of the source.
-fn hull(leaves: &[String], domain: &Domain) -> Option<Stretch> {
-    let axis = Stretch::of_domain(domain)?;
+fn hull(leaves: &[String], domain: &Domain) -> Option<Interval> {
+    let axis = Interval::of_domain(domain)?;
     let bounds = || leaves.iter().filter_map(|leaf| Bound::parse(leaf));
     match axis {
-        Stretch::Distribution { first, last } => {
+        Interval::Integer { first, last } => {
             let (low, high) = (bounds().filter_map(first_whole).min()?, bounds().filter_map(first_whole).max()?);
             let first = low.max(first);
-            Some(Stretch::Distribution { first, last: high.min(last).max(first) })
+            Some(Interval::Integer { first, last: high.min(last).max(first) })
         }
-        Stretch::Real { low: lowest, high: highest } => {
+        Interval::Real { low: lowest, high: highest } => {
             let low = bounds().filter_map(real).min_by(f64::total_cmp)?;
             let high = bounds().filter_map(real).max_by(f64::total_cmp)?;
             let low = low.max(lowest);
-            Some(Stretch::Real { low, high: high.min(highest).max(low) })
+            Some(Interval::Real { low, high: high.min(highest).max(low) })
         }
     }
 }
@@ -157,17 +157,17 @@ fn position(domain: &Domain, near: impl Fn(Bound) -> bool) -> u32 {
 }
 
 /// An interval (`low` inclusive, `high` exclusive) within the axis of the source.
-fn clip(low: Option<Bound>, high: Option<Bound>, domain: &Domain) -> Option<Stretch> {
-    match Stretch::of_domain(domain)? {
-        Stretch::Distribution { first, last } => {
+fn clip(low: Option<Bound>, high: Option<Bound>, domain: &Domain) -> Option<Interval> {
+    match Interval::of_domain(domain)? {
+        Interval::Integer { first, last } => {
             let first = low.and_then(first_whole).map_or(first, |low| low.max(first));
             let last = high.and_then(first_whole).map_or(last, |high| high.saturating_sub(1).min(last));
-            (first <= last).then_some(Stretch::Distribution { first, last })
+            (first <= last).then_some(Interval::Integer { first, last })
         }
-        Stretch::Real { low: lowest, high: highest } => {
+        Interval::Real { low: lowest, high: highest } => {
             let low = low.and_then(real).map_or(lowest, |low| low.max(lowest));
             let high = high.and_then(real).map_or(highest, |high| high.min(highest));
-            (low <= high).then_some(Stretch::Real { low, high })
+            (low <= high).then_some(Interval::Real { low, high })
         }
     }
 }
@@ -189,10 +189,10 @@ mod tests {
         let ages = domain(&["23", "29", "30", "60"], true);
         let cell = Cell::new(&interval(Some(Bound::Integer(20)), Some(Bound::Integer(30))), &ages);
         assert_eq!(cell.codes, [0, 1]);
-        assert_eq!(cell.shape, Shape::Stretch(Stretch::Distribution { first: 23, last: 29 }));
+        assert_eq!(cell.shape, Shape::Interval(Interval::Integer { first: 23, last: 29 }));
         let open = Cell::new(&interval(Some(Bound::Integer(30)), None), &ages);
         assert_eq!(open.codes, [2, 3], "the missing value lies on no axis");
-        assert_eq!(open.shape, Shape::Stretch(Stretch::Distribution { first: 30, last: 60 }));
+        assert_eq!(open.shape, Shape::Interval(Interval::Integer { first: 30, last: 60 }));
         assert_eq!(Cell::new(&Cover::Missing, &ages).codes, [4]);
         assert_eq!(Cell::new(&Cover::Everything, &ages).codes, [0, 1, 2, 3, 4]);
         assert_eq!(Cell::new(&Cover::Point(Bound::Float(30.0)), &ages).codes, [2]);
@@ -213,6 +213,6 @@ mod tests {
         let ages = domain(&["1", "2", "3", "4"], false);
         let cell = Cell::new(&interval(Some(Bound::Float(1.5)), Some(Bound::Float(3.5))), &ages);
         assert_eq!(cell.codes, [1, 2]);
-        assert_eq!(cell.shape, Shape::Stretch(Stretch::Distribution { first: 2, last: 3 }));
+        assert_eq!(cell.shape, Shape::Interval(Interval::Integer { first: 2, last: 3 }));
     }
 }

@@ -82,7 +82,8 @@ mod tests {
         assert_eq!((found.count, found.min, found.max), (7, 1, 120));
         assert_eq!((found.lower_quartile, found.median, found.upper_quartile), (1, 4, 7));
         assert_eq!(found.mean, 20.0);
-        let shape: Vec<(String, u64, u64)> = found.histogram.iter().map(|range| (range.size.clone(), range.classes, range.rows)).collect();
+        let shape: Vec<(String, u64, u64)> =
+            found.histogram.iter().map(|range| (range.size.clone(), range.classes, range.rows)).collect();
         let expected = [
             ("1", 2, 2),
             ("2", 0, 0),

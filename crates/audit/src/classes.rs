@@ -22,7 +22,7 @@ pub(crate) struct Classes {
     pub(crate) sizes: Vec<u64>,
     /// Source rows in the cells of each class, where they were counted.
     pub(crate) population: Option<Vec<u64>>,
-    /// For each quasi attribute, the released code of each class.
+    /// For each quasi-identifier, the released code of each class.
     pub(crate) labels: Vec<Vec<u32>>,
     /// Where the entries of each class begin, and one more: where the last one ends.
     pub(crate) starts: Vec<usize>,

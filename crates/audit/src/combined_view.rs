@@ -1,8 +1,8 @@
-//! Releases laid side by side, as an adversary lays them: one vocabulary of sensitive values, and the combinations of
+//! Releases combined, as an adversary combines them: one vocabulary of sensitive values, and the combinations of
 //! classes that people are in, or could be in.
 //!
 //! A *view* is what an adversary sees of one person in one release: usually one class, several where cells overlap or
-//! where the same quasi values stand in several buckets. A *combination* is one view from each of some releases.
+//! where the same quasi-identifiers are in several buckets. A *combination* is one view from each of some releases.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
@@ -39,7 +39,7 @@ pub(crate) struct View {
     /// Rows in them.
     pub(crate) rows: u64,
     /// The sensitive values behind them in the common vocabulary, ascending, with the rows that carry each. In a
-    /// bucketized release a class has its share of the bucket's counts, so these need not be whole.
+    /// bucketized release a class has its share of the bucket's counts, so these need not be integers.
     pub(crate) values: Vec<(u32, f64)>,
     /// The counts are those of one bucket and no other.
     pub(crate) whole_bucket: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Combination {
     pub(crate) views: Vec<u32>,
     /// How many people are in it; 0 where nobody was named.
     pub(crate) people: u64,
-    /// Their true value, where the people's file tells it.
+    /// Their true value, where the people's file has it.
     pub(crate) truth: Option<u32>,
 }
 
@@ -84,16 +84,16 @@ impl Group {
 
 /// Releases that hold one sensitive attribute.
 #[derive(Debug)]
-pub(crate) struct SideBySide<'a> {
+pub(crate) struct CombinedView<'a> {
     pub(crate) protect: &'a str,
     /// The common vocabulary.
     pub(crate) values: Vec<String>,
     pub(crate) sides: Vec<Side<'a>>,
 }
 
-impl<'a> SideBySide<'a> {
+impl<'a> CombinedView<'a> {
     /// Those of the tables that hold `protect` as a sensitive attribute.
-    pub(crate) fn new(protect: &'a str, tables: &[(&'a str, &'a ReleasedClasses)]) -> SideBySide<'a> {
+    pub(crate) fn new(protect: &'a str, tables: &[(&'a str, &'a ReleasedClasses)]) -> CombinedView<'a> {
         let holding = tables.iter().filter_map(|&(name, classes)| Some((name, classes, classes.sensitive(protect)?)));
         let holding: Vec<_> = holding.collect();
         let mut values: Vec<String> =
@@ -110,7 +110,7 @@ impl<'a> SideBySide<'a> {
             Side { name, classes, sensitive, common, totals, views: Vec::new() }
         });
         let sides = sides.collect();
-        SideBySide { protect, values, sides }
+        CombinedView { protect, values, sides }
     }
 
     pub(crate) fn names(&self, sides: &[usize]) -> Vec<String> {

@@ -82,12 +82,12 @@ impl Joint {
             true => vec![table.len(); self.combinations.len()],
             false => matching(table, &fits, &probes, |_, classes| classes.len()),
         };
-        let mut room = most;
+        let mut capacity = most;
         let taken: Vec<usize> = counts
             .iter()
             .map(|&count| {
-                let taken = count.min(room);
-                room -= taken;
+                let taken = count.min(capacity);
+                capacity -= taken;
                 taken
             })
             .collect();
@@ -139,7 +139,7 @@ impl Attribute {
         Attribute { name: std::mem::take(&mut self.name), covers: std::mem::take(&mut self.covers), of: Vec::new() }
     }
 
-    /// What is left of the attribute beside the labels of another release.
+    /// What is left of the attribute under the labels of another release.
     fn met(&self, table: &ReleasedClasses, index: usize, pairs: impl Iterator<Item = (usize, u32)>) -> Attribute {
         let mut covers: Vec<Cover> = Vec::new();
         let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
@@ -218,8 +218,11 @@ mod tests {
                 ["a", "b"].iter().all(|name| {
                     (0..10).any(|digit| {
                         releases.iter().zip(combination).all(|(table, &class)| {
-                            let told = table.describe(class as usize);
-                            told.iter().filter(|(own, _)| own == name).all(|(_, label)| digits(label).contains(&digit))
+                            let labels = table.describe(class as usize);
+                            labels
+                                .iter()
+                                .filter(|(own, _)| own == name)
+                                .all(|(_, label)| digits(label).contains(&digit))
                         })
                     })
                 })

@@ -1,6 +1,6 @@
-//! How it fails: what a release lost, and what an adversary still learns from it.
+//! What a release lost, and what an adversary still learns from it.
 //!
-//! This room shares no formula with the rooms that publish: everything is computed again from the released cells, the
+//! This crate shares no formula with the crates that publish: everything is computed again from the released cells, the
 //! codebook and the definitions, so that a mistake over there shows up here.
 
 pub mod adversaries;
@@ -28,8 +28,8 @@ mod rows;
 #[cfg(test)]
 mod testing;
 
-pub use audit::{AuditOptions, Audited, Contradiction, audit};
 pub use attribute::{QuasiSource, Recoding};
+pub use audit::{AuditOptions, Audited, Contradiction, audit};
 pub use class_sizes::{SizeDistribution, SizeRange};
 pub use kinds::bucketized::{MeasuredBuckets, measure_buckets};
 pub use kinds::cloned::{MeasuredClones, measure_clones};

@@ -10,13 +10,13 @@ use rayon::prelude::*;
 
 use crate::classes::Classes;
 
-/// Classes told by a label for each attribute.
-pub(crate) trait Labelled: Sync {
+/// Classes described by a label for each attribute.
+pub(crate) trait Labeled: Sync {
     fn count(&self) -> usize;
     fn label(&self, class: u32, attribute: usize) -> u32;
 }
 
-impl Labelled for ReleasedClasses {
+impl Labeled for ReleasedClasses {
     fn count(&self) -> usize {
         self.len()
     }
@@ -26,7 +26,7 @@ impl Labelled for ReleasedClasses {
     }
 }
 
-impl Labelled for Classes {
+impl Labeled for Classes {
     fn count(&self) -> usize {
         self.sizes.len()
     }
@@ -39,15 +39,15 @@ impl Labelled for Classes {
 /// For one attribute, which values of the probes each label fits.
 #[derive(Debug, Clone)]
 pub(crate) struct Fits {
-    /// The attribute's position among the quasi attributes of the classes.
+    /// The attribute's position among the quasi-identifiers of the classes.
     attribute: usize,
     by_label: Vec<Fitting>,
 }
 
-/// The values that fit a label. Cells of numbers are stretches, so that many labels over many values stay small.
+/// The values that fit a label. Cells of numbers are spans of codes, so that many labels over many values stay small.
 #[derive(Debug, Clone)]
 enum Fitting {
-    Stretch {
+    Span {
         first: u32,
         end: u32,
     },
@@ -60,7 +60,7 @@ impl Fits {
     pub(crate) fn new(attribute: usize, labels: impl Iterator<Item = Vec<u32>>) -> Fits {
         let fitting = |values: Vec<u32>| match (values.first(), values.last()) {
             (Some(&first), Some(&last)) if (last - first) as usize + 1 == values.len() => {
-                Fitting::Stretch { first, end: last + 1 }
+                Fitting::Span { first, end: last + 1 }
             }
             _ => Fitting::Listed(values),
         };
@@ -70,7 +70,7 @@ impl Fits {
     #[inline]
     fn fit(&self, label: u32, value: u32) -> bool {
         match &self.by_label[label as usize] {
-            Fitting::Stretch { first, end } => (*first..*end).contains(&value),
+            Fitting::Span { first, end } => (*first..*end).contains(&value),
             Fitting::Listed(values) => values.binary_search(&value).is_ok(),
         }
     }
@@ -81,7 +81,7 @@ const CHUNK: usize = 8192;
 /// What `found` makes of every probe and the classes it fits, in the order of the probes. `probes` holds one value for
 /// each of `fits`, probe after probe.
 pub(crate) fn matching<R: Send>(
-    classes: &impl Labelled,
+    classes: &impl Labeled,
     fits: &[Fits],
     probes: &[Vec<u32>],
     found: impl Fn(usize, &[u32]) -> R + Sync,
@@ -120,7 +120,7 @@ pub(crate) fn matching<R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-fn narrow(classes: &impl Labelled, fits: &Fits, value: u32, parent: &[u32], into: &mut Vec<u32>) {
+fn narrow(classes: &impl Labeled, fits: &Fits, value: u32, parent: &[u32], into: &mut Vec<u32>) {
     into.clear();
     into.extend(parent.iter().filter(|&&class| fits.fit(classes.label(class, fits.attribute), value)));
 }
@@ -167,13 +167,13 @@ mod tests {
                 (0..width).map(|_| (0..count).map(|_| rng.random_range(0..4)).collect()).collect();
             let found = matching(&classes, &fits, &probes, |probe, classes| (probe, classes.to_vec()));
             assert_eq!(found.len(), count, "seed {seed}");
-            for (probe, (told, found)) in found.into_iter().enumerate() {
+            for (probe, (number, found)) in found.into_iter().enumerate() {
                 let fit = |class: &u32| {
                     (0..width)
                         .all(|a| fit_lists[a][classes.cells(*class as usize)[a] as usize].contains(&probes[a][probe]))
                 };
                 let expected: Vec<u32> = (0..classes.len() as u32).filter(fit).collect();
-                assert_eq!((told, found), (probe, expected), "seed {seed}");
+                assert_eq!((number, found), (probe, expected), "seed {seed}");
             }
         }
     }

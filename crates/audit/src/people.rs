@@ -24,7 +24,7 @@ impl FoundPeople {
             quasi.filter_map(|(index, quasi)| Some((index, quasi, people.column(&quasi.name)?))).collect();
         if known.is_empty() && !classes.quasi.is_empty() {
             let names: Vec<&str> = classes.quasi.iter().map(|quasi| quasi.name.as_str()).collect();
-            let problem = format!("has none of the quasi attributes of {name}");
+            let problem = format!("has none of the quasi-identifiers of {name}");
             return Err(TableError::input("the people's table", problem, format!("it needs: {}", names.join(", "))));
         }
         // What rules nobody out need not be looked at, and people who differ in nothing else are looked for once.

@@ -117,8 +117,11 @@ mod tests {
     /// Seven people of the population, of whom three match one row and four match two.
     #[test]
     fn people_are_weighed_and_not_rows() {
-        let matched = [(3, 1, 3), (4, 2, 4)]
-            .map(|(people, rows, population)| Matched { people, rows, population: Some(population) });
+        let matched = [(3, 1, 3), (4, 2, 4)].map(|(people, rows, population)| Matched {
+            people,
+            rows,
+            population: Some(population),
+        });
         let risk = Risk::of(&matched, 2);
         assert_eq!((risk.prosecutor.max, risk.prosecutor.mean, risk.marketer), (1.0, 5.0 / 7.0, 5.0 / 7.0));
         assert_eq!((risk.prosecutor.share_above, risk.unique_rows), (3.0 / 7.0, 3));

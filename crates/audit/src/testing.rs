@@ -1,4 +1,4 @@
-//! A small release made without the room that publishes: the tests choose levels and suppressed rows themselves.
+//! A small release made without the crate that publishes: the tests choose levels and suppressed rows themselves.
 
 use std::fs::File;
 

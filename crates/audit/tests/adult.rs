@@ -54,9 +54,9 @@ fn measured(levels: [usize; 9], k: usize) -> TableMeasures {
 
 #[test]
 fn the_loss_of_arx_on_adult_is_found_again() {
-    let whole = measured([0, 4, 1, 1, 3, 2, 2, 1, 0], 5);
-    assert_eq!(whole.rows.suppressed, 0);
-    assert!((whole.losses.granularity.unwrap() - 0.635_543_846_7).abs() < 1e-10, "{:?}", whole.losses.granularity);
+    let full = measured([0, 4, 1, 1, 3, 2, 2, 1, 0], 5);
+    assert_eq!(full.rows.suppressed, 0);
+    assert!((full.losses.granularity.unwrap() - 0.635_543_846_7).abs() < 1e-10, "{:?}", full.losses.granularity);
     let partial = measured([0, 3, 0, 2, 2, 1, 1, 2, 0], 5);
     assert_eq!(partial.rows.suppressed, 506);
     assert!((partial.losses.granularity.unwrap() - 0.357_482_489_9).abs() < 1e-10, "{:?}", partial.losses.granularity);

@@ -1,9 +1,9 @@
 //! The strongest inference about a sensitive attribute within one release, class by class.
 //!
-//! - *homogeneity*: a class with one value tells it; the confidence is the largest share of a value in any class.
-//! - *skew*: how many times likelier a value is in a class than in the whole table.
-//! - *proximity*, for numbers: the narrowest class, as a share of the whole range. Values that differ but lie close
-//!   together tell nearly as much as one value.
+//! - *homogeneity*: a class with one value discloses it; the confidence is the largest share of a value in any class.
+//! - *skew*: how many times likelier a value is in a class than in the table.
+//! - *proximity*, for numbers: the narrowest class, as a share of the range of the table. Values that differ but lie close
+//!   together disclose nearly as much as one value.
 //!
 //! Each comes with the class in which it is the strongest. With a list of people, a person's class is what they can be in.
 
@@ -11,11 +11,11 @@ use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Table, TableError};
 use serde_json::json;
 
-use crate::combined_view::{SideBySide, View};
+use crate::combined_view::{CombinedView, View};
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 
-/// What is told of some people who look alike.
-struct Told {
+/// What is released about some people who look alike.
+struct Described {
     view: View,
     people: u64,
     truth: Option<u32>,
@@ -28,18 +28,18 @@ pub(crate) fn run(
     people: Option<&Table>,
 ) -> Result<Finding, TableError> {
     let mut finding = Finding::new("attribute", vec![name.to_owned()], Some(&sensitive.name));
-    let mut beside = SideBySide::new(&sensitive.name, &[(name, classes)]);
-    let told = match people {
-        None => of_buckets(&beside),
-        Some(people) => of_people(&mut beside, people)?,
+    let mut combined = CombinedView::new(&sensitive.name, &[(name, classes)]);
+    let described = match people {
+        None => of_buckets(&combined),
+        Some(people) => of_people(&mut combined, people)?,
     };
-    let Some(side) = beside.sides.first() else { return Ok(finding) };
+    let Some(side) = combined.sides.first() else { return Ok(finding) };
     let rows: u64 = side.totals.iter().sum();
-    let numbers = numbers(&beside.values);
+    let numbers = numbers(&combined.values);
     let range = numbers.as_ref().map(|numbers| spread(numbers.iter().copied())).filter(|range| *range > 0.0);
     let (mut worst, mut skewed, mut narrow) = (Worst::new(), Worst::new(), Worst::new());
     let (mut known, mut hits) = (0u64, 0u64);
-    for Told { view, people, truth } in &told {
+    for Described { view, people, truth } in &described {
         let Some(&class) = view.classes.first() else {
             finding.not_in_release(*people);
             continue;
@@ -57,7 +57,7 @@ pub(crate) fn run(
         }
         let exposure = |why: String| {
             let mut values: Vec<(String, f64)> =
-                shares.clone().map(|(value, share)| (beside.text(value).to_owned(), share)).collect();
+                shares.clone().map(|(value, share)| (combined.text(value).to_owned(), share)).collect();
             super::likeliest_first(&mut values);
             let cells = vec![ReleaseCells::new(name, classes.describe(class as usize))];
             Exposure { cells, values, people: *people, why }
@@ -68,7 +68,7 @@ pub(crate) fn run(
             shares.clone().map(|(value, share)| (value, share * rows as f64 / side.totals[value as usize] as f64));
         let (lifted, lift) = highest(lifts);
         skewed.offer((-lift, class), || {
-            (lift, exposure(format!("`{}` is {lift:.1} times as likely as in the whole table", beside.text(lifted))))
+            (lift, exposure(format!("`{}` is {lift:.1} times as likely as in the table", combined.text(lifted))))
         });
         if let (Some(numbers), Some(range)) = (&numbers, range) {
             let share = spread(view.values.iter().map(|&(value, _)| numbers[value as usize])) / range;
@@ -86,14 +86,14 @@ pub(crate) fn run(
         finding.also.push(exposure);
     }
     if known > 0 {
-        finding.details.insert("right_guesses".to_owned(), json!(hits));
+        finding.details.insert("correct_inferences".to_owned(), json!(hits));
     }
     Ok(finding)
 }
 
 /// Of each bucket, by its first class.
-fn of_buckets(beside: &SideBySide<'_>) -> Vec<Told> {
-    let Some(side) = beside.sides.first() else { return Vec::new() };
+fn of_buckets(combined: &CombinedView<'_>) -> Vec<Described> {
+    let Some(side) = combined.sides.first() else { return Vec::new() };
     let mut first = vec![None; side.classes.buckets()];
     for (class, &bucket) in side.classes.bucket_of.iter().enumerate().rev() {
         first[bucket as usize] = Some(class as u32);
@@ -106,20 +106,20 @@ fn of_buckets(beside: &SideBySide<'_>) -> Vec<Told> {
             let scale = f64::from(size) / view.rows as f64;
             view.values.iter_mut().for_each(|(_, rows)| *rows *= scale);
             view.rows = u64::from(size);
-            Some(Told { view, people: u64::from(size), truth: None })
+            Some(Described { view, people: u64::from(size), truth: None })
         })
         .collect()
 }
 
-fn of_people(beside: &mut SideBySide<'_>, people: &Table) -> Result<Vec<Told>, TableError> {
-    let group = beside.people(people)?;
-    let views = &beside.sides[0].views;
-    let told = group.combinations.iter().map(|combination| Told {
+fn of_people(combined: &mut CombinedView<'_>, people: &Table) -> Result<Vec<Described>, TableError> {
+    let group = combined.people(people)?;
+    let views = &combined.sides[0].views;
+    let described = group.combinations.iter().map(|combination| Described {
         view: views[combination.views[0] as usize].clone(),
         people: combination.people,
         truth: combination.truth,
     });
-    Ok(told.collect())
+    Ok(described.collect())
 }
 
 fn highest(values: impl Iterator<Item = (u32, f64)>) -> (u32, f64) {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_of_one_value_is_found_and_close_numbers_are_told() {
+    fn a_class_of_one_value_is_found_and_close_numbers_are_reported() {
         let found = attack(&[["old", "50"], ["old", "50"], ["young", "10"], ["young", "110"]], None);
         assert_eq!((found.people, found.at_risk, found.effective_l), (4, 2, Some(1)));
         assert_eq!(found.max_confidence, 1.0);
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(found.also[1].cells[0].cells, [("age".to_owned(), "old".to_owned())]);
     }
 
-    /// Three of four old people have the value 50, which is what the adversary guesses for each of them.
+    /// Three of four old people have the value 50, which is what the adversary infers for each of them.
     #[test]
     fn guesses_are_held_against_the_truth() {
         let rows = [["old", "50"], ["old", "50"], ["old", "50"], ["old", "60"], ["young", "10"], ["young", "60"]];
@@ -176,6 +176,6 @@ mod tests {
         let found = attack(&rows, Some(&people));
         assert_eq!((found.people, found.at_risk, found.effective_l), (4, 0, Some(2)));
         assert_eq!(found.max_confidence, 0.75);
-        assert_eq!((&found.details["right_guesses"], &found.details["not_in_release"]), (&json!(2), &json!(1)));
+        assert_eq!((&found.details["correct_inferences"], &found.details["not_in_release"]), (&json!(2), &json!(1)));
     }
 }

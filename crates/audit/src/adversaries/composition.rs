@@ -14,7 +14,7 @@
 use serde_json::json;
 
 use super::exposure;
-use crate::combined_view::{Combination, Group, SideBySide};
+use crate::combined_view::{Combination, CombinedView, Group};
 use crate::finding::{Finding, Needs, Worst};
 
 /// Equation 3: the confidence in every value that is left, from the rows of each value in each release, ascending by value.
@@ -43,59 +43,60 @@ pub fn beta(first: &[u64], second: &[u64]) -> f64 {
 }
 
 /// Over people, or over the combinations of cells that somebody could be in.
-pub(crate) fn run(beside: &SideBySide<'_>, group: &Group) -> Finding {
-    let mut finding = Finding::new("composition", beside.names(&group.sides), Some(beside.protect));
+pub(crate) fn run(combined: &CombinedView<'_>, group: &Group) -> Finding {
+    let mut finding = Finding::new("composition", combined.names(&group.sides), Some(combined.protect));
     let people_known = group.combinations.iter().any(|combination| combination.people > 0);
-    let (mut worst, mut strangers, mut theta) = (Worst::new(), 0u64, f64::NEG_INFINITY);
-    let (mut told, mut hits) = (0u64, 0u64);
+    let (mut worst, mut outside, mut theta) = (Worst::new(), 0u64, f64::NEG_INFINITY);
+    let (mut known, mut hits) = (0u64, 0u64);
     // By side and view, the fewest values that a combination with it leaves.
     let mut fewest: Vec<Vec<usize>> =
-        group.sides.iter().map(|&side| vec![usize::MAX; beside.sides[side].views.len()]).collect();
+        group.sides.iter().map(|&side| vec![usize::MAX; combined.sides[side].views.len()]).collect();
     for combination in &group.combinations {
         finding.people += combination.people;
-        let counts: Vec<&[(u32, f64)]> = views(beside, group, combination).map(|view| view.values.as_slice()).collect();
+        let counts: Vec<&[(u32, f64)]> =
+            views(combined, group, combination).map(|view| view.values.as_slice()).collect();
         let confidences = confidences(&counts);
         let left = confidences.len();
         if left == 0 {
-            strangers += combination.people;
+            outside += combination.people;
             continue;
         }
         finding.leave(left as u64, combination.people);
-        let rows = views(beside, group, combination).map(|view| view.rows).min().unwrap_or_default();
+        let rows = views(combined, group, combination).map(|view| view.rows).min().unwrap_or_default();
         finding.effective_k = Some(finding.effective_k.map_or(rows, |least| least.min(rows)));
         let top = confidences.iter().map(|&(_, confidence)| confidence).fold(0.0, f64::max);
         finding.max_confidence = finding.max_confidence.max(top);
-        theta = theta.max(gain(beside, group, combination, &confidences));
+        theta = theta.max(gain(combined, group, combination, &confidences));
         finding.at_risk += if left == 1 { combination.people } else { 0 };
         for (fewest, &view) in fewest.iter_mut().zip(&combination.views) {
             fewest[view as usize] = fewest[view as usize].min(left);
         }
         if let Some(truth) = combination.truth {
-            told += combination.people;
+            known += combination.people;
             hits += if left == 1 && confidences[0].0 == truth { combination.people } else { 0 };
         }
         worst.offer((left, -top, u64::MAX - combination.people), || {
-            let mut exposure = exposure(beside, group, combination, confidences);
+            let mut exposure = exposure(combined, group, combination, confidences);
             exposure.why = why(left);
             exposure
         });
     }
     if !people_known {
-        count_rows(&mut finding, beside, group, &fewest);
+        count_rows(&mut finding, combined, group, &fewest);
     }
     if theta.is_finite() {
         finding.details.insert("theta".to_owned(), json!(theta));
     }
     if let [one, two] = group.sides[..] {
-        let beta = beta(&beside.sides[one].totals, &beside.sides[two].totals);
+        let beta = beta(&combined.sides[one].totals, &combined.sides[two].totals);
         finding.details.insert("beta".to_owned(), json!(beta.is_finite().then_some(beta)));
     }
-    if told > 0 {
+    if known > 0 {
         finding.details.insert("true_hits".to_owned(), json!(hits));
     }
-    if strangers > 0 {
-        finding.details.insert("not_in_all".to_owned(), json!(strangers));
-        let note = format!("{strangers} people match nothing that all releases allow, so they are not in all of them");
+    if outside > 0 {
+        finding.details.insert("not_in_all".to_owned(), json!(outside));
+        let note = format!("{outside} people match nothing that all releases allow, so they are not in all of them");
         finding.note(note);
     }
     if group.cut {
@@ -106,27 +107,27 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group) -> Finding {
 }
 
 fn views<'s>(
-    beside: &'s SideBySide<'_>,
+    combined: &'s CombinedView<'_>,
     group: &'s Group,
     combination: &'s Combination,
 ) -> impl Iterator<Item = &'s crate::combined_view::View> {
-    group.sides.iter().zip(&combination.views).map(|(&side, &view)| &beside.sides[side].views[view as usize])
+    group.sides.iter().zip(&combination.views).map(|(&side, &view)| &combined.sides[side].views[view as usize])
 }
 
 /// Equation 4: how much the best-known value gained over the better single release.
-fn gain(beside: &SideBySide<'_>, group: &Group, combination: &Combination, confidences: &[(u32, f64)]) -> f64 {
+fn gain(combined: &CombinedView<'_>, group: &Group, combination: &Combination, confidences: &[(u32, f64)]) -> f64 {
     let single = |value: u32| {
-        let shares = views(beside, group, combination).map(|view| view.weight(value) / view.rows.max(1) as f64);
+        let shares = views(combined, group, combination).map(|view| view.weight(value) / view.rows.max(1) as f64);
         shares.fold(0.0, f64::max)
     };
     confidences.iter().map(|&(value, confidence)| confidence - single(value)).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Without people, every released row stands for one, with as few values as any combination with its class leaves.
-fn count_rows(finding: &mut Finding, beside: &SideBySide<'_>, group: &Group, fewest: &[Vec<usize>]) {
+fn count_rows(finding: &mut Finding, combined: &CombinedView<'_>, group: &Group, fewest: &[Vec<usize>]) {
     for (&side, fewest) in group.sides.iter().zip(fewest) {
-        finding.people += beside.sides[side].classes.rows;
-        for (view, &left) in beside.sides[side].views.iter().zip(fewest).filter(|(_, left)| **left < usize::MAX) {
+        finding.people += combined.sides[side].classes.rows;
+        for (view, &left) in combined.sides[side].views.iter().zip(fewest).filter(|(_, left)| **left < usize::MAX) {
             finding.leave(left as u64, view.rows);
             finding.at_risk += if left == 1 { view.rows } else { 0 };
         }

@@ -1,4 +1,4 @@
-//! The adversary who knows how the quasi attributes of two releases go together: the size of every joint cell (Cheong, Wu,
+//! The adversary who knows how the quasi-identifiers of two releases go together: the size of every joint cell (Cheong, Wu,
 //! Wong: *Non-centralized distinct l-diversity*, 2012, section 4.2.2).
 //!
 //! With aₛ and bₛ rows of value s in the two classes, Nₛ in all and n people in the joint cell, every vector (hₛ) of sum n
@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use serde_json::json;
 
 use super::exposure;
-use crate::combined_view::{Combination, Group, SideBySide};
+use crate::combined_view::{Combination, CombinedView, Group};
 use crate::finding::{Finding, Worst};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Weights {
     Exact,
 }
 
-/// One value in the two classes and in the whole table.
+/// One value in the two classes and in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValueRows {
     pub first: u64,
@@ -76,16 +76,16 @@ pub fn infer(values: &[ValueRows], joint: u64, weights: Weights) -> Option<Infer
     let mut confidences = Vec::with_capacity(values.len());
     for (index, (least, ways)) in weighed.iter().enumerate() {
         let (before, after) = (&from_left[index], &from_right[index + 1]);
-        let (mut whole, mut expected) = (0.0, 0.0);
+        let (mut total, mut expected) = (0.0, 0.0);
         for (rows, way) in (*least..).zip(ways).filter(|(rows, _)| *rows <= n) {
             let rest: f64 = (0..=n - rows).map(|left| before[left] * after[n - rows - left]).sum();
-            whole += way * rest;
+            total += way * rest;
             expected += way * rest * rows as f64;
         }
-        if whole <= 0.0 {
+        if total <= 0.0 {
             return None;
         }
-        confidences.push(if n == 0 { 0.0 } else { expected / whole / n as f64 });
+        confidences.push(if n == 0 { 0.0 } else { expected / total / n as f64 });
     }
     if values.is_empty() {
         return None;
@@ -151,9 +151,9 @@ fn ln_factorial(n: u64) -> f64 {
 const WORK_MAX: u64 = 20_000_000;
 
 /// Over the joint cells of two releases that the given people fill.
-pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, pair: [usize; 2], weights: Weights) -> Finding {
+pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, pair: [usize; 2], weights: Weights) -> Finding {
     let sides = pair.map(|position| group.sides[position]);
-    let mut finding = Finding::new("correlation", beside.names(&sides), Some(beside.protect));
+    let mut finding = Finding::new("correlation", combined.names(&sides), Some(combined.protect));
     let mut joint: HashMap<[u32; 2], u64> = HashMap::new();
     for combination in &group.combinations {
         *joint.entry(pair.map(|position| combination.views[position])).or_default() += combination.people;
@@ -164,7 +164,7 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, pair: [usize; 2], weig
     let pair_group = Group { sides: sides.to_vec(), combinations: Vec::new(), cut: false };
     for (views, people) in joint {
         finding.people += people;
-        let [first, second] = [0, 1].map(|side| &beside.sides[sides[side]].views[views[side] as usize]);
+        let [first, second] = [0, 1].map(|side| &combined.sides[sides[side]].views[views[side] as usize]);
         if !first.whole_bucket || !second.whole_bucket {
             unfit += people;
             continue;
@@ -172,7 +172,7 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, pair: [usize; 2], weig
         let values: Vec<u32> =
             first.values.iter().map(|&(value, _)| value).filter(|&value| second.weight(value) > 0.0).collect();
         let all = |value: u32| {
-            let [one, two] = sides.map(|side| beside.sides[side].totals[value as usize]);
+            let [one, two] = sides.map(|side| combined.sides[side].totals[value as usize]);
             (one == two).then_some(one)
         };
         let rows: Vec<ValueRows> = values
@@ -200,7 +200,7 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, pair: [usize; 2], weig
         finding.max_confidence = finding.max_confidence.max(top);
         worst.offer((-top, left.len(), u64::MAX - people), || {
             let combination = Combination { views: views.to_vec(), people, truth: None };
-            let mut exposure = exposure(beside, &pair_group, &combination, left);
+            let mut exposure = exposure(combined, &pair_group, &combination, left);
             exposure.why = format!("{people} people are in both cells, which allows {} ways", found.instances);
             exposure
         });
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(infer(&[], 0, Weights::Exact), None);
     }
 
-    /// Lists every vector, with its weight in whole numbers.
+    /// Lists every vector, with its weight in integers.
     fn listed(values: &[ValueRows], n: u64, weights: Weights) -> (u64, u128, Vec<u128>) {
         let choose = |of: u64, chosen: u64| -> u128 {
             if chosen > of { 0 } else { (0..chosen).fold(1, |ways, i| ways * u128::from(of - i) / u128::from(i + 1)) }
@@ -261,7 +261,7 @@ mod tests {
             return (u64::from(n == 0), u128::from(n == 0), Vec::new());
         };
         let all = value.all.unwrap_or(value.first + value.second);
-        let (mut count, mut whole, mut sums) = (0, 0u128, vec![0u128; values.len()]);
+        let (mut count, mut total, mut sums) = (0, 0u128, vec![0u128; values.len()]);
         for joint in 0..=n {
             let outside = (value.second.checked_sub(joint), all.checked_sub(value.first));
             let (Some(outside), Some(others)) = outside else { continue };
@@ -270,13 +270,13 @@ mod tests {
                 continue;
             }
             let ways = if weights == Weights::Uniform { 1 } else { ways };
-            let (rest_count, rest_whole, rest_sums) = listed(rest, n - joint, weights);
+            let (rest_count, rest_total, rest_sums) = listed(rest, n - joint, weights);
             count += rest_count;
-            whole += ways * rest_whole;
-            sums[0] += u128::from(joint) * ways * rest_whole;
+            total += ways * rest_total;
+            sums[0] += u128::from(joint) * ways * rest_total;
             sums[1..].iter_mut().zip(rest_sums).for_each(|(sum, rest)| *sum += ways * rest);
         }
-        (count, whole, sums)
+        (count, total, sums)
     }
 
     #[test]
@@ -292,13 +292,13 @@ mod tests {
                 .collect();
             let n = rng.random_range(1..9);
             for weights in [Weights::Uniform, Weights::Exact] {
-                let (count, whole, sums) = listed(&values, n, weights);
+                let (count, total, sums) = listed(&values, n, weights);
                 match infer(&values, n, weights) {
                     None => assert_eq!(count, 0, "seed {seed}"),
                     Some(found) => {
                         assert_eq!(found.instances, count as f64, "seed {seed}");
                         for (confidence, sum) in found.confidences.iter().zip(sums) {
-                            let expected = sum as f64 / (whole * u128::from(n)) as f64;
+                            let expected = sum as f64 / (total * u128::from(n)) as f64;
                             assert!((confidence - expected).abs() < 1e-9, "seed {seed}: {confidence}, {expected}");
                         }
                     }

@@ -1,10 +1,10 @@
 //! The deFinetti attack on buckets (Kifer: *Attacks on privacy and deFinetti's theorem*, 2009): a bucket hides which of its
-//! rows has which value, but all buckets together show how quasi values and sensitive values go together, and that
+//! rows has which value, but all buckets together show how quasi-identifiers and sensitive values go together, and that
 //! sorts the values of each bucket out again.
 //!
 //! Iterated naive Bayes. To begin with, every row of a bucket has each of its values as often as the bucket does. Then in
-//! turn: learn P(q | s) of every quasi attribute from the rows so weighed; weigh the values of each row anew by
-//! Π P(q | s), and scale each bucket until its rows and its values add up again. The baseline is the adversary who guesses
+//! turn: learn P(q | s) of every quasi-identifier from the rows so weighed; weigh the values of each row anew by
+//! Π P(q | s), and scale each bucket until its rows and its values add up again. The baseline is the adversary who infers
 //! each bucket's most frequent value. Cost per round: rows × values of a bucket × attributes.
 
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
@@ -24,7 +24,7 @@ struct Belief {
     rows: Vec<f64>,
 }
 
-/// With people whose true value is told, the guesses for them are held against it.
+/// With people whose true value is known, the inferences about them are compared with it.
 pub(crate) fn run(
     name: &str,
     classes: &ReleasedClasses,
@@ -33,7 +33,7 @@ pub(crate) fn run(
 ) -> Result<Finding, TableError> {
     let mut finding = Finding::new("definetti", vec![name.to_owned()], Some(&sensitive.name));
     if classes.len() == classes.buckets() {
-        finding.note("every class tells its own values: there is no bucket to sort out");
+        finding.note("every class lists its own values: there is no bucket to sort out");
         return Ok(finding);
     }
     let beliefs = learn(classes, sensitive);
@@ -59,7 +59,7 @@ pub(crate) fn run(
                     cells: vec![ReleaseCells::new(name, classes.describe(class as usize))],
                     values,
                     people: rows as u64,
-                    why: format!("a bucket of {size} rows, where a guess is right in {most}"),
+                    why: format!("a bucket of {size} rows, where the most frequent value is right in {most}"),
                 }
             });
         }
@@ -69,33 +69,33 @@ pub(crate) fn run(
     finding.details.insert("expected_accuracy".to_owned(), json!(learned / examined));
     finding.details.insert("baseline".to_owned(), json!(baseline / examined));
     if let Some((people, truth)) = people.and_then(|people| Some((people, people.column(&sensitive.name)?))) {
-        let guessed = guess(name, classes, sensitive, &beliefs, people, truth)?;
-        let share = |right: u64| right as f64 / guessed.people.max(1) as f64;
-        finding.details.insert("guessed".to_owned(), json!(guessed.people));
-        finding.details.insert("true_accuracy".to_owned(), json!(share(guessed.by_belief)));
-        finding.details.insert("true_baseline".to_owned(), json!(share(guessed.by_bucket)));
+        let inferred = infer(name, classes, sensitive, &beliefs, people, truth)?;
+        let share = |right: u64| right as f64 / inferred.people.max(1) as f64;
+        finding.details.insert("inferred".to_owned(), json!(inferred.people));
+        finding.details.insert("true_accuracy".to_owned(), json!(share(inferred.by_belief)));
+        finding.details.insert("true_baseline".to_owned(), json!(share(inferred.by_bucket)));
     }
     finding.note("what the adversary believes: likely, not certain");
     finding.worst = worst.into_vec();
     Ok(finding)
 }
 
-/// People for whom both adversaries guessed, and how often each was right.
-struct Guessed {
+/// People for whom both adversaries inferred a value, and how often each was right.
+struct Inferred {
     people: u64,
     by_belief: u64,
     by_bucket: u64,
 }
 
 /// For each person the likeliest value over the classes that they can be in, by belief and by the buckets' counts alone.
-fn guess(
+fn infer(
     name: &str,
     classes: &ReleasedClasses,
     sensitive: &SensitiveCounts,
     beliefs: &[Belief],
     people: &Table,
     truth: &Column,
-) -> Result<Guessed, TableError> {
+) -> Result<Inferred, TableError> {
     let found = FoundPeople::new(name, classes, people)?;
     let mut places = vec![(0u32, 0u32); classes.len()];
     for (number, belief) in (0..).zip(beliefs) {
@@ -121,19 +121,19 @@ fn guess(
         };
         Some([best(&weights[0])?, best(&weights[1])?])
     };
-    let guesses: Vec<Option<[u32; 2]>> = found.places.iter().map(likeliest).collect();
+    let inferences: Vec<Option<[u32; 2]>> = found.places.iter().map(likeliest).collect();
     let code =
         |code: u32| sensitive.values.iter().position(|value| *value == truth.domain.text(code)).map(|at| at as u32);
     let truths: Vec<Option<u32>> = (0..truth.domain.cardinality() as u32).map(code).collect();
-    let mut guessed = Guessed { people: 0, by_belief: 0, by_bucket: 0 };
+    let mut inferred = Inferred { people: 0, by_belief: 0, by_bucket: 0 };
     for (row, &place) in found.of_person.iter().enumerate() {
-        let Some([by_belief, by_bucket]) = guesses[place as usize] else { continue };
+        let Some([by_belief, by_bucket]) = inferences[place as usize] else { continue };
         let truth = truths[truth.codes.get(row) as usize];
-        guessed.people += 1;
-        guessed.by_belief += u64::from(truth == Some(by_belief));
-        guessed.by_bucket += u64::from(truth == Some(by_bucket));
+        inferred.people += 1;
+        inferred.by_belief += u64::from(truth == Some(by_belief));
+        inferred.by_bucket += u64::from(truth == Some(by_bucket));
     }
-    Ok(guessed)
+    Ok(inferred)
 }
 
 fn learn(classes: &ReleasedClasses, sensitive: &SensitiveCounts) -> Vec<Belief> {
@@ -219,20 +219,20 @@ mod tests {
 
     use super::*;
 
-    /// Buckets of two rows, one with each value. `habit` tells the value in all buckets but the first.
-    fn buckets(count: usize, told: bool) -> ReleasedClasses {
+    /// Buckets of two rows, one with each value. `habit` determines the value in all buckets but the first.
+    fn buckets(count: usize, planted: bool) -> ReleasedClasses {
         let mut quasi: Vec<Vec<String>> = Vec::new();
         let mut cells = Vec::new();
         for bucket in 0..count as u32 {
             for member in 0..2u32 {
-                // Where nothing is told, some buckets have two of a kind, and no kind has one value more often.
-                let habit = if told || bucket % 4 > 1 { member } else { bucket % 4 };
+                // Where nothing is planted, some buckets have two of a kind, and no kind has one value more often.
+                let habit = if planted || bucket % 4 > 1 { member } else { bucket % 4 };
                 quasi.push(vec![["smokes", "does not"][habit as usize].to_owned(), format!("{bucket:03}")]);
                 cells.push((bucket, member, 1));
             }
         }
-        // One bucket in five has two smokers: there the values do tell more than the habit does.
-        if told {
+        // One bucket in five has two smokers: there the values show more than the habit does.
+        if planted {
             for bucket in (0..count).step_by(5) {
                 quasi[2 * bucket][0] = "smokes".to_owned();
                 quasi[2 * bucket + 1][0] = "smokes".to_owned();
@@ -258,9 +258,9 @@ mod tests {
         assert!(worst.values[0].1 > 0.9, "{worst:?}");
     }
 
-    /// Six smokers of ten have cancer in truth, and four of the five who do not smoke have flu; buckets alone tell neither.
+    /// Six smokers of ten have cancer in truth, and four of the five who do not smoke have flu; buckets alone show neither.
     #[test]
-    fn guesses_are_held_against_the_truth() {
+    fn inferences_are_compared_with_the_truth() {
         let planted = buckets(100, true);
         let mut people = vec![vec!["smokes", "cancer"]; 6];
         people.extend(vec![vec!["smokes", "flu"]; 4]);
@@ -269,14 +269,14 @@ mod tests {
         people.push(vec!["chews", "flu"]);
         let people = Table::from_texts(&["habit", "disease"], &people);
         let found = run("r", &planted, &planted.sensitive[0], Some(&people)).unwrap();
-        assert_eq!(found.details["guessed"], json!(15));
+        assert_eq!(found.details["inferred"], json!(15));
         assert_eq!(found.details["true_accuracy"], json!(10.0 / 15.0));
         let baseline = found.details["true_baseline"].as_f64().unwrap();
         assert!(baseline < 10.0 / 15.0, "{baseline}");
     }
 
     #[test]
-    fn where_nothing_goes_together_nothing_is_learned() {
+    fn where_nothing_correlates_nothing_is_learned() {
         let safe = buckets(100, false);
         let found = run("r", &safe, &safe.sensitive[0], None).unwrap();
         assert_eq!(found.people, 200);

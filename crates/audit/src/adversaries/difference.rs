@@ -1,4 +1,4 @@
-//! What publishing a changed table again gives away: composition with oneself (Byun, Sohn, Bertino, Li: *Secure
+//! What publishing a changed table again discloses: composition with oneself (Byun, Sohn, Bertino, Li: *Secure
 //! anonymization for incremental datasets*, 2006; Xiao, Tao: *m-invariance*, 2007).
 //!
 //! Whoever is in a cell of the older release is, in the newer one, in a cell that meets it; so people never leave a *region*,
@@ -26,7 +26,7 @@ struct Change {
     went: Vec<(String, u64)>,
 }
 
-/// `None` when a release does not have this sensitive attribute, or no quasi attribute of the other.
+/// `None` when a release does not have this sensitive attribute, or no quasi-identifier of the other.
 pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasses), protect: &str) -> Option<Finding> {
     let shared = older.1.quasi.iter().any(|quasi| newer.1.quasi.iter().any(|other| other.name == quasi.name));
     if older.1.sensitive(protect).is_none() || newer.1.sensitive(protect).is_none() || !shared {
@@ -62,7 +62,7 @@ pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasse
             }],
             values: change.came.iter().map(|(value, count)| (value.clone(), *count as f64 / came as f64)).collect(),
             people: came + went,
-            why: told_of(&change),
+            why: describe_change(&change),
         });
     }
     for (name, people) in [("appeared", appeared), ("left", left), ("changed", changed)] {
@@ -72,7 +72,7 @@ pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasse
     Some(finding)
 }
 
-fn told_of(change: &Change) -> String {
+fn describe_change(change: &Change) -> String {
     let list = |rows: &[(String, u64)]| {
         let rows: Vec<String> = rows.iter().map(|(value, count)| format!("{count} × `{value}`")).collect();
         rows.join(", ")
@@ -119,7 +119,7 @@ impl Regions {
         bucket
     }
 
-    /// The regions in which some value is told more or less often than before.
+    /// The regions in which some value occurs more or less often than before.
     fn changes(&self, older: &ReleasedClasses, newer: &ReleasedClasses, protect: &str) -> Vec<Change> {
         let mut rows: HashMap<(usize, &str), i64> = HashMap::new();
         let mut classes: HashMap<usize, (Result<usize, usize>, usize)> = HashMap::new();

@@ -8,13 +8,13 @@
 use serde_json::{Value, json};
 
 use super::exposure;
-use crate::combined_view::{Combination, Group, SideBySide};
+use crate::combined_view::{Combination, CombinedView, Group};
 use crate::finding::{Finding, Worst};
 
-/// How many rows of the probabilistic table are told.
+/// How many rows of the probabilistic table are reported.
 const TABLE_MAX: usize = 10_000;
 
-/// What one release tells: the rows of each value in a class, ascending by value, and in the whole table.
+/// What one release shows: the rows of each value in a class, ascending by value, and in the table.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassRows<'a> {
     pub class: &'a [(u32, f64)],
@@ -29,7 +29,7 @@ impl ClassRows<'_> {
     }
 }
 
-/// Equation 5. `prior` is P(s). Values that some class lacks are impossible and left out.
+/// Equation 5. `prior` is P(s). Values that some class lacks are impossible and omitted.
 pub fn posterior(prior: &[f64], releases: &[ClassRows<'_>]) -> Vec<(u32, f64)> {
     let Some(first) = releases.first() else { return Vec::new() };
     let weight =
@@ -41,16 +41,16 @@ pub fn posterior(prior: &[f64], releases: &[ClassRows<'_>]) -> Vec<(u32, f64)> {
     weights
 }
 
-pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, with_table: bool) -> Finding {
-    let mut finding = Finding::new("independence", beside.names(&group.sides), Some(beside.protect));
-    let prior = prior(beside, group);
+pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, with_table: bool) -> Finding {
+    let mut finding = Finding::new("independence", combined.names(&group.sides), Some(combined.protect));
+    let prior = prior(combined, group);
     let mut worst = Worst::new();
     let mut table: Vec<Value> = Vec::new();
     let people_known = group.combinations.iter().any(|combination| combination.people > 0);
     for combination in &group.combinations {
         let people = if people_known { combination.people } else { 1 };
         finding.people += people;
-        let left = of_combination(beside, group, combination, &prior);
+        let left = of_combination(combined, group, combination, &prior);
         if left.is_empty() {
             continue;
         }
@@ -59,13 +59,13 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, with_table: bool) -> F
         let top = left.iter().map(|&(_, confidence)| confidence).fold(0.0, f64::max);
         finding.max_confidence = finding.max_confidence.max(top);
         if with_table && table.len() < TABLE_MAX {
-            let exposure = exposure(beside, group, combination, left.clone());
+            let exposure = exposure(combined, group, combination, left.clone());
             let cells = exposure.cells.iter().map(|of| json!({ "release": of.release, "cells": of.cells }));
             let cells: Vec<Value> = cells.collect();
             table.push(json!({ "cells": cells, "probabilities": exposure.values }));
         }
         worst.offer((-top, left.len(), u64::MAX - combination.people), || {
-            let mut exposure = exposure(beside, group, combination, left);
+            let mut exposure = exposure(combined, group, combination, left);
             exposure.why = "the likeliest value, were the releases independent given it".to_owned();
             exposure
         });
@@ -80,10 +80,10 @@ pub(crate) fn run(beside: &SideBySide<'_>, group: &Group, with_table: bool) -> F
     finding
 }
 
-fn prior(beside: &SideBySide<'_>, group: &Group) -> Vec<f64> {
-    let mut prior = vec![0.0; beside.values.len()];
+fn prior(combined: &CombinedView<'_>, group: &Group) -> Vec<f64> {
+    let mut prior = vec![0.0; combined.values.len()];
     for &side in &group.sides {
-        let totals = &beside.sides[side].totals;
+        let totals = &combined.sides[side].totals;
         let rows: u64 = totals.iter().sum();
         for (share, &total) in prior.iter_mut().zip(totals) {
             *share += total as f64 / rows as f64 / group.sides.len() as f64;
@@ -92,9 +92,14 @@ fn prior(beside: &SideBySide<'_>, group: &Group) -> Vec<f64> {
     prior
 }
 
-fn of_combination(beside: &SideBySide<'_>, group: &Group, combination: &Combination, prior: &[f64]) -> Vec<(u32, f64)> {
+fn of_combination(
+    combined: &CombinedView<'_>,
+    group: &Group,
+    combination: &Combination,
+    prior: &[f64],
+) -> Vec<(u32, f64)> {
     let of = |(&side, &view): (&usize, &u32)| {
-        let side = &beside.sides[side];
+        let side = &combined.sides[side];
         ClassRows { class: &side.views[view as usize].values, totals: &side.totals }
     };
     let releases: Vec<ClassRows<'_>> = group.sides.iter().zip(&combination.views).map(of).collect();

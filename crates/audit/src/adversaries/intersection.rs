@@ -1,7 +1,7 @@
 //! The intersection attack on the sub-tables of one custodian (Jin, Zhang, Zhang, Das: *Versatile publishing for privacy
 //! preservation*, 2010, section 1.3): everybody is in every sub-table, so only what all of them allow together can be true.
 //!
-//! Every sub-table is two *views* of the same people: its rows, with their quasi values, and its slots, with their sensitive
+//! Every sub-table is two *views* of the same people: its rows, with their quasi-identifiers, and its slots, with their sensitive
 //! values; a bucket ties the two together. A member of a view is a set of possible values for every attribute. Since
 //! both are lists of the same people, the members of any two views can be paired one to one so that each pair agrees. So a
 //! pair that is in no such pairing is ruled out, and a member keeps only the values that some partner left to it has. This
@@ -9,7 +9,7 @@
 //!
 //! It never rules out what is possible. It does not find every last thing that is impossible (that is a puzzle without a
 //! fast solution), and where the members that could be paired are too many it only joins them, or, in large tables, compares
-//! the combinations that they tell (`by_index`); [`Joined::complete`] says so.
+//! the combinations that they list (`by_index`); [`Joined::complete`] says so.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::{QuasiLabels, ReleasedClasses};
@@ -38,10 +38,10 @@ pub struct SubTable {
     pub buckets: Vec<Bucket>,
 }
 
-/// What a sub-table tells of some people: who they are by their quasi values, and which sensitive values they have.
+/// What a sub-table shows of some people: who they are by their quasi-identifiers, and which sensitive values they have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bucket {
-    /// One text per quasi attribute, and how many rows have them.
+    /// One text per quasi-identifier, and how many rows have them.
     pub rows: Vec<(Vec<String>, u64)>,
     pub values: Vec<(String, u64)>,
 }
@@ -99,22 +99,22 @@ pub fn join(tables: &[SubTable]) -> Joined {
             break;
         }
     }
-    Joined { rows: told(tables, &views), complete, contradiction }
+    Joined { rows: allowed(tables, &views), complete, contradiction }
 }
 
-fn told(tables: &[SubTable], views: &Views) -> Vec<Allowed> {
+fn allowed(tables: &[SubTable], views: &Views) -> Vec<Allowed> {
     let mut rows = Vec::new();
     for (number, table) in tables.iter().enumerate() {
         let attribute = views.attribute(&table.sensitive);
         for member in &views.views[2 * number].members {
             let bucket = &table.buckets[member.bucket];
-            let allowed = |value: &&(String, u64)| member.allows(attribute, views.code(attribute, &value.0));
+            let is_allowed = |value: &&(String, u64)| member.allows(attribute, views.code(attribute, &value.0));
             rows.push(Allowed {
                 table: number,
                 bucket: member.bucket,
                 quasi: bucket.rows[member.position].0.clone(),
                 rows: member.people,
-                values: bucket.values.iter().filter(allowed).map(|(value, _)| value.clone()).collect(),
+                values: bucket.values.iter().filter(is_allowed).map(|(value, _)| value.clone()).collect(),
                 of: bucket.values.len(),
             });
         }
@@ -197,7 +197,7 @@ pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
         .collect();
     finding.details.insert("exposed".to_owned(), json!(by_table));
     if !joined.complete {
-        finding.note("the tables are too large to pair person by person: more may be ruled out than is told");
+        finding.note("the tables are too large to pair person by person: more may be ruled out than is reported");
     }
     if joined.contradiction {
         finding.note("the tables contradict one another: they cannot be about the same people");

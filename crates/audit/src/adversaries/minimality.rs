@@ -2,16 +2,16 @@
 //! an algorithm generalizes only as far as it must, knows that everything finer breaks the rule, and that rules out some of
 //! what a class could hide.
 //!
-//! The adversary knows everybody's quasi values, which method was used, and what was asked for. Where k-anonymity alone
+//! The adversary knows everybody's quasi-identifiers, which method was used, and what was required. Where k-anonymity alone
 //! explains why nothing finer was published, nothing is learned; where it does not, too few sensitive values must be the
 //! reason, and the ways to give the values of a class to its people are only those in which that is so.
 //!
-//! - Mondrian leaves a class whole when every cut that it tries fails (`mondrian.rs`).
+//! - Mondrian does not divide a class when every cut that it tries fails (`mondrian.rs`).
 //! - An exact full-domain search without suppression passes over a finer node only when some class of it fails (`full_domain.rs`).
 //! - `best-cut` does not say which cuts it tried, and buckets are dealt by chance: there nothing follows.
 //!
 //! Other guarantees could be the reason as well, so the attack is made only where nothing but k-anonymity and distinct
-//! l-diversity of one attribute was asked for.
+//! l-diversity of one attribute was required.
 
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_release::manifest::Claim;
@@ -24,9 +24,9 @@ mod full_domain;
 mod mondrian;
 mod worlds;
 
-/// What the algorithm was asked to keep.
+/// What the algorithm had to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct Required {
     pub(crate) k: u64,
     pub(crate) l: u64,
 }
@@ -36,17 +36,17 @@ pub(crate) struct Asked {
 pub struct HowMade<'a> {
     /// Over the people's columns.
     pub hierarchies: &'a [(String, &'a Hierarchy)],
-    /// Rows could be left out: then a finer node may have been passed over for its loss.
+    /// Rows could be suppressed: then a finer node may have been passed over for its loss.
     pub suppression: bool,
 }
 
-/// A release of which the method is known, beside the people in it.
+/// A release of which the method is known, with the people in it.
 pub(crate) struct Known<'a> {
     pub(crate) name: &'a str,
     pub(crate) classes: &'a ReleasedClasses,
     pub(crate) sensitive: &'a SensitiveCounts,
     pub(crate) people: &'a Table,
-    pub(crate) asked: Asked,
+    pub(crate) required: Required,
 }
 
 pub(crate) fn run(
@@ -67,18 +67,18 @@ pub(crate) fn run(
         finding.note_needs(Needs::People, "this adversary knows everybody's quasi-identifiers");
         return Ok(finding);
     };
-    let Some(asked) = asked(claims, classes, &sensitive.name) else {
-        let why = "more was asked for than k-anonymity and distinct l-diversity of this attribute, and any of it may be the reason";
+    let Some(required) = required(claims, classes, &sensitive.name) else {
+        let why = "more was required than k-anonymity and distinct l-diversity of this attribute, and any of it may be the reason";
         return note(finding, why);
     };
-    finding.details.insert("k".to_owned(), json!(asked.k));
-    finding.details.insert("l".to_owned(), json!(asked.l));
-    let known = Known { name, classes, sensitive, people, asked };
+    finding.details.insert("k".to_owned(), json!(required.k));
+    finding.details.insert("l".to_owned(), json!(required.l));
+    let known = Known { name, classes, sensitive, people, required };
     match (method, made) {
         ("mondrian", _) => mondrian::attack(&known, &mut finding)?,
         ("full-domain", Some(made)) if !made.suppression => full_domain::attack(&known, made, &mut finding)?,
         ("full-domain", Some(_)) => {
-            return note(finding, "with suppression, a finer node may have been passed over for what it leaves out");
+            return note(finding, "with suppression, a finer node may have been passed over for what it suppresses");
         }
         ("full-domain", None) => {
             finding.note_needs(Needs::Policy, "which nodes are finer follows from the hierarchies");
@@ -88,22 +88,22 @@ pub(crate) fn run(
     Ok(finding)
 }
 
-/// `None` when something else than k-anonymity and distinct l-diversity of `protect` was asked for, or not of all quasi
+/// `None` when something else than k-anonymity and distinct l-diversity of `protect` was required, or not of all quasi
 /// attributes.
-fn asked(claims: &[Claim], classes: &ReleasedClasses, protect: &str) -> Option<Asked> {
-    let mut asked = Asked { k: 1, l: 1 };
+fn required(claims: &[Claim], classes: &ReleasedClasses, protect: &str) -> Option<Required> {
+    let mut required = Required { k: 1, l: 1 };
     for claim in claims {
         let number = |key: &str| claim.required.get(key)?.as_u64();
         let knows_all = classes.quasi.iter().all(|quasi| claim.know.contains(&quasi.name));
         match claim.model.as_str() {
-            "k-anonymity" if knows_all => asked.k = asked.k.max(number("k")?),
+            "k-anonymity" if knows_all => required.k = required.k.max(number("k")?),
             "distinct-l-diversity" if knows_all && claim.protect.as_deref() == Some(protect) => {
-                asked.l = asked.l.max(number("l")?);
+                required.l = required.l.max(number("l")?);
             }
             _ => return None,
         }
     }
-    Some(asked)
+    Some(required)
 }
 
 /// The people of each class, where they can be in no other.
@@ -118,7 +118,7 @@ fn members(known: &Known<'_>) -> Result<Vec<Vec<usize>>, TableError> {
     Ok(members)
 }
 
-/// By person, their true value among those of the release, where the people's table tells it.
+/// By person, their true value among those of the release, where the people's table has it.
 fn truths(known: &Known<'_>) -> Option<Vec<Option<u32>>> {
     let column = known.people.column(&known.sensitive.name)?;
     let code = |code: u32| {
@@ -129,7 +129,7 @@ fn truths(known: &Known<'_>) -> Option<Vec<Option<u32>>> {
     Some((0..known.people.rows).map(|row| codes[column.codes.get(row) as usize]).collect())
 }
 
-/// What the attack says of people whose true value is known.
+/// What the attack finds for people whose true value is known.
 #[derive(Debug, Default)]
 struct Hits {
     /// One value is left, and it is theirs.
@@ -147,11 +147,12 @@ impl Hits {
         self.ruled_out += u64::from(!is_left);
     }
 
-    fn tell(&self, finding: &mut Finding) {
+    fn report(&self, finding: &mut Finding) {
         finding.details.insert("true_hits".to_owned(), json!(self.right));
         if self.ruled_out > 0 {
             let people = self.ruled_out;
-            finding.note(format!("the true value of {people} people is ruled out: the release was not made as it says"));
+            finding
+                .note(format!("the true value of {people} people is ruled out: the release was not made as it says"));
         }
     }
 }
@@ -160,12 +161,12 @@ fn possible(shares: &[f64]) -> Vec<usize> {
     shares.iter().enumerate().filter(|(_, share)| **share > 0.0).map(|(position, _)| position).collect()
 }
 
-fn told(sensitive: &SensitiveCounts, values: &[(u32, u32)], shares: &[f64]) -> Vec<(String, f64)> {
+fn remaining(sensitive: &SensitiveCounts, values: &[(u32, u32)], shares: &[f64]) -> Vec<(String, f64)> {
     let left = values.iter().zip(shares).filter(|(_, share)| **share > 0.0);
-    let mut told: Vec<(String, f64)> =
+    let mut remaining: Vec<(String, f64)> =
         left.map(|(&(value, _), &share)| (sensitive.values[value as usize].clone(), share)).collect();
-    super::likeliest_first(&mut told);
-    told
+    super::likeliest_first(&mut remaining);
+    remaining
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub mod minimality;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use crate::combined_view::{Combination, Group, SideBySide};
+use crate::combined_view::{Combination, CombinedView, Group};
 use crate::finding::{Exposure, ReleaseCells};
 
 /// The adversaries by name, in the order in which they are run.
@@ -34,15 +34,20 @@ fn likeliest_first(values: &mut [(String, f64)]) {
 }
 
 /// The cells of a combination as a person reads them; where several classes fit, the first stands for them.
-fn exposure(beside: &SideBySide<'_>, group: &Group, combination: &Combination, values: Vec<(u32, f64)>) -> Exposure {
+fn exposure(
+    combined: &CombinedView<'_>,
+    group: &Group,
+    combination: &Combination,
+    values: Vec<(u32, f64)>,
+) -> Exposure {
     let cells = group.sides.iter().zip(&combination.views).map(|(&side, &view)| {
-        let side = &beside.sides[side];
+        let side = &combined.sides[side];
         let class = side.views[view as usize].classes.first();
         let cells = class.map_or_else(Vec::new, |&class| side.classes.describe(class as usize));
         ReleaseCells::new(side.name, cells)
     });
     let mut values: Vec<(String, f64)> =
-        values.into_iter().map(|(value, confidence)| (beside.text(value).to_owned(), confidence)).collect();
+        values.into_iter().map(|(value, confidence)| (combined.text(value).to_owned(), confidence)).collect();
     likeliest_first(&mut values);
     Exposure { cells: cells.collect(), values, people: combination.people, why: String::new() }
 }

@@ -68,13 +68,13 @@ fn the_twelve_people_are_safe_in_each_table_and_not_in_both() {
     let composition = find(&together, "composition");
     assert_eq!((composition.effective_l, composition.people, composition.at_risk), (Some(1), 24, 8));
     assert_eq!(composition.worst[0].values, [("Low".to_owned(), 1.0)]);
-    let told = find(&together, "independence").details["table"].clone();
+    let table = find(&together, "independence").details["table"].clone();
     let of = |age: &str, zip: &str| {
         let is = |row: &&Value| {
             let cells = row["cells"].to_string();
             cells.contains(&format!("\"{age}\"")) && cells.contains(&format!("\"{zip}\""))
         };
-        let row = told.as_array().unwrap().iter().find(is).unwrap();
+        let row = table.as_array().unwrap().iter().find(is).unwrap();
         ["High", "Middle", "Low"].map(|value| {
             let pairs = row["probabilities"].as_array().unwrap();
             pairs.iter().find(|pair| pair[0] == value).map_or(0.0, |pair| pair[1].as_f64().unwrap())
@@ -142,13 +142,15 @@ fn nancy_david_and_eliza() {
         assert!(found.breach);
     }
     // One class for everybody is safe: three values remain, D with 3/7.
-    let whole = |name: &str, counts: &[(&str, &str, &str, usize)]| {
+    let one_class = |name: &str, counts: &[(&str, &str, &str, usize)]| {
         let counts: Vec<_> = counts.iter().map(|&(_, _, disease, count)| ("*", "*", disease, count)).collect();
         hospital(name, &counts)
     };
     let people = Table::from_texts(&["age", "sex"], &[vec!["50", "F"]]);
-    let found =
-        audit(&[whole("1", &one), whole("2", &two)], &AuditOptions { people: Some(&people), ..Default::default() });
+    let found = audit(
+        &[one_class("1", &one), one_class("2", &two)],
+        &AuditOptions { people: Some(&people), ..Default::default() },
+    );
     let found = found.unwrap();
     let composition = find(&found, "composition");
     assert_eq!((composition.at_risk, composition.effective_l), (0, Some(3)));
@@ -316,7 +318,7 @@ fn random_cells_agree_with_looking_at_every_combination_of_rows() {
             None => assert_eq!(random.rows.len(), 2, "seed {seed}"),
             Some(pair) => {
                 let pairs = everything.iter().flat_map(|&a| (a + 1..random.rows.len()).map(move |b| [a, b]));
-                let pairs: Vec<Told> = pairs.map(|pair| every_combination(&random, &pair)).collect();
+                let pairs: Vec<Left> = pairs.map(|pair| every_combination(&random, &pair)).collect();
                 let worst =
                     pairs.iter().filter(|pair| pair.least.is_some()).map(|pair| (pair.least, u64::MAX - pair.exposed));
                 assert_eq!(Some((pair.effective_l, u64::MAX - pair.at_risk)), worst.min(), "seed {seed}");
@@ -329,14 +331,14 @@ fn random_cells_agree_with_looking_at_every_combination_of_rows() {
     }
 }
 
-struct Told {
+struct Left {
     least: Option<u64>,
     exposed: u64,
     below_three: u64,
 }
 
 /// Walks the product of all rows.
-fn every_combination(random: &Random, releases: &[usize]) -> Told {
+fn every_combination(random: &Random, releases: &[usize]) -> Left {
     let class = |release: usize, row: &[String]| -> BTreeSet<&String> {
         let (attributes, rows) = &random.rows[release];
         let same = |other: &&Vec<String>| other[..attributes.len()] == row[..attributes.len()];
@@ -368,5 +370,5 @@ fn every_combination(random: &Random, releases: &[usize]) -> Told {
     }
     let all: Vec<usize> = fewest.into_iter().flatten().filter(|left| *left < usize::MAX).collect();
     let count = |few: usize| all.iter().filter(|left| **left < few).count() as u64;
-    Told { least: all.iter().min().map(|&left| left as u64), exposed: count(2), below_three: count(3) }
+    Left { least: all.iter().min().map(|&left| left as u64), exposed: count(2), below_three: count(3) }
 }

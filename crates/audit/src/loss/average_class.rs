@@ -1,4 +1,4 @@
-//! Average class size over what was asked (LeFevre, DeWitt, Ramakrishnan: *Mondrian*, 2006): rows released per class,
+//! Average class size over the required k (LeFevre, DeWitt, Ramakrishnan: *Mondrian*, 2006): rows released per class,
 //! divided by the required k. 1 is the best that k-anonymity allows.
 
 pub(crate) fn of_classes(released: u64, classes: u64, k: u64) -> f64 {

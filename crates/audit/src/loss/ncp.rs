@@ -14,7 +14,7 @@
 //! Cost: one pass over the labels of each attribute.
 
 use crate::attribute::Attribute;
-use crate::cell::{Shape, Stretch};
+use crate::cell::{Interval, Shape};
 
 /// The penalty of one attribute over `rows` source rows, of which `suppressed` were not released.
 pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64) -> f64 {
@@ -31,10 +31,10 @@ fn penalty(attribute: &Attribute<'_>, label: usize) -> f64 {
         Shape::Everything => 1.0,
         Shape::Value => 0.0,
         Shape::Listed => cell.codes.len() as f64 / domain.cardinality() as f64,
-        Shape::Stretch(stretch) | Shape::Scattered(stretch) => {
-            match Stretch::of_domain(domain).map_or(0.0, Stretch::width) {
+        Shape::Interval(interval) | Shape::Scattered(interval) => {
+            match Interval::of_domain(domain).map_or(0.0, Interval::width) {
                 0.0 => 0.0,
-                whole => stretch.width() / whole,
+                range => interval.width() / range,
             }
         }
     }

@@ -8,9 +8,9 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 use crate::kinds::bucketized::{MeasuredBuckets, measure_buckets};
 use crate::kinds::generalized::{Measured, measure};
-use crate::{QuasiSource, Recoding};
 use crate::query_error::QueryOptions;
 use crate::testing::{Release, seeds, written_and_read};
+use crate::{QuasiSource, Recoding};
 
 mod clones;
 

@@ -18,7 +18,8 @@ fn run(release: &Release, options: &QueryOptions) -> Vec<(Query, u64, f64)> {
     let quasi: Vec<Attribute<'_>> = input.quasi.iter().map(bind).collect();
     let sensitive: Vec<Unchanged<'_>> =
         input.sensitive.iter().map(|name| Unchanged::bind(name, input.source, input.released).unwrap()).collect();
-    let (classes, _) = classes::count(&quasi, &sensitive, [input.source.rows, input.released.rows], |_, _| 0.0).unwrap();
+    let (classes, _) =
+        classes::count(&quasi, &sensitive, [input.source.rows, input.released.rows], |_, _| 0.0).unwrap();
     let queries = draw(&quasi, &sensitive, options);
     let answers = queries
         .chunks(BATCH)

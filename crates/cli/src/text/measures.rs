@@ -22,17 +22,17 @@ impl fmt::Display for MeasuresText<'_> {
 }
 
 fn table(f: &mut fmt::Formatter<'_>, measures: &TableMeasures) -> fmt::Result {
-        let rows = &measures.rows;
-        let share = percent(rows.suppressed as f64 / rows.source as f64);
-        writeln!(f, "Rows: {} in, {} out, {} suppressed ({share})", rows.source, rows.released, rows.suppressed)?;
-        losses(f, &measures.losses)?;
-        attributes(f, &measures.attributes)?;
-        class_sizes(f, &measures.classes, measures.buckets)?;
-        risk(f, measures)?;
-        if let Some(queries) = &measures.queries {
-            query_error(f, queries)?;
-        }
-        measures.numbers.iter().try_for_each(|numbers| number_error(f, numbers))
+    let rows = &measures.rows;
+    let share = percent(rows.suppressed as f64 / rows.source as f64);
+    writeln!(f, "Rows: {} in, {} out, {} suppressed ({share})", rows.source, rows.released, rows.suppressed)?;
+    losses(f, &measures.losses)?;
+    attributes(f, &measures.attributes)?;
+    class_sizes(f, &measures.classes, measures.buckets)?;
+    risk(f, measures)?;
+    if let Some(queries) = &measures.queries {
+        query_error(f, queries)?;
+    }
+    measures.numbers.iter().try_for_each(|numbers| number_error(f, numbers))
 }
 
 fn losses(f: &mut fmt::Formatter<'_>, losses: &Losses) -> fmt::Result {
@@ -94,32 +94,32 @@ fn class_sizes(f: &mut fmt::Formatter<'_>, classes: &SizeDistribution, buckets: 
 }
 
 fn risk(f: &mut fmt::Formatter<'_>, measures: &TableMeasures) -> fmt::Result {
-        let risk = &measures.risk;
-        writeln!(f, "\nRisk of re-identification by the quasi-identifiers (lower is better)")?;
-        // Without a k nothing is above what is required; then it matters how many have the highest risk.
-        let over = if risk.k > 1 { format!("rows above 1/{}", risk.k) } else { "rows at highest".to_owned() };
-        writeln!(f, "  {:<12}{:>9}{:>9}  {over:>15}", "adversary", "highest", "mean")?;
-        let mut line = |name: &str, scenario: &Scenario, meaning: &str| {
-            let rows = if risk.k > 1 { scenario.share_above } else { scenario.share_at_max };
-            let [max, mean, rows] = [scenario.max, scenario.mean, rows].map(percent);
-            writeln!(f, "  {name:<12}{max:>9}{mean:>9}  {rows:>15}   {meaning}")
-        };
-        line("prosecutor", &risk.prosecutor, "knows that the person is in the release")?;
-        match &risk.journalist {
-            Some(journalist) => line("journalist", journalist, "knows only that the person is in the source")?,
-            None => writeln!(f, "  {:<12}{:>9}", "journalist", "unknown")?,
-        }
-        let (marketer, unique) = (percent(risk.marketer), risk.unique_rows);
-        writeln!(
-            f,
-            "  {:<12}{:>9}{marketer:>9}  {:>15}   links everybody; this share is linked correctly",
-            "marketer", "", ""
-        )?;
-        if measures.buckets {
-            writeln!(f, "  rows with unique quasi-identifiers: {unique}; a row that is found leads to its bucket")?;
-            return Ok(());
-        }
-        writeln!(f, "  rows alone in their class: {unique}")
+    let risk = &measures.risk;
+    writeln!(f, "\nRisk of re-identification by the quasi-identifiers (lower is better)")?;
+    // Without a k nothing is above what is required; then it matters how many have the highest risk.
+    let over = if risk.k > 1 { format!("rows above 1/{}", risk.k) } else { "rows at highest".to_owned() };
+    writeln!(f, "  {:<12}{:>9}{:>9}  {over:>15}", "adversary", "highest", "mean")?;
+    let mut line = |name: &str, scenario: &Scenario, meaning: &str| {
+        let rows = if risk.k > 1 { scenario.share_above } else { scenario.share_at_max };
+        let [max, mean, rows] = [scenario.max, scenario.mean, rows].map(percent);
+        writeln!(f, "  {name:<12}{max:>9}{mean:>9}  {rows:>15}   {meaning}")
+    };
+    line("prosecutor", &risk.prosecutor, "knows that the person is in the release")?;
+    match &risk.journalist {
+        Some(journalist) => line("journalist", journalist, "knows only that the person is in the source")?,
+        None => writeln!(f, "  {:<12}{:>9}", "journalist", "unknown")?,
+    }
+    let (marketer, unique) = (percent(risk.marketer), risk.unique_rows);
+    writeln!(
+        f,
+        "  {:<12}{:>9}{marketer:>9}  {:>15}   links everybody; this share is linked correctly",
+        "marketer", "", ""
+    )?;
+    if measures.buckets {
+        writeln!(f, "  rows with unique quasi-identifiers: {unique}; a row that is found leads to its bucket")?;
+        return Ok(());
+    }
+    writeln!(f, "  rows alone in their class: {unique}")
 }
 
 fn query_error(f: &mut fmt::Formatter<'_>, queries: &QueryError) -> fmt::Result {
@@ -174,4 +174,3 @@ fn percent(share: f64) -> String {
         format!("{percent:.1}%")
     }
 }
-

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use hedgerow_audit::max_likelihood::{CountQueries, measure_tables};
 use hedgerow_audit::{
-    Measured, MeasuredBuckets, MeasuredClones, Measures, QuasiSource, QueryOptions, Recoding, TableMeasures, measure, measure_buckets,
-    measure_clones,
+    Measured, MeasuredBuckets, MeasuredClones, Measures, QuasiSource, QueryOptions, Recoding, TableMeasures, measure,
+    measure_buckets, measure_clones,
 };
 use hedgerow_policy::{Method, Policy, Role};
 use hedgerow_publish::bind::{Bound, read_source};

@@ -423,8 +423,7 @@ fn losses_agree(case: &Case, policy: &Policy, published: &Published, context: &s
         recoding: if case.is_local() { Recoding::Local } else { Recoding::FullDomain },
     };
     let queries = QueryOptions { count: 20, ..QueryOptions::default() };
-    let measured =
-        measure(&input, &queries, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{context}"));
+    let measured = measure(&input, &queries, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{context}"));
     let measured = serde_json::to_value(measured).expect("numbers and names");
     let by_levels = if case.is_local() { &[][..] } else { &["precision", "granularity"] };
     for name in ["ncp", "discernibility", "average-class"].iter().chain(by_levels) {

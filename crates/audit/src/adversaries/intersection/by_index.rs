@@ -1,7 +1,7 @@
-//! Joining sub-tables that are too large to pair person by person, by an index over the distinct combinations that they tell.
+//! Joining sub-tables that are too large to pair person by person, by an index over the distinct combinations that they list.
 //!
 //! A row keeps a value of its bucket where every other table has a row that agrees with both on all that the two tables share:
-//! equal values where both tell an attribute by row, a bucket that still allows the value where one hides it. Within a bucket, values
+//! equal values where both list an attribute by row, a bucket that still allows the value where one hides it. Within a bucket, values
 //! that are used up by rows that can have no other are taken from the rest. Both are repeated until nothing changes.
 //!
 //! Rules out less than pairing does, and never what is possible. Cost: for every round and two tables, a probe for each
@@ -36,8 +36,8 @@ struct Row {
     left: u64,
 }
 
-/// What each sub-table tells of its rows beside the others, and whether they contradict one another. Rows of a bucket that keep all its
-/// values are told as one.
+/// What each sub-table allows for its rows together with the others, and whether they contradict one another. Rows of a bucket that keep all its
+/// values are listed as one.
 pub(super) fn join(tables: &[SubTable]) -> (Vec<Allowed>, bool) {
     let mut coded = code(tables);
     let people = |table: &Coded<'_>| table.rows.iter().map(|row| row.people).sum::<u64>();
@@ -57,7 +57,7 @@ pub(super) fn join(tables: &[SubTable]) -> (Vec<Allowed>, bool) {
             break;
         }
     }
-    (coded.iter().enumerate().flat_map(|(number, table)| table.told(number)).collect(), contradiction)
+    (coded.iter().enumerate().flat_map(|(number, table)| table.allowed(number)).collect(), contradiction)
 }
 
 fn code<'t>(tables: &'t [SubTable]) -> Vec<Coded<'t>> {
@@ -140,22 +140,22 @@ impl Coded<'_> {
         changed
     }
 
-    fn told(&self, table: usize) -> Vec<Allowed> {
-        let mut told: Vec<Allowed> = Vec::new();
+    fn allowed(&self, table: usize) -> Vec<Allowed> {
+        let mut allowed: Vec<Allowed> = Vec::new();
         for rows in self.rows.chunk_by(|one, other| one.bucket == other.bucket) {
-            let first = told.len();
+            let first = allowed.len();
             for row in rows {
                 let bucket = &self.table.buckets[row.bucket as usize];
                 let of = bucket.values.len();
                 let left = |place: usize| of > VALUES_MAX || row.left >> place & 1 == 1;
                 let places: Vec<usize> = (0..of).filter(|&place| left(place)).collect();
                 if let Some(same) =
-                    told[first..].iter_mut().find(|other| places.len() == of && other.values.len() == of)
+                    allowed[first..].iter_mut().find(|other| places.len() == of && other.values.len() == of)
                 {
                     same.rows += row.people;
                     continue;
                 }
-                told.push(Allowed {
+                allowed.push(Allowed {
                     table,
                     bucket: row.bucket as usize,
                     quasi: bucket.rows[row.position as usize].0.clone(),
@@ -165,67 +165,67 @@ impl Coded<'_> {
                 });
             }
         }
-        told
+        allowed
     }
 }
 
-/// What one table has for every combination that another asks it for.
+/// What one table has for every combination that another table looks up in it.
 struct Index {
-    /// The asking table's columns that are compared.
+    /// The other table's columns that are compared.
     columns: Vec<usize>,
     keys: HashMap<Vec<u32>, u32>,
-    /// Which values of the asking table's hidden attribute stand beside a key; absent when the other does not tell it.
-    beside: Option<HashSet<(u32, u32)>>,
+    /// Which values of the table's hidden attribute occur with a key; absent when the other table does not list it.
+    combined: Option<HashSet<(u32, u32)>>,
 }
 
 impl Index {
     /// `None` when the tables share nothing.
-    fn new(asking: &Coded<'_>, other: &Coded<'_>) -> Option<Index> {
-        let shared: Vec<(usize, usize)> = (asking.quasi.iter().enumerate())
+    fn new(own: &Coded<'_>, other: &Coded<'_>) -> Option<Index> {
+        let shared: Vec<(usize, usize)> = (own.quasi.iter().enumerate())
             .filter_map(|(column, &attribute)| Some((column, other.place(attribute)?)))
             .collect();
-        let hidden_there = asking.place(other.sensitive);
-        let told_there = other.place(asking.sensitive);
-        let hidden_in_both = asking.sensitive == other.sensitive;
+        let hidden_there = own.place(other.sensitive);
+        let listed_there = other.place(own.sensitive);
+        let hidden_in_both = own.sensitive == other.sensitive;
         let mut columns: Vec<usize> = shared.iter().map(|&(column, _)| column).collect();
         columns.extend(hidden_there);
-        let tells = told_there.is_some() || hidden_in_both;
-        if columns.is_empty() && !tells {
+        let lists = listed_there.is_some() || hidden_in_both;
+        if columns.is_empty() && !lists {
             return None;
         }
         let mut keys: HashMap<Vec<u32>, u32> = HashMap::with_capacity(other.rows.len());
-        let mut beside: HashSet<(u32, u32)> = HashSet::new();
+        let mut combined: HashSet<(u32, u32)> = HashSet::new();
         for row in &other.rows {
             let key: Vec<u32> = shared.iter().map(|&(_, place)| row.codes[place]).collect();
-            let told = told_there.map(|place| row.codes[place]);
+            let listed = listed_there.map(|place| row.codes[place]);
             if hidden_there.is_some() {
                 for value in other.left(row) {
                     let number = number(&mut keys, [&key[..], &[value]].concat());
-                    beside.extend(told.map(|told| (number, told)));
+                    combined.extend(listed.map(|value| (number, value)));
                 }
                 continue;
             }
             let number = number(&mut keys, key);
-            beside.extend(told.map(|told| (number, told)));
+            combined.extend(listed.map(|value| (number, value)));
             if hidden_in_both {
-                beside.extend(other.left(row).map(|value| (number, value)));
+                combined.extend(other.left(row).map(|value| (number, value)));
             }
         }
-        Some(Index { columns, keys, beside: tells.then_some(beside) })
+        Some(Index { columns, keys, combined: lists.then_some(combined) })
     }
 
     /// Whether something was ruled out, and whether somebody has nothing left.
-    fn narrow(&self, asking: &mut Coded<'_>) -> (bool, bool) {
+    fn narrow(&self, own: &mut Coded<'_>) -> (bool, bool) {
         let (mut changed, mut impossible) = (false, false);
-        for row in &mut asking.rows {
+        for row in &mut own.rows {
             let key: Vec<u32> = self.columns.iter().map(|&column| row.codes[column]).collect();
             let Some(&number) = self.keys.get(&key) else {
                 impossible = true;
                 continue;
             };
-            let values = &asking.values[row.bucket as usize];
-            let Some(beside) = self.beside.as_ref().filter(|_| values.len() <= VALUES_MAX) else { continue };
-            let left = (0..values.len()).filter(|&place| beside.contains(&(number, values[place])));
+            let values = &own.values[row.bucket as usize];
+            let Some(combined) = self.combined.as_ref().filter(|_| values.len() <= VALUES_MAX) else { continue };
+            let left = (0..values.len()).filter(|&place| combined.contains(&(number, values[place])));
             let left = row.left & left.fold(0u64, |left, place| left | 1 << place);
             if left == 0 {
                 impossible = true;

@@ -224,7 +224,7 @@ fn random_tables_leave_exactly_what_is_possible() {
     assert!(narrowed > 100 || std::env::var("HEDGEROW_SEED").is_ok(), "{narrowed}");
 }
 
-/// By table: quasi values and a sensitive value that is left to them. Rows that keep all values of their bucket were told as one.
+/// By table: quasi-identifiers and a sensitive value that is left to them. Rows that keep all values of their bucket were listed as one.
 fn in_full(tables: &[SubTable], indexed: &[Allowed]) -> BTreeSet<(usize, Vec<String>, String)> {
     let mut kept = BTreeSet::new();
     for row in indexed {

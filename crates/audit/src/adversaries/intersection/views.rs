@@ -130,7 +130,7 @@ impl Views {
         Member { people: 0, possible, bucket, position }
     }
 
-    /// A row has its quasi values, and any sensitive value of its bucket.
+    /// A row has its quasi-identifiers, and any sensitive value of its bucket.
     fn rows(&self, table: &SubTable, number: usize, tables: usize) -> View {
         let sensitive = self.attributes[&table.sensitive];
         let mut members = Vec::new();
@@ -150,7 +150,7 @@ impl Views {
         View { members }
     }
 
-    /// A slot has its sensitive value, and the quasi values of any row of its bucket.
+    /// A slot has its sensitive value, and the quasi-identifiers of any row of its bucket.
     fn slots(&self, table: &SubTable, number: usize, tables: usize) -> View {
         let sensitive = self.attributes[&table.sensitive];
         let mut members = Vec::new();

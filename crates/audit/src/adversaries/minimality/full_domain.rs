@@ -1,16 +1,16 @@
-//! What an exact full-domain search tells: with one attribute a level lower, less is lost, so if every group of that finer
+//! What follows from an exact full-domain search: with one attribute a level lower, less is lost, so if every group of that finer
 //! node had l values, it would have been published. Some group has fewer.
 //!
 //! Groups that could have fewer are those whose size the l − 1 most frequent values of their class can fill. If there is one,
 //! it did; if there are several, one or more of them did. With Π over all classes,
 //! `P(person has s | some fail) = (P(s) − P(s, own class fine) · Π P(other classes fine)) / (1 − Π P(class fine))`.
-//! Each finer node is looked at by itself: all of them together may tell more.
+//! Each finer node is looked at by itself: all of them together may rule out more.
 
 use hashbrown::HashMap;
 use hedgerow_table::{Hierarchy, TableError};
 
 use super::worlds::{PEOPLE_MAX, Worlds, kinds, worlds};
-use super::{Hits, HowMade, Known, members, possible, told, truths};
+use super::{Hits, HowMade, Known, members, possible, remaining, truths};
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 
 /// The groups of one class under a finer node, as bits over its members; only those that can lack values.
@@ -50,7 +50,7 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
                 if !blamed.add(known, &members, &suspects, &why, finding) {
                     let groups: usize = suspects.iter().map(|suspect| suspect.groups.len()).sum();
                     finding.note(format!(
-                        "`{}` one level lower: any of {groups} groups may have broken the rule, too many to tell more",
+                        "`{}` one level lower: any of {groups} groups may have broken the rule, too many to count",
                         quasi.name
                     ));
                 }
@@ -69,7 +69,7 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
         }
     }
     if truths.is_some() {
-        hits.tell(finding);
+        hits.report(finding);
     }
     finding.worst = blamed.worst.into_vec();
     Ok(())
@@ -102,13 +102,13 @@ fn suspects(known: &Known<'_>, members: &[Vec<usize>], label: impl Fn(usize) -> 
         for (person, &row) in members.iter().enumerate() {
             groups.entry(label(row)).or_default().push(person);
         }
-        if groups.values().any(|group| (group.len() as u64) < known.asked.k) {
+        if groups.values().any(|group| (group.len() as u64) < known.required.k) {
             return Node::TooSmall;
         }
         let values = known.sensitive.of_bucket(known.classes.bucket_of[class]);
         let mut counts: Vec<usize> = values.iter().map(|&(_, count)| count as usize).collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
-        let most: usize = counts.iter().take(known.asked.l.saturating_sub(1) as usize).sum();
+        let most: usize = counts.iter().take(known.required.l.saturating_sub(1) as usize).sum();
         let can_lack = groups.into_values().filter(|group| group.len() <= most).collect::<Vec<_>>();
         if can_lack.is_empty() {
             continue;
@@ -124,7 +124,7 @@ fn suspects(known: &Known<'_>, members: &[Vec<usize>], label: impl Fn(usize) -> 
     Node::Suspects(suspects)
 }
 
-/// What was found out so far.
+/// What is ruled out so far.
 struct Blamed {
     /// By class and person, what all finer nodes leave, as positions among the values of the class.
     least: Vec<Vec<Vec<usize>>>,
@@ -144,7 +144,7 @@ impl Blamed {
         let (classes, sensitive) = (known.classes, known.sensitive);
         let values = |suspect: &Suspect| sensitive.of_bucket(classes.bucket_of[suspect.class]);
         let fine = |suspect: &Suspect, given: &[u128]| {
-            suspect.groups.iter().all(|&group| kinds(given, group) >= known.asked.l)
+            suspect.groups.iter().all(|&group| kinds(given, group) >= known.required.l)
         };
         let counted: Option<Vec<(Worlds, Worlds)>> = suspects
             .iter()
@@ -180,7 +180,7 @@ impl Blamed {
                 finding.max_confidence = finding.max_confidence.max(top);
                 self.worst.offer((left, -top, suspect.class), || Exposure {
                     cells: vec![ReleaseCells::new(known.name, classes.describe(suspect.class))],
-                    values: told(sensitive, values(suspect), &shares),
+                    values: remaining(sensitive, values(suspect), &shares),
                     people: 1,
                     why: why.to_owned(),
                 });

@@ -1,15 +1,15 @@
-//! What a class that Mondrian left whole tells: along every number, neither the cut above the median nor the one below it
+//! What follows from a class that Mondrian did not divide: along every number, neither the cut above the median nor the one below it
 //! left l values on both sides. Relaxed cuts share the people at the median in an order that nobody knows, so only the
 //! strict ones, which are tried as well, are held against it; categories are left alone.
 
 use hedgerow_table::{Column, TableError};
 
 use super::worlds::{PEOPLE_MAX, kinds, worlds};
-use super::{Hits, Known, members, possible, told, truths};
+use super::{Hits, Known, members, possible, remaining, truths};
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 
 pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), TableError> {
-    let Known { name, classes, sensitive, people, asked } = known;
+    let Known { name, classes, sensitive, people, required } = known;
     let columns = classes.quasi.iter().filter_map(|quasi| people.column(&quasi.name));
     let numbers: Vec<&Column> = columns.filter(|column| column.domain.number(0).is_some()).collect();
     let (mut worst, mut skipped, mut drawn, mut likely) = (Worst::new(), 0u64, 0u64, 0.0f64);
@@ -21,10 +21,11 @@ pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), Tab
             skipped += size;
             continue;
         }
-        let cuts = median_cuts(&numbers, members, asked.k);
+        let cuts = median_cuts(&numbers, members, required.k);
         let everybody = if members.len() == PEOPLE_MAX { u128::MAX } else { (1 << members.len()) - 1 };
-        let keeps =
-            |given: &[u128], below: u128| kinds(given, below) >= asked.l && kinds(given, everybody & !below) >= asked.l;
+        let keeps = |given: &[u128], below: u128| {
+            kinds(given, below) >= required.l && kinds(given, everybody & !below) >= required.l
+        };
         let all_fail = |given: &[u128]| !cuts.iter().any(|&below| keeps(given, below));
         let Some(found) = worlds(values, members.len(), all_fail).filter(|found| found.fitting > 0) else {
             skipped += size;
@@ -49,7 +50,7 @@ pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), Tab
             finding.max_confidence = finding.max_confidence.max(top);
             worst.offer((left, -top, class), || Exposure {
                 cells: vec![ReleaseCells::new(name, classes.describe(class))],
-                values: told(sensitive, values, &shares),
+                values: remaining(sensitive, values, &shares),
                 people: 1,
                 why: format!("each of {} cuts of this class must have broken the rule", cuts.len()),
             });
@@ -62,12 +63,13 @@ pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), Tab
         ));
     }
     if skipped > 0 {
-        let note =
-            format!("{skipped} rows are in classes too large, or whose people are not all known or not told apart");
+        let note = format!(
+            "{skipped} rows are in classes too large, or whose people are not all known or match several classes"
+        );
         finding.note(note);
     }
     if truths.is_some() {
-        hits.tell(finding);
+        hits.report(finding);
     }
     finding.worst = worst.into_vec();
     Ok(())

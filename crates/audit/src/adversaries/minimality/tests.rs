@@ -32,7 +32,7 @@ fn mondrian(ages: &[&str], values: &[&str], k: u64, l: u64) -> Finding {
 /// Two of 20 and three of 30 in one class: the cut below the median would have been made, had the two not the same value;
 /// and only HIV is there twice.
 #[test]
-fn a_class_left_whole_for_the_sake_of_two_people_tells_their_value() {
+fn an_undivided_class_discloses_the_value_of_two_people() {
     let found = mondrian(&["20", "20", "30", "30", "30"], &["HIV", "HIV", "flu", "cold", "ache"], 2, 2);
     assert_eq!((found.people, found.at_risk, found.effective_l), (5, 2, Some(1)));
     assert_eq!(found.worst[0].values, [("HIV".to_owned(), 1.0)]);
@@ -40,7 +40,7 @@ fn a_class_left_whole_for_the_sake_of_two_people_tells_their_value() {
 }
 
 #[test]
-fn a_class_that_could_not_be_cut_anyway_tells_nothing_more() {
+fn a_class_that_could_not_be_cut_anyway_discloses_nothing() {
     let found = mondrian(&["20", "20", "20", "30"], &["HIV", "HIV", "flu", "cold"], 2, 2);
     assert_eq!((found.people, found.at_risk, found.effective_l), (4, 0, Some(3)));
     assert_eq!(found.max_confidence, 0.5, "two of four have HIV");
@@ -51,7 +51,7 @@ fn a_class_that_could_not_be_cut_anyway_tells_nothing_more() {
 }
 
 #[test]
-fn large_classes_are_drawn_and_others_asked_for_are_left_alone() {
+fn large_classes_are_drawn_and_other_requirements_are_not_attacked() {
     let ages: Vec<String> = (0..30).map(|age| (20 + age % 20).to_string()).collect();
     let ages: Vec<&str> = ages.iter().map(String::as_str).collect();
     let values: Vec<&str> = (0..30).map(|row| ["HIV", "flu", "cold", "ache", "gout", "mumps"][row % 6]).collect();
@@ -116,10 +116,10 @@ fn the_only_group_that_can_have_broken_the_rule_did() {
 #[test]
 fn random_releases_agree_with_every_world() {
     let names = ["HIV", "flu", "cold"];
-    let mut told = 0;
+    let mut judged = 0;
     for seed in seeds(400) {
         let mut rng = StdRng::seed_from_u64(seed);
-        // Alone in a decade, a person breaks the rule for certain; in twos, who did is open, and classes tell of each other.
+        // Alone in a decade, a person breaks the rule for certain; in twos, who did is open, and classes depend on each other.
         let in_twos = rng.random_bool(0.5);
         let mut decade = 0;
         let mut person = |index: usize| {
@@ -169,14 +169,17 @@ fn random_releases_agree_with_every_world() {
             }
         }
         if worlds.is_empty() {
-            assert!(found.notes.iter().any(|note| note.text.contains("would have kept the rule")), "seed {seed}: {found:?}");
+            assert!(
+                found.notes.iter().any(|note| note.text.contains("would have kept the rule")),
+                "seed {seed}: {found:?}"
+            );
             continue;
         }
-        told += 1;
+        judged += 1;
         assert_eq!(found.at_risk, at_risk, "seed {seed}: {people:?} {found:?}");
         assert!((found.max_confidence - top).abs() < 1e-9, "seed {seed}: {top} {people:?} {found:?}");
     }
-    assert!(told > 100 || std::env::var("HEDGEROW_SEED").is_ok(), "{told}");
+    assert!(judged > 100 || std::env::var("HEDGEROW_SEED").is_ok(), "{judged}");
 }
 
 fn permute<'v>(values: &mut Vec<&'v str>, from: usize, worlds: &mut Vec<Vec<&'v str>>) {

@@ -12,7 +12,7 @@ const WAYS_MAX: f64 = 50_000.0;
 pub(super) const PEOPLE_MAX: usize = 128;
 
 const DRAWN: usize = 4_000;
-/// Of fewer draws that fit, no share is told.
+/// Of fewer draws that fit, no share is reported.
 const FITTING_MIN: u64 = 200;
 
 /// In how many of the ways that fit each person has each value.

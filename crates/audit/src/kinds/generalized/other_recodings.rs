@@ -1,6 +1,6 @@
 //! Releases that are not full-domain: local cells and buckets, each measure against its definition.
 
-use hedgerow_table::{Bound, Hierarchy, Cover, Label};
+use hedgerow_table::{Bound, Cover, Hierarchy, Label};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -73,7 +73,7 @@ fn local_cells_are_measured_by_what_they_cover() {
         let (first, last) = (*ages.iter().min().unwrap(), *ages.iter().max().unwrap());
         let age = |(low, high, _): &(i64, i64, bool)| match last - first {
             0 => 0.0,
-            whole => ((*high).min(last) - (*low).max(first)) as f64 / whole as f64,
+            range => ((*high).min(last) - (*low).max(first)) as f64 / range as f64,
         };
         let age_loss = cells.iter().map(age).sum::<f64>() / cells.len() as f64;
         let sex_loss = cells.iter().filter(|cell| cell.2).count() as f64 / cells.len() as f64;
@@ -88,7 +88,7 @@ fn local_cells_are_measured_by_what_they_cover() {
         let sizes: Vec<usize> = keys.chunk_by(|a, b| a == b).map(<[String]>::len).collect();
         assert_eq!(losses.discernibility as usize, sizes.iter().map(|size| size * size).sum::<usize>(), "seed {seed}");
         assert_eq!(found.classes.count as usize, sizes.len(), "seed {seed}");
-        assert_eq!(found.risk.journalist.as_ref(), Some(&found.risk.prosecutor), "nobody is left out");
+        assert_eq!(found.risk.journalist.as_ref(), Some(&found.risk.prosecutor), "nobody is suppressed");
         let json = serde_json::to_value(&found).unwrap();
         assert!(json["loss"]["precision"].is_null() && json["queries"]["relative-error"]["mean"].is_number());
     }
@@ -118,7 +118,7 @@ fn a_local_release_of_something_else_is_refused() {
     assert!(refused.contains("covers no value of the source"), "{refused}");
 }
 
-/// Two buckets: the quasi values are untouched, so nothing is lost but the link to the illness.
+/// Two buckets: the quasi-identifiers are unchanged, so nothing is lost but the link to the illness.
 #[test]
 fn buckets_by_hand() {
     let split = |rows: &[&str]| -> Vec<Vec<String>> {
@@ -151,7 +151,7 @@ fn buckets_by_hand() {
 }
 
 /// Two buckets of two: 10 and 20 are both taken for either, and so are 30 and 50. The mean is off by 5 for two people and by 10
-/// for the other two, and so is every quartile, told as the lower value, the lower, and the upper.
+/// for the other two, and so is every quartile, given as the lower value, the lower, and the upper.
 #[test]
 fn sensitive_numbers_in_buckets_by_hand() {
     let split = |rows: &[&str]| -> Vec<Vec<String>> {

@@ -21,7 +21,7 @@ struct Naive<'a> {
     release: &'a Release,
     /// The finest level that gives the same labels with the same values under each.
     levels: Vec<usize>,
-    /// The labels of each released row, for each quasi attribute.
+    /// The labels of each released row, for each quasi-identifier.
     released: Vec<Vec<&'a Label>>,
     /// The same for every source row, suppressed or not.
     all: Vec<Vec<&'a Label>>,
@@ -197,16 +197,16 @@ fn risks_and_class_sizes_agree_with_their_definitions_row_by_row() {
         let rows = naive.released.len() as f64;
         for (scenario, journalist) in [(&found.risk.prosecutor, false), (found.risk.journalist.as_ref().unwrap(), true)]
         {
-            let crowd = |labels: &Vec<&Label>| {
+            let candidates = |labels: &Vec<&Label>| {
                 if journalist { naive.population(labels) } else { naive.class_size(labels) }
             };
-            let risks: Vec<f64> = naive.released.iter().map(|labels| 1.0 / crowd(labels)).collect();
+            let risks: Vec<f64> = naive.released.iter().map(|labels| 1.0 / candidates(labels)).collect();
             let max = risks.iter().copied().fold(0.0, f64::max);
             close(scenario.max, max, "the highest risk", seed);
             close(scenario.mean, risks.iter().sum::<f64>() / rows, "the mean risk", seed);
             let at_max = risks.iter().filter(|risk| **risk == max).count() as f64;
             close(scenario.share_at_max, at_max / rows, "the share at the highest risk", seed);
-            let above = naive.released.iter().filter(|labels| crowd(labels) < release.k as f64).count() as f64;
+            let above = naive.released.iter().filter(|labels| candidates(labels) < release.k as f64).count() as f64;
             close(scenario.share_above, above / rows, "the share above 1/k", seed);
         }
         close(found.risk.marketer, found.classes.count as f64 / rows, "the marketer's share", seed);
@@ -285,7 +285,7 @@ fn missing_values_are_values_of_their_own() {
     let rows = split(&["10,a", "20,b", ",a", ",b"]);
     let specs = [HierarchySpec::Widths(vec![50.0]), HierarchySpec::None];
     let found = Release::new(&["n", "c"], &rows, &specs, &[1, 1], &[]).measures();
-    assert_eq!(found.attributes[0].ncp, 0.5, "two whole intervals, two missing values kept");
+    assert_eq!(found.attributes[0].ncp, 0.5, "two intervals, two missing values kept");
     assert_eq!(found.classes.count, 2);
 }
 

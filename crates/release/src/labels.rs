@@ -16,7 +16,7 @@ use std::path::Path;
 use hashbrown::{HashMap, HashSet};
 
 use hedgerow_table::hierarchy::{Bound, Cover};
-use hedgerow_table::records::{DELIMITERS, Records, read_text};
+use hedgerow_table::records::{Records, detect_delimiter, read_text};
 use hedgerow_table::{InputError, TableError};
 
 const BYTES_MAX: u64 = 256 << 20;
@@ -33,9 +33,8 @@ impl Labels {
     /// A hierarchy file in ARX's layout: `leaf;level 1;…;top`, one row per leaf.
     pub(crate) fn read_hierarchy(&mut self, attribute: &str, path: &Path) -> Result<(), TableError> {
         let text = read_text(path, BYTES_MAX)?;
-        let delimiter = *DELIMITERS.iter().find(|&&mark| text.contains(char::from(mark))).unwrap_or(&b';');
         let mut labels: HashMap<String, Vec<String>> = HashMap::new();
-        for record in Records::new(&text, delimiter) {
+        for record in Records::new(&text, detect_delimiter(&text)) {
             let record = record.map_err(|malformed| malformed.in_file(path))?;
             let Some(leaf) = record.fields.first() else { continue };
             for label in record.fields.iter().collect::<HashSet<_>>() {

@@ -43,6 +43,31 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
+/// Formats other than `2024-01-31` that are tried.
+const COMMON: [&str; 21] = [
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%d.%m.%y",
+    "%d/%m/%y",
+    "%m/%d/%y",
+    "%d %b %Y",
+    "%d-%b-%Y",
+    "%d%b%Y",
+    "%b %d, %Y",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%d/%m/%Y %H:%M",
+    "%m/%d/%Y %H:%M",
+];
+
 impl DateFormat {
     /// The problem, as a sentence, when the pattern does not describe a date.
     pub fn parse(pattern: &str) -> Result<DateFormat, String> {
@@ -103,6 +128,35 @@ impl DateFormat {
         }
         if rest.is_empty() { Date::from_ymd(year, month, day) } else { None }
     }
+
+    /// The common formats in which every text is a date, when not all are written `2024-01-31`. Several when the texts
+    /// leave it open, as `01/02/2024` leaves open which is the month.
+    pub fn detect<T: AsRef<str>>(texts: &[T]) -> Vec<DateFormat> {
+        if texts.is_empty() || texts.iter().all(|text| Date::parse_iso(text.as_ref()).is_some()) {
+            return Vec::new();
+        }
+        let mut found: Vec<(DateFormat, Vec<Date>)> = Vec::new();
+        for format in COMMON.iter().filter_map(|pattern| DateFormat::parse(pattern).ok()) {
+            let days: Option<Vec<Date>> = texts.iter().map(|text| format.read(text.as_ref())).collect();
+            if let Some(days) = days
+                && found.iter().all(|(_, known)| *known != days)
+            {
+                found.push((format, days));
+            }
+        }
+        found.into_iter().map(|(format, _)| format).collect()
+    }
+}
+
+/// The day of a date or a moment as ISO 8601 writes them: `2024-01-31`, `2024-01-31T09:30:00Z`.
+pub(crate) fn iso_day(text: &str) -> Option<Date> {
+    let (day, time) = text.split_at_checked(10)?;
+    let time_of_day = |time: &str| {
+        time.starts_with(|c: char| c.is_ascii_digit())
+            && time.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.' | b'+' | b'-' | b'Z'))
+    };
+    let fits = time.is_empty() || time.strip_prefix(['T', ' ']).is_some_and(time_of_day);
+    if fits { Date::parse_iso(day) } else { None }
 }
 
 impl fmt::Display for DateFormat {
@@ -175,6 +229,31 @@ mod tests {
         ] {
             let found = DateFormat::parse(pattern).unwrap_err();
             assert!(found.contains(problem), "{pattern}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_format_is_detected_and_doubt_is_stated() {
+        let patterns =
+            |texts: &[&str]| -> Vec<String> { DateFormat::detect(texts).iter().map(ToString::to_string).collect() };
+        assert_eq!(patterns(&["31.01.2024", "1.2.2024"]), ["%d.%m.%Y"]);
+        assert_eq!(patterns(&["01/02/2024", "03/04/2024"]), ["%d/%m/%Y", "%m/%d/%Y"]);
+        assert_eq!(patterns(&["01/02/2024", "13/04/2024"]), ["%d/%m/%Y"]);
+        assert_eq!(patterns(&["01/02/2024", "03/14/2024"]), ["%m/%d/%Y"]);
+        assert_eq!(patterns(&["01/01/2024"]), ["%d/%m/%Y"], "either way it is the same day");
+        assert_eq!(patterns(&["2024-01-31T09:30:00"]), ["%Y-%m-%dT%H:%M:%S"]);
+        assert_eq!(patterns(&["2024-01-31"]), Vec::<String>::new(), "read without a format");
+        assert_eq!(patterns(&["31.01.2024", "x"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_moment_is_of_its_day() {
+        let expected = Date::parse_iso("2024-01-31");
+        for text in ["2024-01-31", "2024-01-31T09:30:00", "2024-01-31 09:30", "2024-01-31T09:30:00.5+01:00"] {
+            assert_eq!(iso_day(text), expected, "{text}");
+        }
+        for text in ["2024-01-31T", "2024-01-31 noon", "2024-01-31x", "2024-02-30T09:30:00", "2024-01-3"] {
+            assert_eq!(iso_day(text), None, "{text}");
         }
     }
 }

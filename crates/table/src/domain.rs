@@ -206,7 +206,7 @@ fn values_of<T: AsRef<str>>(texts: &[T], kind: Kind) -> Result<(Values, Vec<u32>
 }
 
 /// The first code that occurs before, by both positions.
-fn first_pair(codes: &[u32]) -> Option<[usize; 2]> {
+pub(crate) fn first_pair(codes: &[u32]) -> Option<[usize; 2]> {
     let mut seen = vec![usize::MAX; codes.len()];
     codes.iter().enumerate().find_map(|(position, &code)| {
         let first = std::mem::replace(&mut seen[code as usize], position);

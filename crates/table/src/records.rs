@@ -9,12 +9,10 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{InputError, TableError};
+use crate::read::delimiter::{self, SAMPLE_BYTES};
 
 /// The delimiters a hierarchy file may use; when a file could be read with several, the first one here is taken.
-pub const DELIMITERS: [u8; 3] = [b';', b'\t', b','];
-
-/// How many records decide on the delimiter.
-const SAMPLE_RECORDS: usize = 1000;
+const DELIMITERS: [u8; 3] = *b";\t,";
 
 /// The whole file as text, without its byte order mark.
 pub fn read_text(path: &Path, bytes_max: u64) -> Result<String, TableError> {
@@ -172,30 +170,10 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// The delimiter that splits every record into the same number of fields, more than one; failing that, the one that
-/// splits the most records, so that the error about the odd one out can name it.
+/// The delimiter of a text, found in its beginning.
 pub fn detect_delimiter(text: &str) -> u8 {
-    let mut best = (DELIMITERS[0], 0);
-    for delimiter in DELIMITERS {
-        let mut split = 0;
-        let mut width = None;
-        let mut even = true;
-        for record in Records::new(text, delimiter).take(SAMPLE_RECORDS) {
-            let Ok(record) = record else {
-                even = false;
-                break;
-            };
-            split += usize::from(record.fields.len() > 1);
-            even &= *width.get_or_insert(record.fields.len()) == record.fields.len();
-        }
-        if even && width.is_some_and(|width| width > 1) {
-            return delimiter;
-        }
-        if split > best.1 {
-            best = (delimiter, split);
-        }
-    }
-    best.0
+    let sample = &text.as_bytes()[..text.len().min(SAMPLE_BYTES)];
+    delimiter::detect(sample, sample.len() == text.len(), b'"', &DELIMITERS)
 }
 
 #[cfg(test)]

@@ -3,14 +3,17 @@
 use super::ReadOptions;
 use super::header::shorten;
 use super::interner::Interner;
+use super::reading::{Doubt, Reading};
 use crate::domain::Typed;
-use crate::{Codes, Column, Domain, InputError, Kind, Table, parallel, with_codes};
+use crate::{Codes, Column, InputError, Kind, Table, parallel, with_codes};
 
 /// One column as the workers left it.
 pub(super) struct Gathered {
     pub(super) name: String,
     /// The kind that the source itself declares; the options' kind goes before it.
     pub(super) kind: Option<Kind>,
+    /// Whether the cells are texts as people write them, and not numbers that a program stored.
+    pub(super) is_text: bool,
     /// One per worker; `None` if that worker never met the column.
     pub(super) dictionaries: Vec<Option<Interner>>,
     /// In the order of the rows.
@@ -30,6 +33,7 @@ pub(super) struct Unfit {
     pub(super) row: usize,
     column: String,
     kind: Kind,
+    date_format: Option<String>,
     text: String,
 }
 
@@ -45,12 +49,16 @@ impl Unfit {
     /// The problem, for a place that already names the column.
     pub(super) fn value_problem(&self) -> String {
         let article = if self.kind == Kind::Integer { "an" } else { "a" };
-        format!("`{}` is not {article} {}", shorten(&self.text), self.kind.name())
+        let format = self.date_format.as_ref().map(|format| format!(" in the format `{format}`")).unwrap_or_default();
+        format!("`{}` is not {article} {}{format}", shorten(&self.text), self.kind.name())
     }
 
     pub(super) fn hint(&self) -> &'static str {
         match self.kind {
-            Kind::Date => "write dates as 2024-01-31, count the text as missing (null), or declare another type",
+            Kind::Date if self.date_format.is_none() => {
+                "declare the `date-format`, or write dates as 2024-01-31; a text that means no date can count as missing \
+                 (`null`)"
+            }
             _ => "mend the value, count the text as missing (null), or declare another type",
         }
     }
@@ -85,31 +93,22 @@ pub(super) fn assemble(
     }
     let mut table = Table { columns: Vec::new(), rows, header, warnings: Vec::new() };
     for outcome in outcomes {
-        let Finished { column, kept_apart } = outcome?;
-        table.warnings.extend(kept_apart.map(|texts| kept_apart_warning(place, &column.name, &texts)));
+        let Finished { column, doubt } = outcome?;
+        let warn = |(problem, hint)| InputError::new(place, format!("column `{}` {problem}", column.name), hint);
+        table.warnings.extend(doubt.map(warn));
         table.columns.push(column);
     }
     Ok(table)
 }
 
-fn kept_apart_warning(place: &str, column: &str, [first, second]: &[String; 2]) -> InputError {
-    let (first, second) = (shorten(first), shorten(second));
-    InputError::new(
-        place,
-        format!("column `{column}` is read as text: as numbers, `{first}` and `{second}` would be one value"),
-        "declare the type: \"float\" if they are the same number, \"category\" if they are codes",
-    )
-}
-
-/// A column, and two texts that kept it from being inferred as a number.
 #[derive(Debug)]
 struct Finished {
     column: Column,
-    kept_apart: Option<[String; 2]>,
+    doubt: Option<Doubt>,
 }
 
 fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Finished, AssembleError> {
-    let Gathered { name, kind, dictionaries, pieces } = column;
+    let Gathered { name, kind, is_text, dictionaries, pieces } = column;
     let (merged, mut maps) = merge(dictionaries);
     let absent = merged.absent || pieces.iter().any(|piece| piece.codes.is_none() && piece.rows > 0);
     let (texts, ends) = merged.into_texts().ok_or(AssembleError::Internal("a dictionary text is not UTF-8"))?;
@@ -118,19 +117,22 @@ fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Finish
     let present: Vec<usize> = (1..ends.len()).filter(|&code| !is_null(code)).collect();
     let missing = absent || present.len() + 1 < ends.len();
     let present_texts: Vec<&str> = present.iter().map(|&code| text_of(code)).collect();
-    let kind = options.kinds.get(&name).copied().or(kind);
-    let Typed { domain, codes: ranks, kept_apart } = match Domain::typed(&present_texts, missing, kind) {
+    let reading = Reading::new(&name, kind, is_text, options);
+    let typed = match reading.typed(&present_texts, missing) {
         Ok(typed) => typed,
         Err(position) => {
-            let kind = kind.ok_or(AssembleError::Internal("an inferred kind does not fit"))?;
+            let kind = reading.declared().ok_or(AssembleError::Internal("an inferred kind does not fit"))?;
             let mut unfit = vec![false; ends.len()];
-            present.iter().for_each(|&code| unfit[code] = !kind.takes(text_of(code)));
+            present.iter().for_each(|&code| unfit[code] = !reading.takes(text_of(code)));
             let found = first_cell(&pieces, &maps, &unfit);
             let (row, code) = found.unwrap_or((0, present[position]));
             let text = text_of(code).to_owned();
-            return Err(AssembleError::Unfit(Unfit { row, column: name, kind, text }));
+            let date_format = reading.date_format().map(ToString::to_string);
+            return Err(AssembleError::Unfit(Unfit { row, column: name, kind, date_format, text }));
         }
     };
+    let doubt = reading.doubt(&present_texts, &typed);
+    let Typed { domain, codes: ranks, .. } = typed;
     let mut finals = vec![domain.missing_code().unwrap_or(0); ends.len()];
     present.iter().zip(&ranks).for_each(|(&code, &rank)| finals[code] = rank);
     for map in &mut maps {
@@ -141,8 +143,7 @@ fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Finish
     for piece in pieces {
         append(&mut codes, piece, &maps, missing_code);
     }
-    let kept_apart = kept_apart.map(|pair| pair.map(|position| present_texts[position].to_owned()));
-    Ok(Finished { column: Column { name, domain, codes }, kept_apart })
+    Ok(Finished { column: Column { name, domain, codes }, doubt })
 }
 
 /// All texts in one dictionary, and for each worker the way from its codes to the merged ones.

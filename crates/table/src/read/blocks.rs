@@ -18,7 +18,7 @@ pub(super) struct Quoting {
     pub(super) quote: u8,
 }
 
-/// Distribution records, each ended by a newline. The buffer goes on for at least `PADDING` meaningless bytes.
+/// Whole records, each ended by a newline. The buffer goes on for at least `PADDING` meaningless bytes.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     buffer: Vec<u8>,
@@ -62,6 +62,11 @@ pub(super) struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     pub(super) fn new(source: Source<'a>, quoting: Option<Quoting>, limits: &Limits) -> Blocks<'a> {
         Blocks { source, carried: Vec::new(), ended: false, quoting, limits: *limits, index: 0, line: 1 }
+    }
+
+    /// The same, where the source begins with another line of the file than the first.
+    pub(super) fn from_line(self, line: u64) -> Blocks<'a> {
+        Blocks { line, ..self }
     }
 
     /// How many blocks were cut so far.

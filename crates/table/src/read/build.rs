@@ -218,7 +218,7 @@ impl TableBuilder {
     }
 
     /// The table: kinds inferred or declared, domains sorted, texts that count as missing missing. Of the options,
-    /// `nulls`, `kinds` and `only` apply; the others are about files.
+    /// `nulls`, `kinds`, `numbers`, `date_formats` and `only` apply; the others are about files.
     pub fn finish(self, options: &ReadOptions) -> Result<Table, TableError> {
         let rows = self.rows;
         if rows == 0 {
@@ -229,6 +229,7 @@ impl TableBuilder {
         let gathered = wanted.map(|column| Gathered {
             name: column.name,
             kind: column.kind,
+            is_text: column.kind.is_none(),
             dictionaries: vec![Some(column.dictionary)],
             pieces: vec![Piece { worker: 0, rows, codes: Some(column.codes) }],
         });

@@ -17,12 +17,15 @@ mod assemble;
 mod blocks;
 mod build;
 mod csv;
+pub(crate) mod delimiter;
 mod format;
 mod header;
 mod interner;
 mod marks;
 mod ndjson;
+mod number_format;
 mod parquet;
+mod reading;
 mod source;
 mod workers;
 
@@ -32,7 +35,9 @@ use std::path::Path;
 
 pub use build::{Cells, TableBuilder};
 pub use format::Format;
+pub use number_format::NumberFormat;
 
+use crate::date_format::DateFormat;
 use crate::{Kind, NoProgress, Progress, Table, TableError};
 use source::Source;
 
@@ -49,9 +54,16 @@ pub struct ReadOptions<'a> {
     pub nulls: Vec<String>,
     /// Declared kinds, by column; the others are inferred.
     pub kinds: HashMap<String, Kind>,
+    /// How numbers are written in texts.
+    pub numbers: NumberFormat,
+    /// How dates are written, by column; such a column is one of dates. Other dates are written `2024-01-31`, and a
+    /// moment such as `2024-01-31T09:30:00` is a date when the column is declared to be one.
+    pub date_formats: HashMap<String, DateFormat>,
+    /// How the dates of other columns of texts are written.
+    pub date_format: Option<DateFormat>,
     /// Only these columns are kept. A name that the file lacks is ignored: the caller knows `Table::header`.
     pub only: Option<HashSet<String>>,
-    /// Told the bytes of the file as they are read.
+    /// Learns the bytes of the file as they are read.
     pub progress: &'a dyn Progress,
 }
 
@@ -63,6 +75,9 @@ impl Default for ReadOptions<'_> {
             quote: None,
             nulls: vec![String::new()],
             kinds: HashMap::new(),
+            numbers: NumberFormat::default(),
+            date_formats: HashMap::new(),
+            date_format: None,
             only: None,
             progress: &NoProgress,
         }
@@ -77,6 +92,9 @@ impl std::fmt::Debug for ReadOptions<'_> {
             .field("quote", &self.quote)
             .field("nulls", &self.nulls)
             .field("kinds", &self.kinds)
+            .field("numbers", &self.numbers)
+            .field("date_formats", &self.date_formats)
+            .field("date_format", &self.date_format)
             .field("only", &self.only)
             .finish_non_exhaustive()
     }

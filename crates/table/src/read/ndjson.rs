@@ -302,7 +302,7 @@ fn gather_column(
         Piece { worker: *worker, rows: block.rows, codes }
     };
     let pieces = blocks.iter_mut().map(piece).collect();
-    Gathered { name: name.to_owned(), kind: None, dictionaries: own, pieces }
+    Gathered { name: name.to_owned(), kind: None, is_text: false, dictionaries: own, pieces }
 }
 
 /// The line of a row, found by reading the source once more. `None` if it changed meanwhile.

@@ -236,6 +236,7 @@ fn gather(workers: Vec<Worker>, wanted: &[Wanted]) -> Vec<Gathered> {
     let new_column = |column: &Wanted| Gathered {
         name: column.name.clone(),
         kind: column.cells.kind(),
+        is_text: column.cells == CellType::Text,
         dictionaries: Vec::new(),
         pieces: Vec::new(),
     };

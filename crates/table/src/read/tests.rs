@@ -233,3 +233,98 @@ fn two_texts_never_become_one_value_unless_the_type_is_declared() {
         assert!(table.warnings.is_empty());
     }
 }
+
+/// Issue 20: Excel writes the delimiter into the first line.
+#[test]
+fn a_first_line_that_states_the_delimiter_is_not_the_header() {
+    let plain = read_file("x.csv", b"age,sex\n31,f\n4,m\n").unwrap();
+    for bytes in [
+        &b"sep=;\nage;sex\n31;f\n4;m\n"[..],
+        b"SEP=;\r\nage;sex\r\n31;f\r\n4;m\r\n",
+        b"\xef\xbb\xbf\"sep=;\"\nage;sex\n31;f\n4;m",
+        b"sep=\t\nage\tsex\n31\tf\n4\tm\n",
+        b"sep=^\nage^sex\n31^f\n4^m\n",
+    ] {
+        assert_eq!(read_file("x.csv", bytes).unwrap(), plain, "{}", String::from_utf8_lossy(bytes));
+    }
+    refused("x.csv", b"sep=;\nage;sex\n31;f\n4\n", "x.csv:4", "expected 2 fields");
+    refused("x.csv", b"sep=;\nage;age\n31;f\n", "x.csv:2", "both named `age`");
+    refused("x.csv", b"sep=;\n", "x.csv", "the file is empty");
+}
+
+/// Issue 20: a file that is not split at all names the delimiter, not an attribute that the data lacks.
+#[test]
+fn a_header_that_was_not_split_is_diagnosed() {
+    refused("x.tsv", b"name,age,sex\nAnn,31,f\n", "x.tsv:1", "one column named `name,age,sex`: is tab the delimiter?");
+    let (_directory, path) = file("x.csv", b"name;age;date of admission;sex\nAnn;31;2020;f\n");
+    let options = ReadOptions { delimiter: Some(b','), ..ReadOptions::default() };
+    let error = input_error(read_table(&path, &options));
+    assert!(error.problem.contains("one column named `name;age;date of admissi…`"), "{error}");
+    assert!(error.hint.contains("set `delimiter` to `;`"), "{error}");
+    let table = read_file("x.csv", b"\"name, age\"\n\"Ann, 31\"\n").unwrap();
+    assert_eq!(table.header, ["name, age"], "a quoted name is one column");
+}
+
+/// Issue 20: decimal commas and marks between thousands.
+#[test]
+fn numbers_are_read_in_the_format_of_the_source() {
+    let bytes = b"pay;rate;code;day\n1.234,50;0,5;1.5;2024-01-31\n12;-3;2.5;2024-02-01\n";
+    let (_directory, path) = file("x.csv", bytes);
+    let numbers = NumberFormat::new(',', Some('.')).unwrap();
+    let table = read_table(&path, &ReadOptions { numbers, ..ReadOptions::default() }).unwrap();
+    assert_eq!(texts(&table, "pay"), ["1234.5", "12"]);
+    assert_eq!(texts(&table, "rate"), ["0.5", "-3"]);
+    assert_eq!(texts(&table, "code"), ["1.5", "2.5"], "no numbers in this format");
+    let kinds: Vec<Kind> = table.columns.iter().map(|column| column.domain.kind()).collect();
+    assert_eq!(kinds, [Kind::Float, Kind::Float, Kind::Category, Kind::Date]);
+    let declared = |column: &str, kind| HashMap::from([(column.to_owned(), kind)]);
+    let options = ReadOptions { numbers, kinds: declared("code", Kind::Float), ..ReadOptions::default() };
+    let error = input_error(read_table(&path, &options));
+    assert!(error.place.ends_with(":2") && error.problem == "column `code`: `1.5` is not a float", "{error}");
+    let plain = read_table(&path, &ReadOptions::default()).unwrap();
+    assert_eq!(texts(&plain, "pay"), ["1.234,50", "12"], "nothing is converted unless the format is declared");
+    let problems: Vec<&str> = plain.warnings.iter().map(|warning| warning.problem.as_str()).collect();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].contains("column `pay` is read as text, and looks like numbers with the decimal mark `,`"));
+    assert!(plain.warnings[0].hint.contains("`decimal = \",\"` and `thousands = \".\"`"), "{}", plain.warnings[0]);
+}
+
+#[test]
+fn two_texts_of_one_number_stay_apart_in_any_format() {
+    let (_directory, path) = file("x.csv", b"n;m\n1.234;a\n1234;b\n");
+    let numbers = NumberFormat::new(',', Some('.')).unwrap();
+    let table = read_table(&path, &ReadOptions { numbers, ..ReadOptions::default() }).unwrap();
+    assert_eq!(texts(&table, "n"), ["1.234", "1234"]);
+    assert!(table.warnings[0].problem.contains("`1.234` and `1234` would be one value"), "{}", table.warnings[0]);
+    let kinds = HashMap::from([("n".to_owned(), Kind::Integer)]);
+    let table = read_table(&path, &ReadOptions { numbers, kinds, ..ReadOptions::default() }).unwrap();
+    assert_eq!(texts(&table, "n"), ["1234", "1234"]);
+}
+
+/// Issue 20: dates in other formats, and moments as dates.
+#[test]
+fn dates_are_read_in_the_declared_format() {
+    let bytes = b"born,admitted,seen\n31.01.2024,2024-01-31T09:30:00,01/02/2024\n?,2024-01-31T10:00:00,03/04/2024\n";
+    let (_directory, path) = file("x.csv", bytes);
+    let nulls = vec!["?".to_owned()];
+    let options = ReadOptions {
+        nulls: nulls.clone(),
+        date_formats: HashMap::from([("born".to_owned(), DateFormat::parse("%d.%m.%Y").unwrap())]),
+        kinds: HashMap::from([("admitted".to_owned(), Kind::Date)]),
+        ..ReadOptions::default()
+    };
+    let table = read_table(&path, &options).unwrap();
+    assert_eq!(texts(&table, "born"), ["2024-01-31", ""]);
+    assert_eq!(texts(&table, "admitted"), ["2024-01-31", "2024-01-31"]);
+    assert_eq!(table.columns[0].domain.kind(), Kind::Date);
+    let [warning] = table.warnings.as_slice() else { panic!("one warning, not {:?}", table.warnings) };
+    assert!(warning.problem.contains("leave open whether as `%d/%m/%Y` or `%m/%d/%Y`"), "{warning}");
+    let date_format = DateFormat::parse("%d.%m.%Y").ok();
+    let table =
+        read_table(&path, &ReadOptions { nulls: nulls.clone(), date_format, ..ReadOptions::default() }).unwrap();
+    let kinds: Vec<Kind> = table.columns.iter().map(|column| column.domain.kind()).collect();
+    assert_eq!(kinds, [Kind::Date, Kind::Category, Kind::Category], "a format of the source is tried for every column");
+    let date_formats = HashMap::from([("born".to_owned(), DateFormat::parse("%m.%d.%Y").unwrap())]);
+    let error = input_error(read_table(&path, &ReadOptions { nulls, date_formats, ..ReadOptions::default() }));
+    assert!(error.problem.contains("`31.01.2024` is not a date in the format `%m.%d.%Y`"), "{error}");
+}

@@ -2,29 +2,30 @@
 
 use std::path::Path;
 
-use crate::read::blocks::{Quoting, closing_quote};
-use crate::read::interner::PADDING;
-use crate::read::marks::Marks;
+use crate::read::blocks::Quoting;
+use crate::read::delimiter::{self, SAMPLE_BYTES};
 use crate::read::{Format, ReadOptions};
 use crate::{InputError, TableError};
 
-/// How much of a file is looked at. Fixed, so that the answer depends on nothing but the file.
-pub(super) const SAMPLE_BYTES: usize = 1 << 16;
-const SAMPLE_RECORDS: usize = 100;
-const CANDIDATES: [u8; 4] = *b",;\t|";
+/// The delimiters of data files; when a file could be read with several, the first one here is taken.
+const DELIMITERS: [u8; 4] = *b",;\t|";
 
-/// The given or detected dialect of a file that begins with `sample`.
+/// How much of the name of an unsplit header an error shows.
+const NAME_SHOWN: usize = 24;
+
+/// The dialect of a file that begins with `sample`: as given, as the file states, or detected.
 pub(super) fn dialect(
     path: &Path,
     sample: &[u8],
     format: Format,
+    stated: Option<u8>,
     options: &ReadOptions,
 ) -> Result<Quoting, TableError> {
     let quote = options.quote.unwrap_or(b'"');
-    let delimiter = match (options.delimiter, format) {
+    let delimiter = match (options.delimiter.or(stated), format) {
         (Some(delimiter), _) => delimiter,
         (None, Format::Tsv) => b'\t',
-        _ => detect(sample, sample.len() < SAMPLE_BYTES, quote),
+        _ => delimiter::detect(sample, sample.len() < SAMPLE_BYTES, quote, &DELIMITERS),
     };
     for (what, byte) in [("delimiter", delimiter), ("quote", quote)] {
         if !byte.is_ascii() || matches!(byte, b'\n' | b'\r' | 0) {
@@ -42,97 +43,32 @@ fn refuse(path: &Path, problem: String) -> TableError {
     InputError::new(path.display().to_string(), problem, "give a delimiter such as `;` and a quote such as `\"`").into()
 }
 
-/// The name of a delimiter in a sentence.
-pub(super) fn name(delimiter: u8) -> String {
-    match delimiter {
-        b'\t' => "tab".to_owned(),
-        other => format!("`{}`", char::from(other)),
-    }
+/// Refuses a header that is one unquoted name with another delimiter in it: the file was not split.
+pub(super) fn check_split(path: &Path, sample: &[u8], header: &[String], quoting: Quoting) -> Result<(), TableError> {
+    let [name] = header else { return Ok(()) };
+    let other = DELIMITERS.into_iter().find(|&mark| mark != quoting.delimiter && name.contains(char::from(mark)));
+    let Some(other) = other.filter(|_| sample.first() != Some(&quoting.quote)) else { return Ok(()) };
+    let shown = match name.char_indices().nth(NAME_SHOWN) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.clone(),
+    };
+    let given = delimiter::name(quoting.delimiter);
+    Err(InputError::at_line(
+        path,
+        1,
+        format!("one column named `{shown}`: is {given} the delimiter?"),
+        format!("set `delimiter` to {}, or quote the name if it is one column", delimiter::name(other)),
+    )
+    .into())
 }
 
-/// The candidate that splits the most sampled records as it splits the first, into more than one field. When none
-/// splits the first record, the first candidate that splits any: such a file is then refused where it is uneven,
-/// rather than read as one column of unsplit lines.
-fn detect(sample: &[u8], ended: bool, quote: u8) -> u8 {
-    let mut best = (b',', 0);
-    let mut fallback = None;
-    for candidate in CANDIDATES {
-        let counts = field_counts(sample, ended, Quoting { delimiter: candidate, quote });
-        let Some(&first) = counts.first() else { continue };
-        if first > 1 {
-            // Parts per million: a longer agreement counts as a larger share, whatever the number of records.
-            let agreeing = counts.iter().filter(|&&count| count == first).count() * 1_000_000 / counts.len();
-            if agreeing > best.1 {
-                best = (candidate, agreeing);
-            }
-        } else if fallback.is_none() && counts.iter().any(|&count| count > 1) {
-            fallback = Some(candidate);
-        }
-    }
-    if best.1 > 0 { best.0 } else { fallback.unwrap_or(b',') }
-}
-
-/// Fields in each of the first records that are whole and not empty.
-fn field_counts(sample: &[u8], ended: bool, quoting: Quoting) -> Vec<usize> {
-    let padded = [sample, &[0; PADDING]].concat();
-    let mut quotes = Marks::new(&padded, [quoting.quote; 2]);
-    let mut counts = Vec::new();
-    let mut start = 0;
-    let mut fields = 1;
-    let mut at = 0;
-    while at < sample.len() && counts.len() < SAMPLE_RECORDS {
-        let byte = sample[at];
-        let opens = byte == quoting.quote && (at == start || sample[at - 1] == quoting.delimiter);
-        if opens {
-            match closing_quote(sample, at, &mut quotes) {
-                Some((close, _)) => at = close,
-                None => return counts,
-            }
-        } else if byte == quoting.delimiter {
-            fields += 1;
-        } else if byte == b'\n' {
-            if !matches!(&sample[start..at], b"" | b"\r") {
-                counts.push(fields);
-            }
-            start = at + 1;
-            fields = 1;
-        }
-        at += 1;
-    }
-    if ended && start < sample.len() && counts.len() < SAMPLE_RECORDS {
-        counts.push(fields);
-    }
-    counts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_delimiter_is_the_one_that_splits_evenly() {
-        let cases: [(&str, u8); 12] = [
-            ("a,b\n1,2\n", b','),
-            ("a;b\n1,5;2\n", b';'),
-            ("a\tb\n1,5\t2\n", b'\t'),
-            ("a|b\nx;y|2", b'|'),
-            ("a;b,c;d\n1;2;3\n4,1;2;3\n", b';'),
-            ("\"a,b\";c\n\"1,2\";3\n", b';'),
-            ("\"a\n,b\";c\n\"1,2\";3\n", b';'),
-            ("a,b;c\n1,2;3\n", b','),
-            ("one\n1\n2\n", b','),
-            ("", b','),
-            ("a;b\n\n1;2\n1;2;3\n", b';'),
-            ("a title\na;b\n1;2\n", b';'),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(char::from(detect(text.as_bytes(), true, b'"')), char::from(expected), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_record_cut_off_by_the_sample_does_not_count() {
-        assert_eq!(field_counts(b"a,b\n1,2\n3", false, Quoting { delimiter: b',', quote: b'"' }), [2, 2]);
-        assert_eq!(field_counts(b"a,b\n1,2\n3", true, Quoting { delimiter: b',', quote: b'"' }), [2, 2, 1]);
+/// The delimiter that a first line `sep=;` states, as Excel writes it, and the length of that line.
+pub(super) fn stated(sample: &[u8]) -> Option<(u8, usize)> {
+    let end = memchr::memchr(b'\n', sample)?;
+    let line = sample[..end].strip_suffix(b"\r").unwrap_or(&sample[..end]);
+    let bare = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    match bare.split_at_checked(4)? {
+        (key, &[delimiter]) if key.eq_ignore_ascii_case(b"sep=") => Some((delimiter, end + 1)),
+        _ => None,
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::assemble::{AssembleError, Gathered, Piece, Unfit, assemble};
 use super::blocks::{Block, Blocks, Quoting};
+use super::delimiter::SAMPLE_BYTES;
 use super::header::check_names;
 use super::source::Source;
 use super::workers::share;
@@ -80,9 +81,13 @@ fn begin<'a>(
     limits: &Limits,
 ) -> Result<Begun<'a>, TableError> {
     let source = super::source::skip_byte_order_mark(source)?;
-    let (sample, source) = source.peek(dialect::SAMPLE_BYTES)?;
-    let quoting = dialect::dialect(path, &sample, format, options)?;
-    let mut blocks = Blocks::new(source, Some(quoting), limits);
+    let (sample, mut source) = source.peek(SAMPLE_BYTES)?;
+    let (stated, skipped) = dialect::stated(&sample).unzip();
+    let skipped = skipped.unwrap_or(0);
+    source.fill(&mut vec![0; skipped])?;
+    let (sample, header_line) = (&sample[skipped..], 1 + u64::from(skipped > 0));
+    let quoting = dialect::dialect(path, sample, format, stated, options)?;
+    let mut blocks = Blocks::new(source, Some(quoting), limits).from_line(header_line);
     let mut block = Block::default();
     if !blocks.next_into(&mut block)? {
         let hint = "expected a line with the names of the columns, then the rows";
@@ -90,7 +95,8 @@ fn begin<'a>(
     }
     let (header, end) =
         records::texts_of_record(&block, quoting, limits).map_err(|trouble| refuse(path, &block, trouble))?;
-    check_names(&format!("{}:1", path.display()), &header, limits)?;
+    dialect::check_split(path, sample, &header, quoting)?;
+    check_names(&format!("{}:{header_line}", path.display()), &header, limits)?;
     blocks.resume_after(&block, end);
     Ok(Begun { blocks, quoting, header })
 }
@@ -113,8 +119,9 @@ struct CodedBlock {
 
 /// Turns workers' blocks of columns into columns of blocks.
 fn gather(names: impl Iterator<Item = String>, workers: Vec<Worker>) -> Vec<Gathered> {
-    let mut columns: Vec<Gathered> =
-        names.map(|name| Gathered { name, kind: None, dictionaries: Vec::new(), pieces: Vec::new() }).collect();
+    let mut columns: Vec<Gathered> = names
+        .map(|name| Gathered { name, kind: None, is_text: true, dictionaries: Vec::new(), pieces: Vec::new() })
+        .collect();
     let mut blocks: Vec<(usize, CodedBlock)> = Vec::new();
     for (number, worker) in workers.into_iter().enumerate() {
         blocks.extend(worker.blocks.into_iter().map(|block| (number, block)));

@@ -2,11 +2,11 @@
 
 use memchr::{memchr, memchr_iter};
 
-use super::dialect;
 use crate::Codes;
 use crate::read::Limits;
 use crate::read::assemble::widen;
 use crate::read::blocks::{Block, LONE_RETURN, LONE_RETURN_HINT, Quoting, closing_quote};
+use crate::read::delimiter;
 use crate::read::interner::Interner;
 use crate::read::marks::Marks;
 
@@ -183,7 +183,7 @@ impl<'a> RecordReader<'a> {
     fn uneven_count(&self, start: usize, found: usize) -> Trouble {
         let expected = self.slots.len();
         let fields = if expected == 1 { "field" } else { "fields" };
-        let delimiter = dialect::name(self.quoting.delimiter);
+        let delimiter = delimiter::name(self.quoting.delimiter);
         Trouble::new(
             start,
             format!("expected {expected} {fields} as in the header, found {found} (separated by {delimiter})"),

@@ -9,7 +9,7 @@ use hedgerow_policy::{Attribute, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
 use hedgerow_privacy::{Community, Context, Distribution, Judge, Model, Rule, Tree, models};
 use hedgerow_table::frequency::Layout;
-use hedgerow_table::read::{ReadOptions, read_table};
+use hedgerow_table::read::{NumberFormat, ReadOptions, read_table};
 use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError};
 use hedgerow_verify::check::NamedRule;
 use serde_json::Value;
@@ -28,6 +28,12 @@ pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, Ta
         quote: source.quote,
         nulls: source.nulls.clone(),
         kinds: read.clone().filter_map(|attribute| Some((attribute.name.clone(), declared_kind(attribute)?))).collect(),
+        numbers: NumberFormat::new(source.decimal, source.thousands).unwrap_or_default(),
+        date_formats: read
+            .clone()
+            .filter_map(|attribute| Some((attribute.name.clone(), attribute.declared.date_format.clone()?)))
+            .collect(),
+        date_format: source.date_format.clone(),
         only: Some(read.map(|attribute| attribute.name.clone()).collect::<HashSet<_>>()),
         progress,
     };
@@ -162,7 +168,7 @@ impl<'a> Bound<'a> {
             }
         }
         let counts = quasi.iter().map(|quasi| quasi.column.counts()).collect();
-        let warnings = policy.warnings.iter().chain(&earlier.warnings).cloned().collect();
+        let warnings = policy.warnings.iter().chain(&table.warnings).chain(&earlier.warnings).cloned().collect();
         let mut bound = Bound { policy, table, quasi, judged, protected, counts, earlier, warnings };
         bound.warn_of_identifying_plain();
         bound.warn_of_left_out_columns();

@@ -4,8 +4,8 @@
 
 use std::time::Instant;
 
-use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, measure};
-use hedgerow_release::codebook::Codebook;
+use hedgerow_audit::{MeasureOptions, QuasiSource, QueryOptions, SourceTable, measure};
+use hedgerow_release::{Codebook, Release};
 use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, NoProgress, Table, Values};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -15,10 +15,8 @@ const QUASI: [(usize, usize); 9] = [(74, 2), (2, 0), (16, 1), (40, 2), (14, 1), 
 const SENSITIVE: usize = 50;
 
 fn main() {
-    let argument = |place: usize, default: usize| {
-        std::env::args().nth(place).map_or(default, |text| text.parse().expect("a number"))
-    };
-    let (rows, count) = (argument(1, 3_000_000), argument(2, 1000));
+    let mut arguments = std::env::args().skip(1).filter_map(|argument| argument.parse::<usize>().ok());
+    let (rows, count) = (arguments.next().unwrap_or(3_000_000), arguments.next().unwrap_or(1000));
     let mut rng = StdRng::seed_from_u64(1);
     let mut source = Table { columns: Vec::new(), rows, header: Vec::new(), warnings: Vec::new() };
     for (index, values) in QUASI.iter().map(|quasi| quasi.0).chain([SENSITIVE]).enumerate() {
@@ -42,18 +40,20 @@ fn main() {
         released.domain = domain;
         hierarchies.push(hierarchy);
     }
-    let quasi = source.columns.iter().zip(&hierarchies);
-    let input = Measured {
-        source: &source,
-        released: &released,
-        codebook: &codebook,
-        quasi: quasi.map(|(column, hierarchy)| QuasiSource { name: &column.name, hierarchy }).collect(),
-        sensitive: vec![&source.columns[QUASI.len()].name],
+    let names: Vec<String> = source.columns.iter().map(|column| column.name.clone()).collect();
+    let (quasi, sensitive) = names.split_at(QUASI.len());
+    let release = Release::of_table("release", released, quasi.to_vec(), sensitive.to_vec(), codebook);
+    let release = release.expect("its columns are there");
+    let source = SourceTable {
+        table: &source,
+        quasi: quasi.iter().zip(&hierarchies).map(|(name, hierarchy)| QuasiSource { name, hierarchy }).collect(),
+        sensitive: sensitive.iter().map(String::as_str).collect(),
         k: 5,
-        rows_suppressed: 0,
-        recoding: Recoding::FullDomain,
     };
+    let queries = QueryOptions { count, ..QueryOptions::default() };
+    let options = MeasureOptions { queries, ..MeasureOptions::default() };
     let start = Instant::now();
-    let found = measure(&input, &QueryOptions { count, ..QueryOptions::default() }, &NoProgress).expect("a release");
-    println!("{rows} rows, {} classes, {count} queries: {:.2?}", found.classes.count, start.elapsed());
+    let found = measure(&release, &source, &options, &NoProgress).expect("a release");
+    let classes = found.table().map_or(0, |table| table.classes.count);
+    println!("{rows} rows, {classes} classes, {count} queries: {:.2?}", start.elapsed());
 }

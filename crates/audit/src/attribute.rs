@@ -15,7 +15,7 @@ use crate::rows::OTHER_SOURCE;
 
 /// How the quasi-identifiers of a release were recoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recoding {
+pub(crate) enum Recoding {
     /// Global recoding: all values of an attribute are on one level of its hierarchy.
     FullDomain,
     /// Local recoding: each equivalence class has cells of its own.

@@ -28,12 +28,10 @@ mod rows;
 #[cfg(test)]
 mod testing;
 
-pub use attribute::{QuasiSource, Recoding};
+pub use attribute::QuasiSource;
 pub use audit::{AuditOptions, Audited, Contradiction, audit};
 pub use class_sizes::{SizeDistribution, SizeRange};
-pub use kinds::bucketized::{MeasuredBuckets, measure_buckets};
-pub use kinds::cloned::{MeasuredClones, measure_clones};
-pub use kinds::generalized::{Measured, measure};
+pub use kinds::{MeasureOptions, SourceTable, measure};
 pub use loss::{AttributeLoss, Losses};
 pub use measures::{Measures, TableMeasures};
 pub use number_error::NumberError;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, TableMeasures, measure};
-use hedgerow_release::codebook::Codebook;
+use hedgerow_audit::{MeasureOptions, Measures, QuasiSource, SourceTable, TableMeasures, measure};
+use hedgerow_release::{Codebook, Release};
 use hedgerow_table::read::{ReadOptions, read_table};
 use hedgerow_table::{Hierarchy, HierarchySpec, NoProgress, Table};
 
@@ -38,18 +38,14 @@ fn measured(levels: [usize; 9], k: usize) -> TableMeasures {
     let cells: Vec<Vec<&str>> = kept.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
     let names: Vec<&str> = source.columns.iter().map(|column| column.name.as_str()).collect();
     let released = Table::from_texts(&names, &cells);
-    let quasi = names.iter().zip(&hierarchies);
-    let input = Measured {
-        source: &source,
-        released: &released,
-        codebook: &codebook,
-        quasi: quasi.map(|(name, hierarchy)| QuasiSource { name, hierarchy }).collect(),
-        sensitive: vec![],
-        k: k as u64,
-        rows_suppressed: (source.rows - released.rows) as u64,
-        recoding: Recoding::FullDomain,
-    };
-    measure(&input, &QueryOptions::default(), &NoProgress).unwrap()
+    let quasi: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let release = Release::of_table("adult", released, quasi, Vec::new(), codebook).unwrap();
+    let quasi = names.iter().zip(&hierarchies).map(|(name, hierarchy)| QuasiSource { name, hierarchy });
+    let source = SourceTable { table: &source, quasi: quasi.collect(), sensitive: vec![], k: k as u64 };
+    match measure(&release, &source, &MeasureOptions::default(), &NoProgress).unwrap() {
+        Measures::Table(measures) => measures,
+        Measures::Decomposed(_) => panic!("one table"),
+    }
 }
 
 #[test]

@@ -5,12 +5,14 @@
 //! Classes are the buckets. The risk of re-identification is that of the unchanged quasi-identifiers: a row that is found leads
 //! to a bucket, not to a sensitive value.
 
+use hedgerow_release::Release;
 use hedgerow_table::{Codes, FrequencySet, Layout, Progress, Table, TableError, with_words};
 
+use super::{Kind, MeasureOptions, SourceTable, rows_suppressed};
 use crate::attribute::Unchanged;
 use crate::class_sizes::SizeDistribution;
 use crate::loss::{AttributeLoss, Losses};
-use crate::measures::TableMeasures;
+use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
 use crate::query::buckets::{Buckets, Sizes};
 use crate::query_error::QueryOptions;
@@ -18,24 +20,45 @@ use crate::query_error::buckets::{Bucket, Bucketized, query_error};
 use crate::risk::Risk;
 use crate::rows::RowCounts;
 
-/// A bucketized release with the table that it was made from.
-#[derive(Debug)]
-pub struct MeasuredBuckets<'a> {
-    /// The private table, as read under the policy.
-    pub source: &'a Table,
-    /// The quasi-identifiers and `group`.
-    pub rows: &'a Table,
-    /// `group`, the sensitive attributes and `count`.
-    pub values: &'a Table,
-    /// The quasi-identifiers, in the order of the policy.
-    pub quasi: Vec<&'a str>,
-    pub sensitive: Vec<&'a str>,
-    /// The required k, or 1.
-    pub k: u64,
-    pub rows_suppressed: u64,
+impl Kind for hedgerow_release::bucketized::Bucketized {
+    fn measure(
+        &self,
+        release: &Release,
+        source: &SourceTable<'_>,
+        options: &MeasureOptions,
+        progress: &dyn Progress,
+    ) -> Result<Measures, TableError> {
+        let input = MeasuredBuckets {
+            source: source.table,
+            rows: &self.quasi,
+            values: &self.counted,
+            quasi: source.quasi.iter().map(|quasi| quasi.name).collect(),
+            sensitive: vec![&self.sensitive],
+            k: source.k,
+            rows_suppressed: rows_suppressed(release, source),
+        };
+        measure_buckets(&input, &options.queries, progress).map(Measures::Table)
+    }
 }
 
-pub fn measure_buckets(
+/// A bucketized release with the table that it was made from.
+#[derive(Debug)]
+pub(crate) struct MeasuredBuckets<'a> {
+    /// The private table, as read under the policy.
+    pub(crate) source: &'a Table,
+    /// The quasi-identifiers and `group`.
+    pub(crate) rows: &'a Table,
+    /// `group`, the sensitive attributes and `count`.
+    pub(crate) values: &'a Table,
+    /// The quasi-identifiers, in the order of the policy.
+    pub(crate) quasi: Vec<&'a str>,
+    pub(crate) sensitive: Vec<&'a str>,
+    /// The required k, or 1.
+    pub(crate) k: u64,
+    pub(crate) rows_suppressed: u64,
+}
+
+pub(crate) fn measure_buckets(
     input: &MeasuredBuckets<'_>,
     queries: &QueryOptions,
     progress: &dyn Progress,

@@ -4,32 +4,53 @@
 //! Losses that are defined by levels or cells have no meaning here and are omitted; `ncp` counts the suppressed rows alone.
 //! Classes are the sub-classes, and the risk is that of re-identifying somebody among the people of their sub-class.
 
+use hedgerow_release::Release;
 use hedgerow_release::cloned::Cloned;
 use hedgerow_table::{Progress, Table, TableError};
 
+use super::{Kind, MeasureOptions, SourceTable, rows_suppressed};
 use crate::class_sizes::SizeDistribution;
 use crate::loss::{AttributeLoss, Losses};
-use crate::measures::TableMeasures;
+use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
 use crate::query_error::QueryOptions;
 use crate::query_error::clones::{Clones, query_error};
 use crate::risk::Risk;
 use crate::rows::{OTHER_SOURCE, RowCounts};
 
-/// A cloned release with the table that it was made from.
-#[derive(Debug)]
-pub struct MeasuredClones<'a> {
-    /// The private table, as read under the policy.
-    pub source: &'a Table,
-    pub released: &'a Cloned,
-    /// The quasi-identifiers, in the order of the policy.
-    pub quasi: Vec<&'a str>,
-    /// The required k, or 1.
-    pub k: u64,
-    pub rows_suppressed: u64,
+impl Kind for Cloned {
+    fn measure(
+        &self,
+        release: &Release,
+        source: &SourceTable<'_>,
+        options: &MeasureOptions,
+        progress: &dyn Progress,
+    ) -> Result<Measures, TableError> {
+        let input = MeasuredClones {
+            source: source.table,
+            released: self,
+            quasi: source.quasi.iter().map(|quasi| quasi.name).collect(),
+            k: source.k,
+            rows_suppressed: rows_suppressed(release, source),
+        };
+        measure_clones(&input, &options.queries, progress).map(Measures::Table)
+    }
 }
 
-pub fn measure_clones(
+/// A cloned release with the table that it was made from.
+#[derive(Debug)]
+pub(crate) struct MeasuredClones<'a> {
+    /// The private table, as read under the policy.
+    pub(crate) source: &'a Table,
+    pub(crate) released: &'a Cloned,
+    /// The quasi-identifiers, in the order of the policy.
+    pub(crate) quasi: Vec<&'a str>,
+    /// The required k, or 1.
+    pub(crate) k: u64,
+    pub(crate) rows_suppressed: u64,
+}
+
+pub(crate) fn measure_clones(
     input: &MeasuredClones<'_>,
     queries: &QueryOptions,
     progress: &dyn Progress,

@@ -3,38 +3,71 @@
 //! Everything is computed from the released cells and what the codebook says they cover; only where a measure is defined
 //! by the levels of hierarchies are these looked for.
 
-use hedgerow_release::codebook::Codebook;
+use hedgerow_release::generalized::Generalized;
+use hedgerow_release::{Codebook, Release};
 use hedgerow_table::{Progress, Table, TableError};
 
+use super::{Kind, MeasureOptions, SourceTable, rows_suppressed};
 use crate::attribute::{Attribute, QuasiSource, Recoding, Unchanged};
 use crate::class_sizes::SizeDistribution;
 use crate::classes;
 use crate::loss::{AttributeLoss, Losses, average_class, discernibility, granularity, kl, mean, ncp, precision};
-use crate::measures::TableMeasures;
+use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
 use crate::query_error::{self, QueryOptions};
 use crate::risk::Risk;
 use crate::rows::RowCounts;
 
-/// A generalized release with the table that it was made from.
-#[derive(Debug)]
-pub struct Measured<'a> {
-    /// The private table, as read under the policy: the domain of a column holds the values that occur and no others.
-    pub source: &'a Table,
-    /// The release's data table, as its manifest types it.
-    pub released: &'a Table,
-    pub codebook: &'a Codebook,
-    /// Every quasi-identifier, in the order of the policy.
-    pub quasi: Vec<QuasiSource<'a>>,
-    /// The sensitive attributes; those among the quasi-identifiers are omitted.
-    pub sensitive: Vec<&'a str>,
-    /// The required k, or 1.
-    pub k: u64,
-    pub rows_suppressed: u64,
-    pub recoding: Recoding,
+impl Kind for Generalized {
+    /// Full-domain recoding is recognized by the method; in a table without a manifest, by labels that are all on one level.
+    fn measure(
+        &self,
+        release: &Release,
+        source: &SourceTable<'_>,
+        options: &MeasureOptions,
+        progress: &dyn Progress,
+    ) -> Result<Measures, TableError> {
+        let input = |recoding: Recoding| Measured {
+            source: source.table,
+            released: &self.table,
+            codebook: release.codebook(),
+            quasi: source.quasi.clone(),
+            sensitive: source.sensitive.clone(),
+            k: source.k,
+            rows_suppressed: rows_suppressed(release, source),
+            recoding,
+        };
+        let measured = match release.manifest().map(|_| release.method()) {
+            Some("full-domain") => measure(&input(Recoding::FullDomain), &options.queries, progress),
+            Some(_) => measure(&input(Recoding::Local), &options.queries, progress),
+            None => match measure(&input(Recoding::FullDomain), &options.queries, progress) {
+                Err(TableError::Input(_)) => measure(&input(Recoding::Local), &options.queries, progress),
+                found => found,
+            },
+        };
+        measured.map(Measures::Table)
+    }
 }
 
-pub fn measure(
+/// A generalized table with the one that it was made from.
+#[derive(Debug)]
+pub(crate) struct Measured<'a> {
+    /// The private table, as read under the policy: the domain of a column holds the values that occur and no others.
+    pub(crate) source: &'a Table,
+    /// The release's data table, as its manifest types it.
+    pub(crate) released: &'a Table,
+    pub(crate) codebook: &'a Codebook,
+    /// Every quasi-identifier, in the order of the policy.
+    pub(crate) quasi: Vec<QuasiSource<'a>>,
+    /// The sensitive attributes; those among the quasi-identifiers are omitted.
+    pub(crate) sensitive: Vec<&'a str>,
+    /// The required k, or 1.
+    pub(crate) k: u64,
+    pub(crate) rows_suppressed: u64,
+    pub(crate) recoding: Recoding,
+}
+
+pub(crate) fn measure(
     input: &Measured<'_>,
     queries: &QueryOptions,
     progress: &dyn Progress,

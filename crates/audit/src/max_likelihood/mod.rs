@@ -17,7 +17,8 @@ use factor::Factor;
 use junction_tree::{Clique, junction_tree};
 
 pub use queries::{CountQueries, CountQueryError, RelativeError};
-pub use released::{Divergence, MeasuredTables, measure_tables};
+pub(crate) use released::measure_tables;
+pub use released::{Divergence, MeasuredTables};
 
 /// One published table in codes of the source's domains, by row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -25,6 +25,12 @@ pub struct CountQueries {
     pub share: f64,
 }
 
+impl Default for CountQueries {
+    fn default() -> Self {
+        CountQueries { count: 1000, seed: 0, dimension: 3, share: 0.4 }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct CountQueryError {

@@ -1,12 +1,8 @@
-//! The tables of a decomposed release, read from its directory in codes of the source.
+//! The tables of a decomposed release in codes of the source.
 
-use std::path::Path;
-
-use hedgerow_release::bucketized::{Bucketized, GROUP};
-use hedgerow_release::combined::Combined;
-use hedgerow_release::manifest::Manifest;
-use hedgerow_release::read::read_released;
-use hedgerow_release::shape::Shape;
+use hedgerow_release::Release;
+use hedgerow_release::bucketized::GROUP;
+use hedgerow_release::decomposed::{Decomposed, Form};
 use hedgerow_table::{Column, Progress, Table, TableError};
 use serde::{Serialize, Serializer};
 
@@ -35,21 +31,23 @@ fn all_released<S: Serializer>(rows: &u64, serializer: S) -> Result<S::Ok, S::Er
     serializer.collect_map([("in", *rows), ("out", *rows), ("suppressed", 0)])
 }
 
-/// Measures the decomposed release in a directory against the table that it was made from.
-pub fn measure_tables(
-    directory: &Path,
+/// Measures a decomposed release against the table that it was made from.
+pub(crate) fn measure_tables(
+    release: &Release,
+    decomposed: &Decomposed,
     source: &Table,
     queries: CountQueries,
     progress: &dyn Progress,
 ) -> Result<MeasuredTables, TableError> {
-    let manifest = Manifest::read(directory)?;
-    let parts = Shape::parts(&manifest.resources).unwrap_or_default();
-    let mut tables = Vec::with_capacity(parts.len());
-    for (folder, shape) in parts {
-        let place = directory.join(folder).display().to_string();
-        tables.push(read_part(directory, shape, &Source { table: source, place }, progress)?);
+    let refuse = |problem: &str, hint: &str| TableError::input(release.name(), problem, hint);
+    if let Some(problem) = release.contradictions().first() {
+        return Err(refuse(problem, "the tables do not belong together; a check lists everything that is wrong"));
     }
-    let refuse = |problem: &str, hint: &str| TableError::input(directory.display().to_string(), problem, hint);
+    let mut tables = Vec::with_capacity(decomposed.tables.len());
+    for table in &decomposed.tables {
+        let place = format!("{}/{}", release.name(), table.name);
+        tables.push(published(&table.form, &Source { table: source, place })?);
+    }
     if tables.iter().any(|table| table.rows() != source.rows) {
         let hint = "measure a release with the policy and the data that it was published from";
         return Err(refuse("the release and the source have different numbers of rows", hint));
@@ -101,31 +99,17 @@ impl Source<'_> {
         Ok((own, column.codes.iter().map(|code| map[code as usize]).collect()))
     }
 
-    fn refuse_contradiction(&self, problems: &[String]) -> Result<(), TableError> {
-        let hint = "the tables do not belong together; `hedgerow check` lists every problem";
-        problems.first().map_or(Ok(()), |problem| Err(TableError::input(&self.place, problem.clone(), hint)))
-    }
-
     fn open(&self, table: &Table, group: bool) -> Result<Vec<(usize, Vec<u32>)>, TableError> {
         let columns = table.columns.iter().filter(|column| !group || column.name != GROUP);
         columns.map(|column| self.codes(column)).collect()
     }
 }
 
-fn read_part(
-    directory: &Path,
-    shape: Shape<'_>,
-    source: &Source<'_>,
-    progress: &dyn Progress,
-) -> Result<PublishedTable, TableError> {
-    match shape {
-        Shape::Generalized { data } => {
-            let table = read_released(directory, data, progress)?;
-            Ok(PublishedTable { by_row: source.open(&table, false)?, buckets: None })
-        }
-        Shape::Bucketized { quasi, sensitive } if Combined::is(sensitive) => {
-            let (read, problems) = Combined::examine(directory, quasi, sensitive, progress)?;
-            source.refuse_contradiction(&problems)?;
+/// One sub-table in codes of the source.
+fn published(form: &Form, source: &Source<'_>) -> Result<PublishedTable, TableError> {
+    match form {
+        Form::Rows(read) => Ok(PublishedTable { by_row: source.open(&read.table, false)?, buckets: None }),
+        Form::Combined(read) => {
             let values = read.sensitive.iter().filter_map(|name| read.values.column(name));
             let buckets = PublishedBuckets {
                 of_row: read.bucket_of_row.iter().map(|bucket| bucket.unwrap_or(PublishedBuckets::NO_BUCKET)).collect(),
@@ -135,9 +119,7 @@ fn read_part(
             };
             Ok(PublishedTable { by_row: source.open(&read.quasi, true)?, buckets: Some(buckets) })
         }
-        Shape::Bucketized { quasi, sensitive } => {
-            let (read, problems) = Bucketized::examine(directory, quasi, sensitive, progress)?;
-            source.refuse_contradiction(&problems)?;
+        Form::Buckets(read) => {
             let entries =
                 (0..read.len()).flat_map(|bucket| read.values(bucket).iter().map(move |value| (bucket, value)));
             let (mut codes, mut of_entry, mut counts) = (Vec::new(), Vec::new(), Vec::new());
@@ -152,10 +134,5 @@ fn read_part(
             let buckets = PublishedBuckets { of_row: read.bucket_of_row.clone(), sensitive, of_entry, counts };
             Ok(PublishedTable { by_row: source.open(&read.quasi, true)?, buckets: Some(buckets) })
         }
-        Shape::Cloned { .. } | Shape::Decomposed { .. } => Err(TableError::input(
-            &source.place,
-            "a sub-table is neither of rows nor of buckets",
-            "publish the release again",
-        )),
     }
 }

@@ -6,11 +6,11 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::*;
+use crate::attribute::{QuasiSource, Recoding};
 use crate::kinds::bucketized::{MeasuredBuckets, measure_buckets};
 use crate::kinds::generalized::{Measured, measure};
 use crate::query_error::QueryOptions;
 use crate::testing::{Release, seeds, written_and_read};
-use crate::{QuasiSource, Recoding};
 
 mod clones;
 

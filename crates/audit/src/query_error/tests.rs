@@ -7,6 +7,7 @@ use super::predicate::Predicate;
 use super::*;
 use crate::classes;
 use crate::estimate::shape::{CountedCell, Limits, Shape};
+use crate::kinds::generalized::{Measured, measure};
 use crate::testing::{Release, random_release, seeds};
 
 const SEEDS: u64 = 500;
@@ -236,6 +237,6 @@ fn odd_workloads_are_refused_or_omitted() {
     assert!(run(QueryOptions { count: COUNT_MAX + 1, ..default() }).is_err());
     assert_eq!(run(QueryOptions { selectivity: 1.0, ..default() }).unwrap().unwrap().max, 0.0, "everybody is selected");
     let nothing = Release::new(&["s"], &[vec!["x"]], &[], &[], &[]);
-    let found = crate::measure(&crate::Measured { sensitive: vec![], ..nothing.input() }, &default(), &NoProgress);
+    let found = measure(&Measured { sensitive: vec![], ..nothing.input() }, &default(), &NoProgress);
     assert_eq!(found.unwrap().queries, None);
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hedgerow_audit::{Measured, QuasiSource, QueryOptions, Recoding, measure, query};
+use hedgerow_audit::{MeasureOptions, QuasiSource, QueryOptions, SourceTable, measure, query};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_publish::{PublishError, PublishOptions, Published, Source, TableFormat, publish};
@@ -404,26 +404,20 @@ fn comes_from_the_hierarchy(scheme: Scheme, low: &str, high: &str, leaf: &str) -
 fn losses_agree(case: &Case, policy: &Policy, published: &Published, context: &str) {
     let directory = &published.release;
     let manifest = Manifest::read(directory).unwrap();
-    let released = read_released(directory, &manifest.resources[0], &NoProgress).unwrap();
-    let codebook = Codebook::read(&directory.join("codebook.csv")).unwrap();
-    let source = read_source(policy, &NoProgress).unwrap();
-    let bound = Bound::new(policy, &source).unwrap();
-    let input = Measured {
-        source: &source,
-        released: &released,
-        codebook: &codebook,
-        quasi: bound
-            .quasi
-            .iter()
-            .map(|quasi| QuasiSource { name: &quasi.attribute.name, hierarchy: &quasi.hierarchy })
-            .collect(),
+    let release = hedgerow_release::Release::open(directory, &NoProgress).unwrap();
+    let table = read_source(policy, &NoProgress).unwrap();
+    let bound = Bound::new(policy, &table).unwrap();
+    let quasi = bound.quasi.iter();
+    let source = SourceTable {
+        table: &table,
+        quasi: quasi.map(|quasi| QuasiSource { name: &quasi.attribute.name, hierarchy: &quasi.hierarchy }).collect(),
         sensitive: Vec::new(),
         k: bound.k(),
-        rows_suppressed: manifest.hedgerow.rows.suppressed,
-        recoding: if case.is_local() { Recoding::Local } else { Recoding::FullDomain },
     };
     let queries = QueryOptions { count: 20, ..QueryOptions::default() };
-    let measured = measure(&input, &queries, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{context}"));
+    let options = MeasureOptions { queries, ..MeasureOptions::default() };
+    let measured =
+        measure(&release, &source, &options, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{context}"));
     let measured = serde_json::to_value(measured).expect("numbers and names");
     let by_levels = if case.is_local() { &[][..] } else { &["precision", "granularity"] };
     for name in ["ncp", "discernibility", "average-class"].iter().chain(by_levels) {

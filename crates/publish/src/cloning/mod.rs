@@ -204,10 +204,10 @@ fn rows_by_value(sensitive: &Column, division: &Division) -> Vec<Vec<u32>> {
     rows
 }
 
-/// Discernibility of the sub-classes; measures of cells have no meaning where there are none.
+/// Discernibility of the sub-classes, whose counterfeits are nobody and do not count; measures of cells have no meaning where
+/// there are none.
 fn losses(cut: &[Cut], source: u64) -> Map<String, Value> {
-    let sizes =
-        cut.iter().flat_map(|(_, parts)| parts.iter().map(|(rows, counterfeits)| (rows.len() + counterfeits) as f64));
+    let sizes = cut.iter().flat_map(|(_, parts)| parts.iter().map(|(rows, _)| rows.len() as f64));
     let released: u64 = cut.iter().map(|(class, _)| class.rows.len() as u64).sum();
     let squares: f64 = sizes.map(|size| size * size).sum();
     let discernibility = squares + source as f64 * (source - released) as f64;

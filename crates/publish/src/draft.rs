@@ -232,13 +232,24 @@ pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows, los
             guarantees: Vec::new(),
             rows,
             classes: ClassSizes::of([]),
-            loss: losses.clone(),
+            loss: public_losses(losses),
             hierarchies: Map::new(),
             cloning: Map::new(),
             dependencies: Vec::new(),
             intersection_attack: None,
         },
     }
+}
+
+/// The losses that a reader can compute from the released tables and the manifest's counts of rows.
+///
+/// `ncp`, `granularity` and `kl` measure against the source: its lowest and highest person, values that only suppressed rows
+/// have, who has which value. With all digits they could be solved for these. They are for the custodian.
+const PUBLIC_LOSSES: [&str; 4] = ["precision", "discernibility", "average-class", "rows-without-sensitive-value"];
+
+fn public_losses(losses: &Map<String, Value>) -> Map<String, Value> {
+    let is_public = |name: &str| PUBLIC_LOSSES.contains(&name);
+    losses.iter().filter(|(name, _)| is_public(name)).map(|(name, loss)| (name.clone(), loss.clone())).collect()
 }
 
 /// Whether an attribute is released at all.

@@ -111,13 +111,40 @@ fn refuse_existing(destination: &Path, overwrite: bool) -> Result<(), TableError
         return Err(TableError::input(shown, "exists already", hint));
     }
     // Other programs write data packages too, and keep sources in them.
-    let is_release = Manifest::read(destination).is_ok();
+    let manifest = Manifest::read(destination).ok().filter(|_| found.is_dir());
+    if let Some(foreign) = manifest.as_ref().and_then(|manifest| foreign_file(destination, Path::new(""), manifest)) {
+        let problem = format!("holds `{}`, which is no file of the release there", foreign.display());
+        let hint = "replacing the release would delete it: move it elsewhere first, or name another directory";
+        return Err(TableError::input(shown, problem, hint));
+    }
+    let is_release = manifest.is_some();
     let is_empty = || fs::read_dir(destination).is_ok_and(|mut entries| entries.next().is_none());
     if !found.is_dir() || !(is_release || is_empty()) {
         let hint = "only a release or an empty directory can be replaced; name another directory";
         return Err(TableError::input(shown, "exists and is not a release", hint));
     }
     Ok(())
+}
+
+/// Something below a release's directory that its manifest does not list, relative to it. Folders count only by what they hold,
+/// unless nothing of the release lies in them.
+fn foreign_file(root: &Path, below: &Path, manifest: &Manifest) -> Option<PathBuf> {
+    let is_listed = |path: &Path| manifest.resources.iter().any(|resource| Path::new(&resource.path) == path);
+    let leads_to_listed =
+        |path: &Path| manifest.resources.iter().any(|resource| Path::new(&resource.path).starts_with(path));
+    for entry in fs::read_dir(root.join(below)).ok()?.flatten() {
+        let path = below.join(entry.file_name());
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let foreign = if is_dir && leads_to_listed(&path) {
+            foreign_file(root, &path, manifest)
+        } else {
+            (is_dir || !(is_listed(&path) || path == Path::new(manifest::FILE_NAME))).then_some(path)
+        };
+        if foreign.is_some() {
+            return foreign;
+        }
+    }
+    None
 }
 
 impl Drop for Staged {
@@ -151,6 +178,8 @@ impl Verified {
         let aside = &staged.aside;
         let replacing = staged.overwrite && destination.exists();
         if replacing {
+            // Something may have been put there while the release was made.
+            refuse_existing(destination, true)?;
             fs::rename(destination, aside).map_err(failed(destination))?;
         }
         if let Err(error) = fs::rename(&staged.directory, destination) {

@@ -267,7 +267,7 @@ fn what_was_lost_is_the_same_from_the_release() {
         let measured: Value = serde_json::from_str(&ran.stdout).unwrap();
         let kl = |value: &Value| value["loss"]["kl"].as_f64().unwrap();
         let manifest: Value = serde_json::from_str(&folder.read("release/datapackage.json")).unwrap();
-        assert_eq!(kl(&manifest["hedgerow"]), (kl(&told) * 100.0).round() / 100.0, "readers see no more digits");
+        assert!(manifest["hedgerow"]["loss"]["kl"].is_null(), "a divergence from the source is for the custodian");
         assert!((kl(&told) - kl(&measured)).abs() < 1e-9, "{algorithm}: {told} and {measured}");
         assert_eq!(measured["queries"]["count"], 1000, "{measured}");
         assert!(measured["queries"]["relative-error"]["mean"].as_f64().unwrap() > 0.0, "{measured}");

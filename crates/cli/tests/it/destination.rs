@@ -30,7 +30,6 @@ fn a_release_that_exists_stays_as_it_is() {
 #[test]
 fn force_replaces_a_release_whole() {
     let folder = Folder::with_release("release");
-    folder.write("release/extra.txt", "of the old release");
     folder.write("policy.toml", POLICY.replace("k = 2", "k = 12"));
     let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--force"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -41,6 +40,21 @@ fn force_replaces_a_release_whole() {
     assert_eq!(folder.run(&["check", "release"]).code, Some(0));
     assert!(folder.read("release/datapackage.json").contains("\"k\": 12"));
     assert_eq!(folder.names(), ["city.csv", "people.csv", "policy.toml", "release"]);
+}
+
+#[test]
+fn force_deletes_no_file_that_is_not_of_a_release() {
+    let folder = Folder::with_release("release");
+    let before = folder.read("release/data.csv");
+    for (file, shown) in [("release/thesis.txt", "thesis.txt"), ("release/notes/of-mine.csv", "notes")] {
+        folder.write(file, "years of work");
+        let words = format!("holds `{shown}`, which is no file of the release there");
+        refused(&folder, &["publish", "policy.toml", "-o", "release", "--force"], &words);
+        assert_eq!((folder.read(file), folder.read("release/data.csv")), ("years of work".to_owned(), before.clone()));
+        fs::remove_file(folder.path(file)).unwrap();
+    }
+    fs::remove_dir(folder.path("release/notes")).unwrap();
+    assert_eq!(folder.run(&["publish", "policy.toml", "-o", "release", "--force"]).code, Some(0));
 }
 
 #[test]

@@ -421,7 +421,7 @@ fn losses_agree(case: &Case, policy: &Policy, published: &Published, context: &s
     let measured = serde_json::to_value(measured).expect("numbers and names");
     let by_levels = if case.is_local() { &[][..] } else { &["precision", "granularity"] };
     for name in ["ncp", "discernibility", "average-class"].iter().chain(by_levels) {
-        let claimed = manifest.hedgerow.loss[*name].as_f64().unwrap();
+        let claimed = published.losses[*name].as_f64().unwrap();
         let found = measured["loss"][name].as_f64().unwrap();
         assert!(
             (claimed - found).abs() <= 1e-9 * found.abs().max(1.0),

@@ -7,6 +7,7 @@ mod cloning;
 mod community;
 mod decompose;
 mod local;
+mod manifest;
 mod oracle;
 mod progress;
 mod random_case;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hedgerow_policy::{Policy, Role};
 use hedgerow_publish::bind::{read_any, rules_for};
+use hedgerow_publish::singling_out::warn_of_released;
 use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME};
 use hedgerow_release::{Release, Tables};
 use hedgerow_table::InputError;
@@ -83,6 +84,9 @@ pub fn check_combined(release: &Release, earlier: &[&Release]) -> Result<Check, 
     }
     let mut warnings = about_claims(&place, &found.checked.claims, &quasi);
     warnings.extend(about_identifiers(&place, identifiers_of(resources)));
+    if let Tables::Generalized(released) = release.tables() {
+        warnings.extend(warn_of_released(&place, &released.table, released.sensitive.iter().map(String::as_str)));
+    }
     Ok(Check::new(found, warnings))
 }
 
@@ -98,6 +102,9 @@ pub fn check_table(table: &Path, policy: &Policy, monitor: &Monitor<'_>) -> Resu
     let mut warnings = policy.warnings.clone();
     warnings.extend(about_claims(&policy.path.display().to_string(), &checked.claims, &quasi));
     warnings.extend(about_identifiers(&place, identifiers.map(|attribute| attribute.name.as_str())));
+    let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
+    let sensitive = sensitive.filter(|attribute| !attribute.declared.allow_unique);
+    warnings.extend(warn_of_released(&place, &table, sensitive.map(|attribute| attribute.name.as_str())));
     let found = ReleaseCheck { checked, contradictions: Vec::new(), unchecked: Vec::new() };
     Ok(Check::new(found, warnings))
 }

@@ -15,6 +15,7 @@ use hedgerow_verify::check::NamedRule;
 use serde_json::Value;
 
 use crate::community::EarlierReleases;
+use crate::declared_values;
 use crate::error::PublishError;
 use crate::loss::LossAttribute;
 
@@ -144,6 +145,7 @@ impl<'a> Bound<'a> {
             table.column(name).ok_or_else(lost)
         };
         refuse_empty_texts(policy, table)?;
+        declared_values::refuse_others(policy, table)?;
         let build = |attribute: &Attribute, column: &Column| {
             let none = (HierarchySpec::None, attribute.place.clone());
             let (spec, place) = attribute.hierarchy.as_ref().unwrap_or(&none);
@@ -288,7 +290,8 @@ impl<'a> Bound<'a> {
     /// A plain attribute is released as it is: when many of its values are rare, whoever knows one can point at a row.
     fn warn_of_identifying_plain(&mut self) {
         let k = self.k().max(2);
-        for attribute in self.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain) {
+        let plain = self.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain);
+        for attribute in plain.filter(|attribute| !attribute.declared.allow_unique) {
             let Some(column) = self.table.column(&attribute.name) else { continue };
             let rare: u64 = column.counts().into_iter().filter(|&count| count < k).sum();
             if rare * 20 > self.table.rows as u64 {

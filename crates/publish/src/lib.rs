@@ -6,6 +6,7 @@ mod bucketized;
 pub mod catalog;
 pub mod cloning;
 pub mod community;
+mod declared_values;
 pub mod decompose;
 mod draft;
 pub mod error;
@@ -21,6 +22,7 @@ pub mod publish;
 mod rows;
 pub mod search;
 mod sets;
+pub mod singling_out;
 
 pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use phase::PHASES;

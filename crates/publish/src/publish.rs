@@ -25,6 +25,7 @@ use crate::generalized;
 use crate::local;
 use crate::phase::Phase;
 use crate::search::Explain;
+use crate::singling_out;
 
 /// What the caller chooses beside the policy.
 #[derive(Clone)]
@@ -126,7 +127,8 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     let earlier = community::read_earlier(policy, &table, &reading)?;
     reading.finish();
     options.progress.check()?;
-    let bound = Bound::with_earlier(policy, &table, earlier)?;
+    let mut bound = Bound::with_earlier(policy, &table, earlier)?;
+    bound.warnings.extend(singling_out::examine(policy, &table)?);
     let read_time = started.elapsed();
     let searching = Instant::now();
     let mut rng = generalized::rng(options)?;

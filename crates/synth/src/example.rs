@@ -58,7 +58,8 @@ occupation = { role = "quasi", hierarchy = "hierarchies/occupation.csv" }
 race = { role = "quasi", hierarchy = "hierarchies/race.csv" }
 workclass = { role = "quasi", hierarchy = "hierarchies/workclass.csv" }
 marital-status = { role = "quasi", hierarchy = "hierarchies/marital-status.csv" }
-income = { role = "plain" }   # or "sensitive", with a rule that protects it: see the end
+# Or "sensitive", with a rule that protects it: see the end. In small tables an income can be unique.
+income = { role = "plain", allow-unique = true }
 
 [[rule]]
 require = { model = "k-anonymity", k = 5 }

@@ -15,6 +15,7 @@ pub mod progress;
 pub mod read;
 pub mod records;
 pub mod spelling;
+pub mod uniqueness;
 
 pub use codes::Codes;
 pub use column::{Column, Table};

@@ -285,7 +285,7 @@ fn examine(seed: u64) -> bool {
         .collect();
     let know = if rng.random_bool(0.3) { "know = [\"q\"]\n" } else { "" };
     let policy = format!(
-        "[source]\npath = \"t.csv\"\n[attributes]\nq = {{ role = \"quasi\" }}\np = {{ role = \"plain\" }}\n\
+        "[source]\npath = \"t.csv\"\n[attributes]\nq = {{ role = \"quasi\" }}\np = {{ role = \"plain\", allow-unique = true }}\n\
          r = {{ role = \"quasi\" }}\ns = {{ role = \"sensitive\" }}\n[[rule]]\n{know}protect = \"s\"\nrequire = [{}]\n\
          [publish]\nmethod = \"anatomy\"\n",
         require.iter().map(Asked::toml).collect::<Vec<_>>().join(", ")

@@ -210,6 +210,7 @@ fn policy_text(columns: &[(String, &str, Scheme)], rules: &[Asking], suppression
             Scheme::Digits => ", type = \"integer\", hierarchy = { mask = 3 }".to_owned(),
             Scheme::Halves => ", hierarchy = { widths = [1.5, 6] }".to_owned(),
             Scheme::None if *role == "sensitive" => ", hierarchy = \"values.csv\"".to_owned(),
+            Scheme::None if *role == "plain" => ", allow-unique = true".to_owned(),
             Scheme::None | Scheme::Number => String::new(),
         };
         text.push_str(&format!("{name:?} = {{ role = {role:?}{hierarchy} }}\n"));

@@ -32,7 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
         8 => feed(baseline::start(permit(), me, tally(), Chances::default(), coins()).unwrap(), rest, question),
         _ => {
             let domain: Arc<[Vec<u8>]> = vec![vec![1], vec![2], vec![3]].into();
-            let input = UnionInput { items: vec![vec![1]], domain, made_up: 2 };
+            let input = UnionInput { items: vec![vec![1]], domain, dummy_items: 2 };
             feed(baseline::start_union(permit(), me, input, Chances { passes: 1, ..Chances::default() }, coins()).unwrap(), rest, question);
         }
     }

@@ -119,8 +119,8 @@ impl Bench {
                 return Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr)));
             }
             std::fs::remove_dir_all(&release).map_err(|error| error.to_string())?;
-            let told: Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
-            let seconds = |part: &str| told["seconds"][part].as_f64().unwrap_or(f64::NAN);
+            let printed: Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+            let seconds = |part: &str| printed["seconds"][part].as_f64().unwrap_or(f64::NAN);
             let cpu = cpu_seconds(&String::from_utf8_lossy(&output.stderr));
             let times = Times { whole, cpu, read: seconds("read"), search: seconds("search"), write: seconds("write") };
             if best.is_none_or(|best| times.whole < best.whole) {

@@ -33,14 +33,109 @@
 //!
 //! ## Others' releases are known
 //!
-//! A release beside an earlier one about the same people: whatever class of each release somebody is
-//! in, at least two values remain.
+//! A release next to an earlier one about the same people: whatever class of each release somebody
+//! is in, at least two salary classes remain.
+//!
+//! ```
+//! use hedgerow::Policy;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # for file in std::fs::read_dir("../../examples/departments")?.flatten() {
+//! #     std::fs::copy(file.path(), folder.path().join(file.file_name()))?;
+//! # }
+//! # let at = |name: &str| folder.path().join(name);
+//! let revenue = Policy::load(&at("revenue.toml"))?;
+//! hedgerow::publish(&revenue, at("revenue-release"))?;
+//!
+//! // `[community]` of this policy names the directory `revenue-release`.
+//! let census = Policy::load(&at("census-beside.toml"))?;
+//! hedgerow::publish(&census, at("census-release"))?;
+//!
+//! let (revenue, census) = (hedgerow::open(at("revenue-release"))?, hedgerow::open(at("census-release"))?);
+//! assert!(hedgerow::check_combined(&census, &[&revenue])?.holds());
+//! assert!(!hedgerow::audit(vec![revenue, census])?.breach);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! ## Others' releases are unknown
+//!
+//! Every class holds every sensitive value with nearly the frequency that it has in the table, so
+//! that combining it with an unseen release rules out next to nothing.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
-//! let path = "../../examples/departments/census-beside.toml";
-//! # let text = std::fs::read_to_string(path)?;
-//! # let _ = text;
+//! let policy = hedgerow::Policy::load("../../examples/three-hospitals/clone-1.toml".as_ref())?;
+//! let published = hedgerow::publish(&policy, folder.path().join("release"))?;
+//! let report = published.cloning.expect("of ε-cloning");
+//! println!("ε = {}, {} counterfeits", report.epsilon, report.counterfeits);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! ## The sensitive value is a number
+//!
+//! Salaries that differ can still be too close: no interval of length 2δ may hold more than one l-th
+//! of a class.
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! let policy = hedgerow::Policy::load("../../examples/salaries/policy.toml".as_ref())?;
+//! let published = hedgerow::publish(&policy, folder.path().join("release"))?;
+//! assert!(published.guarantees.iter().all(|guarantee| guarantee.holds));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! ## Many rules at once
+//!
+//! An attribute may be known in one rule and protected in another; several tables satisfy all rules
+//! together.
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! let policy = hedgerow::Policy::load("../../examples/six-patients/decompose.toml".as_ref())?;
+//! let published = hedgerow::publish(&policy, folder.path().join("release"))?;
+//! let release = hedgerow::open(&published.release)?;
+//! assert!(hedgerow::check(&release)?.holds());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! ## Several custodians publish together
+//!
+//! [`federation::rehearse`] shows what a joint run would find, open and send.
+//!
+//! ```
+//! use hedgerow::federation::{Profile, rehearse};
+//!
+//! let policy = hedgerow::Policy::load("../../examples/hospital/policy-local.toml".as_ref())?;
+//! let union = hedgerow::read_source(&policy)?;
+//! let run = rehearse(&policy, &union, 3, |row| row % 3, Profile::Masked, 1)?;
+//! println!("{} classes after {} rounds", run.class_sizes.len(), run.rounds);
+//! # Ok::<(), hedgerow::Error>(())
+//! ```
+//!
+//! # Rows that are in memory
+//!
+//! A database or another program hands its rows over as columns or records; no file is needed.
+//!
+//! ```
+//! use hedgerow::{Policy, Publish, ReadOptions, Table};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let text = r#"
+//!     [source]
+//!     path = "in memory"
+//!     [attributes]
+//!     age = { role = "quasi-identifier", hierarchy = { widths = [10, 20] } }
+//!     disease = { role = "sensitive" }
+//!     [[rule]]
+//!     protect = "disease"
+//!     require = { model = "distinct-l-diversity", l = 2 }
+//! "#;
+//! let policy = Policy::parse(text, "policy.toml".as_ref())?;
+//! let rows = [["31", "flu"], ["34", "cold"], ["52", "flu"], ["58", "asthma"]];
+//! let rows = rows.map(|row| row.map(Some));
+//! let table = Table::from_records(["age", "disease"], rows, &ReadOptions::default())?;
+//! let published = Publish::new(&policy, folder.path().join("release")).source(&table).run()?;
+//! assert_eq!(published.rows.out, 4);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -79,6 +174,8 @@ pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, Rows};
 /// Synthetic data to try things on.
 pub use hedgerow_synth as synthetic;
 pub use hedgerow_table::Table;
+pub use hedgerow_table::read::ReadOptions;
+pub use hedgerow_table::read::build::Cells;
 
 /// Opens a release: a directory with a manifest, or a table made elsewhere that a `release.toml`
 /// describes. It is read once; hand it on to whatever checks, measures, queries or audits it.
@@ -89,4 +186,9 @@ pub fn open(path: impl AsRef<std::path::Path>) -> Result<Release, Error> {
 /// As [`open`], watched by a monitor that can also cancel.
 pub fn open_with(path: &std::path::Path, monitor: &Monitor<'_>) -> Result<Release, Error> {
     Ok(hedgerow_publish::community::open_any(path, monitor)?)
+}
+
+/// Reads what `[source]` of a policy names, without its identifiers.
+pub fn read_source(policy: &Policy) -> Result<Table, Error> {
+    Ok(hedgerow_publish::bind::read_source(policy, &Monitor::default())?)
 }

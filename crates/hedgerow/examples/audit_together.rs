@@ -1,0 +1,15 @@
+//! Audits releases together and prints who could be disclosed:
+//! `cargo run -p hedgerow --example audit_together -- RELEASE…`.
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut releases = Vec::new();
+    for path in std::env::args().skip(1) {
+        releases.push(hedgerow::open(path)?);
+    }
+    let audited = hedgerow::audit(releases)?;
+    for finding in &audited.findings {
+        println!("{}: {} of {} at risk", finding.name, finding.at_risk, finding.people);
+    }
+    println!("{}", if audited.breach { "breach" } else { "no breach" });
+    Ok(())
+}

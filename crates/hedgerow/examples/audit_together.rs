@@ -8,7 +8,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let audited = hedgerow::audit(releases)?;
     for finding in &audited.findings {
-        println!("{}: {} of {} at risk", finding.name, finding.at_risk, finding.people);
+        println!("{}: {} of {} at risk", finding.adversary, finding.at_risk, finding.people);
     }
     println!("{}", if audited.breach { "breach" } else { "no breach" });
     Ok(())

@@ -149,6 +149,7 @@ pub mod federation;
 mod init;
 mod monitor;
 mod publish;
+mod query;
 mod rules;
 mod source;
 
@@ -159,6 +160,7 @@ pub use error::{Error, Problem, Severity, Unsatisfiable};
 pub use init::{ColumnProfile, Proposal, init, init_with};
 pub use monitor::{Cancel, Monitor, Progress};
 pub use publish::{Explain, Publish, Published, Search, Seconds, TableFormat, publish};
+pub use query::{Answer, Cell, Column, ColumnKind, Estimate, query};
 pub use rules::{
     ChosenTable, ChosenTables, DependencyReport, Requirement, RuleReport, RuleStanding, RulesReport, rules,
 };
@@ -175,7 +177,7 @@ pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, Rows};
 pub use hedgerow_synth as synthetic;
 pub use hedgerow_table::Table;
 pub use hedgerow_table::read::ReadOptions;
-pub use hedgerow_table::read::build::Cells;
+pub use hedgerow_table::read::Cells;
 
 /// Opens a release: a directory with a manifest, or a table made elsewhere that a `release.toml`
 /// describes. It is read once; hand it on to whatever checks, measures, queries or audits it.

@@ -1,6 +1,6 @@
 //! The answer to a query as a table.
 
-use hedgerow_audit::query::{Answer, Cell, ColumnKind, Estimate};
+use hedgerow::{Answer, Cell, ColumnKind, Estimate};
 
 pub(crate) fn answer(answer: &Answer) -> String {
     let mut table: Vec<Vec<String>> = vec![Vec::new()];

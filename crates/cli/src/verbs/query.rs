@@ -2,19 +2,16 @@
 
 use std::process::ExitCode;
 
-use hedgerow_audit::query;
-use hedgerow_release::Release;
-
 use super::{print, print_json};
 use crate::args::{Query, Talk};
 use crate::failure::{Failure, say};
-use crate::progress::Bars;
+use crate::progress::Shown;
 use crate::text;
 
 pub(crate) fn run(arguments: &Query, talk: &Talk) -> Result<ExitCode, Failure> {
-    let bars = Bars::new(talk);
-    let answer = query::answer(&Release::open(&arguments.release, &bars)?, &arguments.sql)?;
-    drop(bars);
+    let shown = Shown::new(talk);
+    let answer = hedgerow::query(&hedgerow::open_with(&arguments.release, &shown.monitor())?, &arguments.sql)?;
+    drop(shown);
     if talk.json {
         print_json(&answer)?;
     } else {

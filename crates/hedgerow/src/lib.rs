@@ -7,14 +7,14 @@
 //! those of `docs/glossary.md`, the policy's keys those of `docs/policy.md`.
 //!
 //! ```
-//! use hedgerow::{Policy, Release};
+//! use hedgerow::Policy;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let policy = Policy::load("../../examples/hospital/policy.toml".as_ref())?;
 //! let published = hedgerow::publish(&policy, folder.path().join("release"))?;
 //! println!("{} of {} rows released", published.rows.out, published.rows.source);
 //!
-//! let release = Release::open(&published.release)?;
+//! let release = hedgerow::open(&published.release)?;
 //! assert!(hedgerow::check(&release)?.holds());
 //! let answer = hedgerow::query(&release, "SELECT COUNT(*) FROM data WHERE age < 40")?;
 //! println!("{}", serde_json::to_string(&answer)?);

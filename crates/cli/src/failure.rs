@@ -90,27 +90,3 @@ impl From<std::io::Error> for Failure {
         Failure::Output(error)
     }
 }
-
-impl From<hedgerow_publish::PublishError> for Failure {
-    fn from(error: hedgerow_publish::PublishError) -> Self {
-        Failure::Hedgerow(error.into())
-    }
-}
-
-impl From<hedgerow_policy::ConfigErrors> for Failure {
-    fn from(errors: hedgerow_policy::ConfigErrors) -> Self {
-        Failure::Hedgerow(errors.into())
-    }
-}
-
-impl From<hedgerow_table::TableError> for Failure {
-    fn from(error: hedgerow_table::TableError) -> Self {
-        Failure::Hedgerow(error.into())
-    }
-}
-
-impl From<hedgerow_table::InputError> for Failure {
-    fn from(error: hedgerow_table::InputError) -> Self {
-        Failure::Hedgerow(error.into())
-    }
-}

@@ -21,7 +21,7 @@ const POLICY: &str = r#"
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = std::env::args().nth(1).ok_or("name a directory for the release")?;
     let policy = Policy::parse(POLICY, "policy.toml".as_ref())?;
-    
+
     let columns = vec![
         ("age", Cells::Integers(vec![Some(31), Some(34), Some(52), Some(58)])),
         ("sex", Cells::from(vec!["f", "f", "m", "m"])),

@@ -147,6 +147,7 @@ mod check;
 mod error;
 pub mod federation;
 mod init;
+mod measure;
 mod monitor;
 mod publish;
 mod query;
@@ -158,6 +159,10 @@ pub use catalog::{Catalog, Entry};
 pub use check::{Check, check, check_combined, check_table};
 pub use error::{Error, Problem, Severity, Unsatisfiable};
 pub use init::{ColumnProfile, Proposal, init, init_with};
+pub use measure::{
+    AttributeLoss, CountQueries, Losses, MeasureOptions, MeasuredTables, Measures, NumberError, QueryError,
+    QueryOptions, Scenario, SizeDistribution, TableMeasures, measure,
+};
 pub use monitor::{Cancel, Monitor, Progress};
 pub use publish::{Explain, Publish, Published, Search, Seconds, TableFormat, publish};
 pub use query::{Answer, Cell, Column, ColumnKind, Estimate, query};
@@ -167,7 +172,9 @@ pub use rules::{
 pub use source::Source;
 
 pub use hedgerow_audit::adversaries::NAMES as ADVERSARIES;
-pub use hedgerow_audit::{Audited, Measures};
+pub use hedgerow_audit::adversaries::correlation::Weights;
+pub use hedgerow_audit::finding;
+pub use hedgerow_audit::{Audited, Contradiction};
 pub use hedgerow_policy::{Policy, Role, SECONDS_MAX};
 pub use hedgerow_publish::cloning::{CloneReport, RareValue};
 pub use hedgerow_publish::search::NODES_MAX as LATTICE_NODES_MAX;
@@ -176,8 +183,8 @@ pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, Rows};
 /// Synthetic data to try things on.
 pub use hedgerow_synth as synthetic;
 pub use hedgerow_table::Table;
-pub use hedgerow_table::read::ReadOptions;
 pub use hedgerow_table::read::Cells;
+pub use hedgerow_table::read::ReadOptions;
 
 /// Opens a release: a directory with a manifest, or a table made elsewhere that a `release.toml`
 /// describes. It is read once; hand it on to whatever checks, measures, queries or audits it.

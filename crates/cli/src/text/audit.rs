@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use hedgerow_audit::finding::{Exposure, Finding, Needs, Note, ReleaseCells, WorstPair};
-use hedgerow_audit::{Audited, Contradiction};
+use hedgerow::finding::{Exposure, Finding, Needs, Note, ReleaseCells, WorstPair};
+use hedgerow::{Audited, Contradiction};
 use serde_json::Value;
 
 /// Names that do not fit are counted; the text below the table lists them all.

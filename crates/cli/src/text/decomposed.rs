@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hedgerow_audit::max_likelihood::{CountQueries, MeasuredTables};
+use hedgerow::{CountQueries, MeasuredTables};
 
 pub(crate) fn decomposed(measured: &MeasuredTables) -> String {
     let mut text = format!(

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use hedgerow_audit::{
-    AttributeLoss, Losses, Measures, NumberError, QueryError, Scenario, SizeDistribution, TableMeasures,
-};
+use hedgerow::{AttributeLoss, Losses, Measures, NumberError, QueryError, Scenario, SizeDistribution, TableMeasures};
 
 /// The longest bar of the histogram.
 const BAR_MAX: u64 = 40;

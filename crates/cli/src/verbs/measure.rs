@@ -2,32 +2,16 @@
 
 use std::process::ExitCode;
 
-use hedgerow_audit::max_likelihood::CountQueries;
-use hedgerow_audit::{MeasureOptions, QuasiSource, QueryOptions, SourceTable, measure};
-use hedgerow_policy::{Policy, Role};
-use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_release::Release;
+use hedgerow::{CountQueries, MeasureOptions, QueryOptions, Source};
 
-use super::{print, print_json};
+use super::{load_policy, print, print_json};
 use crate::args::{Measure, Talk};
 use crate::failure::Failure;
-use crate::progress::Bars;
+use crate::progress::Shown;
 use crate::text::MeasuresText;
 
 pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure> {
-    let policy = Policy::load(&arguments.policy)?;
-    let bars = Bars::new(talk);
-    let release = Release::open(&arguments.release, &bars)?;
-    let table = read_source(&policy, &bars)?;
-    let bound = Bound::new(&policy, &table)?;
-    let sensitive = policy.attributes.iter().filter(|attribute| attribute.role == Role::Sensitive);
-    let quasi = bound.quasi.iter();
-    let source = SourceTable {
-        table: &table,
-        quasi: quasi.map(|quasi| QuasiSource { name: &quasi.attribute.name, hierarchy: &quasi.hierarchy }).collect(),
-        sensitive: sensitive.map(|attribute| attribute.name.as_str()).collect(),
-        k: bound.k(),
-    };
+    let policy = load_policy(&arguments.policy)?;
     let options = MeasureOptions {
         queries: QueryOptions { count: arguments.queries, seed: arguments.seed, ..QueryOptions::default() },
         combined: CountQueries {
@@ -37,8 +21,12 @@ pub(crate) fn run(arguments: &Measure, talk: &Talk) -> Result<ExitCode, Failure>
             share: arguments.value_share,
         },
     };
-    let measures = measure(&release, &source, &options, &bars)?;
-    drop(bars);
+    let shown = Shown::new(talk);
+    let monitor = shown.monitor();
+    let release = hedgerow::open_with(&arguments.release, &monitor)?;
+    let measures = hedgerow::measure(&release, &policy, Source::Policy, &options, &monitor)?;
+    drop(monitor);
+    drop(shown);
     if talk.json {
         print_json(&measures)?;
     } else {

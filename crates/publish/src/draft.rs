@@ -42,6 +42,8 @@ pub(crate) struct Draft<'a> {
 /// Statements of the manifest that only some methods make.
 #[derive(Debug, Default)]
 pub(crate) struct Stated {
+    /// The losses, where the manifest states them otherwise than the custodian sees them.
+    pub(crate) losses: Option<Map<String, Value>>,
     pub(crate) cloning: Map<String, Value>,
     pub(crate) dependencies: Vec<KnownDependency>,
     pub(crate) intersection_attack: Option<String>,
@@ -210,7 +212,7 @@ pub(crate) fn write(
     Ok(written)
 }
 
-pub(crate) fn write_codebook(codebook: &Codebook, path: &Path) -> Result<(), TableError> {
+fn write_codebook(codebook: &Codebook, path: &Path) -> Result<(), TableError> {
     let failed = |error| TableError::io(path, error);
     let mut out = BufWriter::new(File::create_new(path).map_err(failed)?);
     codebook.write(&mut out).map_err(failed)?;

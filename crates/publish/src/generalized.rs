@@ -18,8 +18,6 @@ use crate::error::PublishError;
 use crate::publish::PublishOptions;
 use crate::rows::ReleasedColumn;
 
-pub(crate) use crate::draft::{manifest, write_codebook as write_whole};
-
 /// What a method made of one quasi attribute.
 #[derive(Debug)]
 pub(crate) struct Recoded<'a> {
@@ -51,10 +49,6 @@ pub(crate) fn rng(options: &PublishOptions<'_>) -> Result<StdRng, PublishError> 
         None => StdRng::try_from_rng(&mut SysRng)
             .map_err(|error| PublishError::Internal(format!("the system gives no random numbers: {error}"))),
     }
-}
-
-pub(crate) fn role_name(bound: &Bound<'_>, name: &str) -> Option<&'static str> {
-    bound.policy.attribute(name).map(|attribute| attribute.role.name())
 }
 
 /// The table `data`, and its labels in a codebook: one recoding for each quasi attribute, in the order of [`Bound::quasi`].

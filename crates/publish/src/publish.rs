@@ -84,15 +84,6 @@ pub struct Searched {
     pub explain: Explain,
 }
 
-/// A bound policy on its way to a release: what methods start from that do not return a [`Draft`] yet.
-#[derive(Debug)]
-pub(crate) struct Job<'a> {
-    pub(crate) bound: Bound<'a>,
-    pub(crate) staged: Staged,
-    pub(crate) options: &'a PublishOptions<'a>,
-    pub(crate) read_time: Duration,
-}
-
 /// Where the rows come from.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Source<'a> {
@@ -138,8 +129,8 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
         Method::FullDomain => full_domain::draft(&bound, &searched_with)?,
         Method::Mondrian | Method::BestCut => local::draft(&bound, &searched_with)?,
         Method::Anatomy => anatomy::draft(&bound, &searched_with, &mut rng)?,
-        Method::Clone => return cloning::publish(Job { bound, staged, options, read_time }),
-        Method::Decompose => return decompose::publish(Job { bound, staged, options, read_time }),
+        Method::Clone => cloning::draft(&bound, &searched_with, &mut rng)?,
+        Method::Decompose => decompose::draft(&bound, &searched_with, &mut rng)?,
     };
     phase.finish();
     options.progress.check()?;
@@ -151,7 +142,8 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     let written = draft::write(tables, &codebook, staged.path(), options.format, &mut rng, &phase)?;
     phase.finish();
     options.progress.check()?;
-    let mut manifest = draft::manifest(&bound, written.resources.clone(), rows, &losses);
+    let mut manifest = 
+        draft::manifest(&bound, written.resources.clone(), rows, stated.losses.as_ref().unwrap_or(&losses));
     manifest.hedgerow.cloning = stated.cloning;
     manifest.hedgerow.dependencies = stated.dependencies;
     manifest.hedgerow.intersection_attack = stated.intersection_attack;

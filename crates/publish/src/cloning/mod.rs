@@ -24,21 +24,20 @@ mod report;
 mod scan;
 mod space;
 mod statistics;
-mod write;
+mod tables;
 
 use std::time::Instant;
 
-use hedgerow_policy::{Assignment, Method, RareValues, Role};
-use hedgerow_release::Release;
-use hedgerow_release::manifest::{Manifest, Rows};
+use hedgerow_policy::{Assignment, Attribute, Method, RareValues, Role};
+use hedgerow_release::manifest::Rows;
 use hedgerow_table::{Column, InputError};
+use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
 
 use crate::bind::Bound;
-use crate::catalog;
+use crate::draft::Draft;
 use crate::error::{Ineligible, PublishError};
-use crate::generalized;
-use crate::publish::{Job, Published, TableFormat};
+use crate::publish::{PublishOptions, TableFormat};
 
 use assignment::{Cut, cut_all};
 use division::{Division, rare_values};
@@ -48,64 +47,45 @@ pub(crate) use eligible::refuse;
 pub use promise::{ClonePromise, ThetaAt};
 pub use report::{CloneReport, ClonedValue, Epsilons, RareValue, SubClasses};
 
-pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
-    let Job { mut bound, staged, options, read_time } = job;
+pub(crate) fn draft<'a>(
+    bound: &'a Bound<'_>,
+    options: &PublishOptions<'_>,
+    rng: &mut StdRng,
+) -> Result<Draft<'a>, PublishError> {
     debug_assert_eq!(bound.policy.publish.method, Method::Clone);
     if options.format != TableFormat::Csv {
         let problem = "a cloned release is written as CSV";
-        return Err(InputError::new("--format", problem, "leave --format out").into());
+        return Err(InputError::new("--format", problem, "omit --format").into());
     }
-    let searching = Instant::now();
-    let mut rng = generalized::rng(options)?;
-    let sensitive = sensitive_column(&bound)?;
-    warn_of_plain(&mut bound);
-    let sizes = Sizes::of(&bound);
-    let (division, rare) = divide(&bound, sensitive)?;
+    let sensitive = sensitive_column(bound)?;
+    let sizes = Sizes::of(bound);
+    let (division, rare) = divide(bound, sensitive)?;
     let units = unite(&division, &sizes)?;
     let rows = rows_by_value(sensitive, &division);
-    let space = Space::new(&bound);
+    let space = Space::new(bound);
     options.progress.stage("assigning", None);
     let assigning = Instant::now();
     let assigned = match bound.policy.publish.assignment {
-        Assignment::Order | Assignment::Random => assignment::assign(&bound, &division, &units, rows, &space),
+        Assignment::Order | Assignment::Random => assignment::assign(bound, &division, &units, rows, &space),
         Assignment::Scan => {
             let share = bound.policy.publish.cloning.rho;
-            scan::assign(&bound, &division, &units, rows, share, &mut rng)
+            scan::assign(bound, &division, &units, rows, share, rng)
         }
     };
     let assign_time = assigning.elapsed();
-    let distortion = distortion::of_classes(&bound, &assigned);
+    let distortion = distortion::of_classes(bound, &assigned);
     let cut = cut_all(assigned, sizes.tuples as usize, sizes.people as usize, &space);
-    let search_time = searching.elapsed();
-
-    let writing = Instant::now();
-    options.progress.stage("writing", None);
     let released: u64 = cut.iter().map(|(class, _)| class.rows.len() as u64).sum();
     let source = bound.table.rows as u64;
     let rows = Rows { source, out: released, suppressed: source - released };
     let report = CloneReport::new(sensitive, &division, &cut, rare, (distortion, assign_time), &sizes);
     let losses = losses(&cut, source);
-    let tables = write::tables(&bound, sensitive, &division, &cut, &sizes, staged.path(), &mut rng)?;
-    let mut manifest = generalized::manifest(&bound, tables, rows, &losses);
-    manifest.hedgerow.cloning = report.to_manifest(rows, &sensitive.name);
-    let named = |released: &Release| generalized::named_rules(&bound, released);
-    let describe = |manifest: &mut Manifest, released: &Release| {
-        manifest.hedgerow.hierarchies = generalized::hierarchies(&bound, released);
-    };
-    let (verified, checked) = staged.verify(manifest, named, describe, options.progress)?;
-    let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
-    Ok(Published {
-        release,
-        rows,
-        checked,
-        losses,
-        searched: None,
-        cloned: Some(report),
-        read_time,
-        search_time,
-        write_time: writing.elapsed(),
-        warnings: bound.warnings,
-    })
+    let (tables, codebook) = tables::tables(bound, sensitive, &division, cut, &sizes, rng)?;
+    let mut draft = Draft::new(tables, codebook, rows, losses);
+    draft.stated.cloning = report.to_manifest(rows, &sensitive.name);
+    draft.cloned = Some(report);
+    draft.warnings = warnings_of_plain(bound);
+    Ok(draft)
 }
 
 /// The smallest sub-classes that are allowed.
@@ -133,13 +113,13 @@ fn sensitive_column<'a>(bound: &Bound<'a>) -> Result<&'a Column, PublishError> {
     column.ok_or_else(|| PublishError::Internal("internal error: the sensitive attribute was not read".to_owned()))
 }
 
-fn warn_of_plain(bound: &mut Bound<'_>) {
+fn warnings_of_plain(bound: &Bound<'_>) -> Vec<InputError> {
     let plain = bound.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain);
-    let warnings = plain.map(|attribute| {
+    let warning = |attribute: &Attribute| {
         let problem = format!("`{}` is not released: statistics have no rows that could carry it", attribute.name);
         InputError::new(attribute.place.clone(), problem, "make it `quasi` to have its statistics released")
-    });
-    bound.warnings.extend(warnings);
+    };
+    plain.map(warning).collect()
 }
 
 /// The division into the most classes that keep every rule about their composition, and the rare values with what each costs.

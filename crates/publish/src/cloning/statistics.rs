@@ -5,13 +5,12 @@
 //! values lie that it covers, and its ends are rounded outwards.
 
 use std::fmt::Write as _;
-use std::io::{BufWriter, Write as _};
-use std::path::Path;
+use std::io::{self, Write};
 
 use hedgerow_release::cloned::{STATISTICS, Statistic};
 use hedgerow_release::quoting::{quoted, write_record};
 use hedgerow_table::date::Date;
-use hedgerow_table::{Bound as Edge, Column, Kind, TableError, parallel};
+use hedgerow_table::{Bound as Edge, Column, Kind, parallel};
 
 use crate::bind::Bound;
 
@@ -28,10 +27,8 @@ pub(super) struct Part<'a> {
 const PARTS_AT_ONCE: usize = 1 << 13;
 
 /// Writes `statistics.csv` in the order of the parts.
-pub(super) fn write(path: &Path, bound: &Bound<'_>, parts: &[Part<'_>], lambda: usize) -> Result<(), TableError> {
-    let failed = |error| TableError::io(path, error);
-    let mut out = BufWriter::new(std::fs::File::create_new(path).map_err(failed)?);
-    write_record(&mut out, &STATISTICS).map_err(failed)?;
+pub(super) fn write(mut out: &mut dyn Write, bound: &Bound<'_>, parts: &[Part<'_>], lambda: usize) -> io::Result<()> {
+    write_record(&mut out, &STATISTICS)?;
     for some in parts.chunks(PARTS_AT_ONCE * 8) {
         let texts: Vec<String> = parallel::map_items(some.chunks(PARTS_AT_ONCE), |_, parts| {
             let mut text = String::new();
@@ -41,10 +38,10 @@ pub(super) fn write(path: &Path, bound: &Bound<'_>, parts: &[Part<'_>], lambda: 
             text
         });
         for text in texts {
-            out.write_all(text.as_bytes()).map_err(failed)?;
+            out.write_all(text.as_bytes())?;
         }
     }
-    out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)
+    Ok(())
 }
 
 fn describe(bound: &Bound<'_>, part: &Part<'_>, lambda: usize, text: &mut String) {

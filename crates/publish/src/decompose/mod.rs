@@ -23,18 +23,17 @@ pub mod multi_sensitive;
 pub mod partition;
 pub mod problem;
 pub mod regions;
-mod release;
 pub mod rules;
+mod tables;
 pub mod uad;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use hedgerow_audit::max_likelihood::{PublishedBuckets, PublishedTable};
 use hedgerow_policy::{Anonymizer, Policy, Role};
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_release::bucketized::{COUNT, GROUP};
-use hedgerow_release::manifest::Rows;
+use hedgerow_release::manifest::{KnownDependency, Rows};
 use hedgerow_table::InputError;
 use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};
@@ -45,10 +44,9 @@ pub use regions::Regions;
 pub use rules::Rules;
 
 use crate::bind::Bound;
-use crate::catalog;
+use crate::draft::Draft;
 use crate::error::{Ineligible, PublishError};
-use crate::generalized;
-use crate::publish::{Job, Published};
+use crate::publish::PublishOptions;
 use attack::{Attacked, Limits, attack};
 use choice::{Chosen, Unchosen, choose};
 use problem::Unsatisfiable;
@@ -104,17 +102,21 @@ pub fn single_attribute(problem: &Problem<'_>) -> Vec<Subtable> {
     (0..problem.columns.len()).map(|attribute| Subtable::plain(AttributeSet::of(attribute))).collect()
 }
 
-pub(crate) fn publish(job: Job<'_>) -> Result<Published, PublishError> {
-    publish_chosen(job, chosen)
+pub(crate) fn draft<'a>(
+    bound: &Bound<'a>,
+    options: &PublishOptions<'_>,
+    rng: &mut StdRng,
+) -> Result<Draft<'a>, PublishError> {
+    draft_chosen(bound, options, rng, chosen)
 }
 
-/// Publishes the tables that are chosen, whoever chooses them.
-fn publish_chosen(
-    job: Job<'_>,
+/// A release of the tables that are chosen, whoever chooses them. Nothing is written before the attack on them passed.
+fn draft_chosen<'a>(
+    bound: &Bound<'a>,
+    options: &PublishOptions<'_>,
+    rng: &mut StdRng,
     choose: impl FnOnce(&Bound<'_>, &Rules<'_>, &Problem<'_>, &mut StdRng) -> Result<Chosen, Unchosen>,
-) -> Result<Published, PublishError> {
-    let Job { bound, staged, options, read_time } = job;
-    let searching = Instant::now();
+) -> Result<Draft<'a>, PublishError> {
     refuse(bound.policy)?;
     let rules = Rules::new(bound.policy, bound.table)?;
     let reasons = rules.impossible();
@@ -129,32 +131,25 @@ fn publish_chosen(
     }
     options.progress.stage("decomposing", None);
     let problem = rules.problem();
-    let chosen = choose(&bound, &rules, &problem, &mut generalized::rng(options)?);
-    let chosen = chosen.map_err(|unchosen| why_not(&rules, unchosen))?;
+    let chosen = choose(bound, &rules, &problem, rng).map_err(|unchosen| why_not(&rules, unchosen))?;
     options.progress.stage("attacking the combined tables", None);
-    let mut warnings = bound.warnings.clone();
-    warnings.extend(rules.warnings.iter().cloned());
-    let attacked = intersection_attack(&bound, &rules, &chosen.tables, Limits::default(), &mut warnings)?;
+    let mut warnings = rules.warnings.clone();
+    let attacked = intersection_attack(bound, &rules, &chosen.tables, Limits::default(), &mut warnings)?;
     let losses = losses(&chosen);
-    let search_time = searching.elapsed();
-
-    let writing = Instant::now();
-    let rows = bound.table.rows as u64;
-    options.progress.stage("writing", Some(rows * chosen.tables.len() as u64));
-    let (verified, checked) = release::write(&bound, &rules, &chosen.tables, &losses, attacked, staged, options)?;
-    let release = catalog::place(verified, bound.policy, bound.table, &options.beside, options.progress)?;
-    Ok(Published {
-        release,
-        rows: Rows { source: rows, out: rows, suppressed: 0 },
-        checked,
-        losses,
-        searched: None,
-        cloned: None,
-        read_time,
-        search_time,
-        write_time: writing.elapsed(),
-        warnings,
-    })
+    let (tables, codebook) = tables::tables(bound, &rules, &problem, &chosen.tables, rng)?;
+    let count = bound.table.rows as u64;
+    let mut draft = Draft::new(tables, codebook, Rows { source: count, out: count, suppressed: 0 }, losses);
+    draft.stated.losses = Some(tables::roughly(&draft.losses));
+    draft.stated.intersection_attack = Some(attacked);
+    draft.stated.dependencies = (rules.dependencies.iter())
+        .map(|dependency| KnownDependency {
+            from: rules.names(dependency.from).into_iter().map(str::to_owned).collect(),
+            to: rules.columns[dependency.to].name.clone(),
+        })
+        .collect();
+    draft.rules = Some(tables::named_rules(bound, &rules));
+    draft.warnings = warnings;
+    Ok(draft)
 }
 
 /// The outcome of the intersection attack on the tables, for the manifest. Where something was not tried, publishers are warned.

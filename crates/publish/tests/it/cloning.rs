@@ -33,7 +33,7 @@ fn options(destination: PathBuf) -> PublishOptions<'static> {
 }
 
 /// In memory where the system offers it: hundreds of releases are written and flushed here.
-fn scratch() -> tempfile::TempDir {
+pub(crate) fn scratch() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     made.or_else(|_| tempfile::tempdir()).unwrap()

@@ -1,0 +1,111 @@
+//! The tables of a cloned release. Numbers of classes and sub-classes are random, and so is their order.
+
+use std::io::{self, Write};
+
+use hedgerow_policy::Role;
+use hedgerow_release::bucketized::COUNT;
+use hedgerow_release::cloned::{CLASS, STATISTICS, kind_of};
+use hedgerow_release::codebook::Codebook;
+use hedgerow_release::manifest::Field;
+use hedgerow_release::quoting::write_record;
+use hedgerow_table::{Column, Kind, TableError};
+use rand::rngs::StdRng;
+
+use super::assignment::Cut;
+use super::division::{Division, Share};
+use super::{Sizes, statistics};
+use crate::bind::Bound;
+use crate::draft::{Content, DraftTable};
+use crate::rows::shuffle;
+
+/// The statistics, the sensitive values and the codebook.
+pub(super) fn tables<'a>(
+    bound: &'a Bound<'_>,
+    sensitive: &'a Column,
+    division: &Division,
+    cut: Vec<Cut>,
+    sizes: &Sizes,
+    rng: &mut StdRng,
+) -> Result<(Vec<DraftTable<'a>>, Codebook), TableError> {
+    let random = |count: usize, rng: &mut StdRng| {
+        let mut numbers: Vec<u32> = (1..=count as u32).collect();
+        shuffle(&mut numbers, rng);
+        numbers
+    };
+    let class_numbers = random(cut.len(), rng);
+    let part_numbers = random(cut.iter().map(|(_, parts)| parts.len()).sum(), rng);
+    let codebook = codebook(bound, &cut)?;
+    let values = values(sensitive, division, &cut, &class_numbers);
+    let lambda = sizes.lambda as usize;
+    let statistics = DraftTable {
+        folder: None,
+        name: "statistics",
+        fields: STATISTICS.map(|name| Field::new(name, kind_of(name), None)).to_vec(),
+        content: Content::Records(Box::new(move |out, _| {
+            statistics::write(out, bound, &parts(&cut, &class_numbers, part_numbers), lambda)
+        })),
+    };
+    Ok((vec![statistics, values], codebook))
+}
+
+/// The sub-classes in the order of their random numbers.
+fn parts<'c>(cut: &'c [Cut], class_numbers: &[u32], part_numbers: Vec<u32>) -> Vec<statistics::Part<'c>> {
+    let mut parts = Vec::with_capacity(part_numbers.len());
+    let mut numbers = part_numbers.into_iter();
+    for ((_, of_class), &class) in cut.iter().zip(class_numbers) {
+        for ((rows, counterfeits), number) in of_class.iter().zip(numbers.by_ref()) {
+            parts.push(statistics::Part { class, number, rows, counterfeits: *counterfeits });
+        }
+    }
+    parts.sort_unstable_by_key(|part| part.number);
+    parts
+}
+
+/// How many tuples of every value each class has, in the order of their random numbers.
+fn values<'a>(sensitive: &'a Column, division: &Division, cut: &[Cut], class_numbers: &[u32]) -> DraftTable<'a> {
+    let mut units: Vec<(u32, u64)> =
+        class_numbers.iter().zip(cut).map(|(&number, (class, _))| (number, class.units)).collect();
+    units.sort_unstable();
+    let value = |share: &Share| (sensitive.domain.text(share.code), share.per_class);
+    let values: Vec<(String, u64)> = division.shares.iter().map(value).collect();
+    let write = move |mut out: &mut dyn Write| -> io::Result<()> {
+        write_record(&mut out, &[CLASS, &sensitive.name, COUNT])?;
+        for (class, units) in &units {
+            let class = class.to_string();
+            for (value, per_class) in &values {
+                write_record(&mut out, &[&class, value, &(per_class * units).to_string()])?;
+            }
+        }
+        Ok(())
+    };
+    let fields = vec![
+        Field::new(CLASS, Kind::Integer, None),
+        Field::new(&sensitive.name, sensitive.domain.kind(), Some(Role::Sensitive.name())),
+        Field::new(COUNT, Kind::Integer, None),
+    ];
+    DraftTable {
+        folder: None,
+        name: "sensitive",
+        fields,
+        content: Content::Records(Box::new(move |out, _| write(out))),
+    }
+}
+
+/// What the categories of released tuples mean; a value that only suppressed tuples have would disclose them.
+fn codebook(bound: &Bound<'_>, cut: &[Cut]) -> Result<Codebook, TableError> {
+    let mut codebook = Codebook::new();
+    for quasi in bound.quasi.iter().filter(|quasi| quasi.column.domain.kind() == Kind::Category) {
+        let domain = &quasi.column.domain;
+        let mut released = vec![false; domain.cardinality()];
+        for &row in cut.iter().flat_map(|(class, _)| &class.rows) {
+            released[quasi.column.codes.get(row as usize) as usize] = true;
+        }
+        let values = &quasi.hierarchy.levels()[0];
+        for (code, _) in
+            (0..).zip(&released).filter(|&(code, &is_released)| is_released && Some(code) != domain.missing_code())
+        {
+            codebook.add(&quasi.attribute.name, &values.labels[values.map[code as usize] as usize])?;
+        }
+    }
+    Ok(codebook)
+}

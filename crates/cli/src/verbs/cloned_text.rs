@@ -103,10 +103,11 @@ fn rare(rare: &[RareValue], report: &CloneReport) -> String {
     if rare.len() > SHOWN_MAX {
         text.push_str(&format!("         and {} more\n", rare.len() - SHOWN_MAX));
     }
-    if !suppressed {
-        text.push_str(
-            "         hint: `rare = \"suppress\"` suppresses their rows; these values then do not occur in the release\n",
-        );
+    if let Some(classes) = report.classes_without_rare {
+        text.push_str(&format!(
+            "         hint: `rare = \"suppress\"` suppresses their rows and allows {classes} classes; these values then do not occur in the \
+             release\n"
+        ));
     }
     text
 }

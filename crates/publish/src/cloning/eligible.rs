@@ -98,11 +98,21 @@ pub(super) fn division(
         let epsilon = one_class.epsilon();
         reasons.push(format!("`max-epsilon` is {}, and suppressing rare values takes {epsilon:.6}", limit.as_f64()));
     }
-    let hint = match suppressed {
-        [] => "require what the table keeps as one class; more classes never keep more",
-        _ => "keep the rare values (`rare = \"keep\"`): without them no class has every value of the source",
+    // A hint is given only where following it leads to a release.
+    let kept_instead = match suppressed {
+        [] => None,
+        _ => division(bound, sensitive, &[kept, suppressed].concat(), &[]).ok(),
     };
-    Err(Ineligible::clones(reasons, hint).into())
+    let hint = match kept_instead {
+        Some(Division { classes: 1, .. }) => {
+            "keep the rare values (`rare = \"keep\"`), which allows one class".to_owned()
+        }
+        Some(Division { classes, .. }) => {
+            format!("keep the rare values (`rare = \"keep\"`), which allows {classes} classes")
+        }
+        None => "require no more than the table keeps as one class; more classes never keep more".to_owned(),
+    };
+    Err(Ineligible::clones(reasons, &hint).into())
 }
 
 /// One guarantee, with what it compares classes with.

@@ -123,21 +123,35 @@ fn warnings_of_plain(bound: &Bound<'_>) -> Vec<InputError> {
 }
 
 /// The division into the most classes that keep every rule about their composition, and the rare values with what each costs.
-fn divide(bound: &Bound<'_>, sensitive: &Column) -> Result<(Division, Vec<RareValue>), PublishError> {
+fn divide(bound: &Bound<'_>, sensitive: &Column) -> Result<(Division, RareReport), PublishError> {
     let counts: Vec<(u32, u64)> = (0..).zip(sensitive.counts()).filter(|&(_, rows)| rows > 0).collect();
     let cloning = &bound.policy.publish.cloning;
     let rare = rare_values(&counts, cloning.rare_rows.floor_of(bound.table.rows as u64));
+    let is_rare = |&(code, _): &(u32, u64)| rare.iter().any(|rare| rare.code == code);
+    let (rare_counts, frequent): (Vec<_>, Vec<_>) = counts.iter().partition(|count| is_rare(count));
     let suppresses = cloning.rare == RareValues::Suppress;
-    let is_suppressed = |&(code, _): &(u32, u64)| suppresses && rare.iter().any(|rare| rare.code == code);
-    let (gone, kept): (Vec<_>, Vec<_>) = counts.into_iter().partition(is_suppressed);
-    let described = rare.iter().map(|rare| RareValue {
+    let division = match suppresses {
+        true => eligible::division(bound, sensitive, &frequent, &rare_counts)?,
+        false => eligible::division(bound, sensitive, &counts, &[])?,
+    };
+    let classes_without = match suppresses || rare.is_empty() {
+        true => None,
+        false => eligible::division(bound, sensitive, &frequent, &rare_counts).ok().map(|division| division.classes),
+    };
+    let described = |rare: &division::Rare| RareValue {
         value: sensitive.domain.text(rare.code),
         rows: rare.rows,
         classes_without: rare.classes_without,
         suppressed: suppresses,
-    });
-    let division = eligible::division(bound, sensitive, &kept, &gone)?;
-    Ok((division, described.collect()))
+    };
+    Ok((division, RareReport { values: rare.iter().map(described).collect(), classes_without }))
+}
+
+/// The rare values, and how many classes there would be if those that were kept were suppressed.
+struct RareReport {
+    values: Vec<RareValue>,
+    /// `None` where that would leave no release, or was done.
+    classes_without: Option<u64>,
 }
 
 /// How many classes of the division every class of the release unites: as few as give it a sub-class.

@@ -7,11 +7,11 @@ use hedgerow_table::Column;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Sizes;
 use super::assignment::Cut;
 use super::distortion::Distortion;
 use super::division::Division;
 use super::promise::{ClonePromise, rounded_up};
+use super::{RareReport, Sizes};
 
 /// For the custodian alone: it says how many tuples of every value the source has.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,6 +29,9 @@ pub struct CloneReport {
     pub counterfeits: u64,
     pub values: Vec<ClonedValue>,
     pub rare: Vec<RareValue>,
+    /// Classes there would be if the rare values were suppressed; absent where they are, or where that would leave no release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes_without_rare: Option<u64>,
     pub promise: ClonePromise,
     pub distortion: Distortion,
     pub k: u64,
@@ -95,7 +98,7 @@ impl CloneReport {
         sensitive: &Column,
         division: &Division,
         cut: &[Cut],
-        rare: Vec<RareValue>,
+        rare: RareReport,
         (distortion, assign_time): (Distortion, Duration),
         sizes: &Sizes,
     ) -> CloneReport {
@@ -124,7 +127,8 @@ impl CloneReport {
             suppressed: division.suppressed(),
             counterfeits: division.counterfeits(),
             values: values.collect(),
-            rare,
+            rare: rare.values,
+            classes_without_rare: rare.classes_without,
             promise: ClonePromise::of(&division.distributions(), &sensitive.name),
             distortion,
             assign_time,

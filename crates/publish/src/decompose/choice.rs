@@ -1,9 +1,11 @@
 //! Which tables: the algorithm that the policy names, or the best of all.
 
-use hedgerow_policy::Algorithm;
-use hedgerow_privacy::rules::Standing;
+use hedgerow_policy::{Algorithm, Anonymizer};
+use hedgerow_privacy::rules::{AttributeSet, Standing};
+use hedgerow_table::Column;
 use rand::rngs::StdRng;
 
+use super::attack::{Attacked, Limits, attack};
 use super::divergence::Divergence;
 use super::gd::gd;
 use super::multi_sensitive::multi_sensitive;
@@ -29,6 +31,8 @@ pub enum Unchosen {
     Unsatisfiable(Unsatisfiable),
     /// One table with several sensitive attributes was requested, and no bucket of it can be made.
     NoBuckets,
+    /// Every choice breaks under the intersection attack, in words.
+    Breached(String),
     /// What was chosen could not be anonymized.
     Failed(Box<PublishError>),
 }
@@ -39,49 +43,100 @@ impl From<Unsatisfiable> for Unchosen {
     }
 }
 
-/// Tables that keep every rule of the problem; of several choices the one with the least divergence. `finish` has the last word on
-/// how each choice is anonymized.
-pub fn choose(
+/// The algorithms that a policy names: one, or all where the best is requested. One table with several sensitive attributes
+/// cannot be generalized, only bucketized.
+pub fn algorithms(named: Algorithm, anonymizer: Anonymizer) -> Vec<Algorithm> {
+    if named != Algorithm::Best {
+        return vec![named];
+    }
+    let all = [Algorithm::Gd, Algorithm::Uad, Algorithm::MultiSensitive, Algorithm::SingleAttribute];
+    let fits = |one: &Algorithm| *one != Algorithm::MultiSensitive || anonymizer == Anonymizer::Anatomy;
+    all.into_iter().filter(fits).collect()
+}
+
+/// The choices of some algorithms that keep every rule of the problem, the one with the least divergence first. `finish` decides
+/// how each choice is anonymized; one that cannot be anonymized is dropped if another can.
+pub fn choices(
     problem: &Problem<'_>,
-    algorithm: Algorithm,
+    algorithms: &[Algorithm],
     rng: &mut StdRng,
     mut finish: impl FnMut(Vec<Subtable>) -> Result<Vec<Subtable>, PublishError>,
-) -> Result<Chosen, Unchosen> {
+) -> Result<Vec<Chosen>, Unchosen> {
     let mut divergence = Divergence::new(problem);
     let mut made: Vec<(Algorithm, Vec<Subtable>)> = Vec::new();
-    let wanted = |one: Algorithm| algorithm == one || algorithm == Algorithm::Best;
-    if wanted(Algorithm::Gd) {
-        made.push((Algorithm::Gd, gd(problem, &mut divergence, rng)?));
+    for &algorithm in algorithms {
+        let tables = match algorithm {
+            Algorithm::Uad => uad(problem, rng)?,
+            Algorithm::MultiSensitive => match multi_sensitive(problem, rng) {
+                Some(tables) => tables,
+                None if algorithms.len() == 1 => return Err(Unchosen::NoBuckets),
+                None => continue,
+            },
+            Algorithm::SingleAttribute => single_attribute(problem),
+            Algorithm::Gd | Algorithm::Best => gd(problem, &mut divergence, rng)?,
+        };
+        made.push((algorithm, tables));
     }
-    if wanted(Algorithm::Uad) {
-        made.push((Algorithm::Uad, uad(problem, rng)?));
-    }
-    if wanted(Algorithm::MultiSensitive) {
-        match multi_sensitive(problem, rng) {
-            Some(tables) => made.push((Algorithm::MultiSensitive, tables)),
-            None if algorithm == Algorithm::MultiSensitive => return Err(Unchosen::NoBuckets),
-            None => {}
-        }
-    }
-    if wanted(Algorithm::SingleAttribute) {
-        made.push((Algorithm::SingleAttribute, single_attribute(problem)));
-    }
-    let mut best: Option<Chosen> = None;
+    let (mut choices, mut failed) = (Vec::new(), None);
     for (algorithm, tables) in made {
-        let tables = finish(tables).map_err(|error| Unchosen::Failed(Box::new(error)))?;
+        let tables = match finish(tables) {
+            Ok(tables) => tables,
+            Err(error) => {
+                failed = Some(error);
+                continue;
+            }
+        };
+        let rank = divergence.of(&tables).unwrap_or(f64::INFINITY);
+        let tables = with_protected_as_they_are(problem, tables);
         let standings = problem.standings(&tables);
-        if !standings.iter().all(Standing::is_kept) {
-            continue;
-        }
-        let kl = divergence.of(&tables);
-        let rank = |kl: Option<f64>| kl.unwrap_or(f64::INFINITY);
-        if best.as_ref().is_none_or(|best| rank(kl) < rank(best.kl)) {
-            best = Some(Chosen { algorithm, tables, kl, standings });
+        if standings.iter().all(Standing::is_kept) {
+            let kl = divergence.of(&tables);
+            choices.push((rank, Chosen { algorithm, tables, kl, standings }));
         }
     }
-    best.ok_or_else(|| {
-        let alone = problem.standings(&single_attribute(problem));
-        let rule = alone.iter().position(|standing| !standing.is_kept()).unwrap_or(0);
-        Unchosen::Unsatisfiable(Unsatisfiable(rule))
-    })
+    match (choices.is_empty(), failed) {
+        (true, Some(error)) => return Err(Unchosen::Failed(Box::new(error))),
+        (true, None) => {
+            let alone = problem.standings(&single_attribute(problem));
+            let rule = alone.iter().position(|standing| !standing.is_kept()).unwrap_or(0);
+            return Err(Unchosen::Unsatisfiable(Unsatisfiable(rule)));
+        }
+        _ => {}
+    }
+    // Stable: of equals the first stays first.
+    choices.sort_by(|one, other| one.0.total_cmp(&other.0));
+    Ok(choices.into_iter().map(|(_, chosen)| chosen).collect())
+}
+
+/// A protected attribute that every table generalizes is released as it is in a table of its own: readers cannot tell from labels
+/// whether its values are harmless alone. Nothing becomes reachable by that.
+fn with_protected_as_they_are(problem: &Problem<'_>, mut tables: Vec<Subtable>) -> Vec<Subtable> {
+    let protected = problem.rules.iter().fold(AttributeSet::EMPTY, |all, rule| all | rule.protect);
+    for attribute in protected.iter() {
+        let is_exact = |table: &Subtable| table.regions.is_none() || table.sensitive.contains(attribute);
+        let mut holding = tables.iter().filter(|table| table.attributes.contains(attribute));
+        if !holding.any(is_exact) {
+            tables.push(Subtable::plain(AttributeSet::of(attribute)));
+        }
+    }
+    tables
+}
+
+/// The first of several choices that passes the intersection attack, and the attack's outcome.
+pub fn first_that_passes(
+    problem: &Problem<'_>,
+    columns: &[&Column],
+    choices: Vec<Chosen>,
+) -> Result<(Chosen, Attacked), Unchosen> {
+    let mut breach = String::new();
+    for chosen in choices {
+        match attack(problem, columns, &chosen.tables, Limits::default()) {
+            Attacked::Breached(words) if breach.is_empty() => {
+                breach = format!("the tables by {} do not pass the attack on them: {words}", chosen.algorithm.name());
+            }
+            Attacked::Breached(_) => {}
+            outcome => return Ok((chosen, outcome)),
+        }
+    }
+    Err(Unchosen::Breached(breach))
 }

@@ -47,8 +47,8 @@ use crate::bind::Bound;
 use crate::draft::Draft;
 use crate::error::{Ineligible, PublishError};
 use crate::publish::PublishOptions;
-use attack::{Attacked, Limits, attack};
-use choice::{Chosen, Unchosen, choose};
+use attack::Attacked;
+use choice::{Chosen, Unchosen, first_that_passes};
 use problem::Unsatisfiable;
 
 /// One table of a decomposition.
@@ -107,7 +107,7 @@ pub(crate) fn draft<'a>(
     options: &PublishOptions<'_>,
     rng: &mut StdRng,
 ) -> Result<Draft<'a>, PublishError> {
-    draft_chosen(bound, options, rng, chosen)
+    draft_chosen(bound, options, rng, choices)
 }
 
 /// A release of the tables that are chosen, whoever chooses them. Nothing is written before the attack on them passed.
@@ -115,7 +115,7 @@ fn draft_chosen<'a>(
     bound: &Bound<'a>,
     options: &PublishOptions<'_>,
     rng: &mut StdRng,
-    choose: impl FnOnce(&Bound<'_>, &Rules<'_>, &Problem<'_>, &mut StdRng) -> Result<Chosen, Unchosen>,
+    choose: impl FnOnce(&Bound<'_>, &Rules<'_>, &Problem<'_>, &mut StdRng) -> Result<Vec<Chosen>, Unchosen>,
 ) -> Result<Draft<'a>, PublishError> {
     refuse(bound.policy)?;
     let rules = Rules::new(bound.policy, bound.table)?;
@@ -131,10 +131,12 @@ fn draft_chosen<'a>(
     }
     options.progress.stage("decomposing", None);
     let problem = rules.problem();
-    let chosen = choose(bound, &rules, &problem, rng).map_err(|unchosen| why_not(&rules, unchosen))?;
+    let choices = choose(bound, &rules, &problem, rng).map_err(|unchosen| why_not(&rules, unchosen))?;
     options.progress.stage("attacking the combined tables", None);
+    let found = first_that_passes(&problem, &rules.columns, choices);
+    let (chosen, attacked) = found.map_err(|unchosen| why_not(&rules, unchosen))?;
     let mut warnings = rules.warnings.clone();
-    let attacked = intersection_attack(bound, &rules, &chosen.tables, Limits::default(), &mut warnings)?;
+    let attacked = outcome(bound, attacked, &mut warnings);
     let losses = losses(&chosen);
     let (tables, codebook) = tables::tables(bound, &rules, &problem, &chosen.tables, rng)?;
     let count = bound.table.rows as u64;
@@ -152,28 +154,13 @@ fn draft_chosen<'a>(
     Ok(draft)
 }
 
-/// The outcome of the intersection attack on the tables, for the manifest. Where something was not tried, publishers are warned.
-fn intersection_attack(
-    bound: &Bound<'_>,
-    rules: &Rules<'_>,
-    tables: &[Subtable],
-    limits: Limits,
-    warnings: &mut Vec<InputError>,
-) -> Result<String, PublishError> {
-    match attack(&rules.problem(), &rules.columns, tables, limits) {
-        Attacked::Passed => Ok("passed".to_owned()),
-        Attacked::Partial(words) => {
-            let problem =
-                format!("the intersection attack on the combined tables found nothing, but was partial: {words}");
-            let hint = "guardian normal form rules out what it looks for, and was judged";
-            warnings.push(InputError::new(bound.policy.publish.place.clone(), problem, hint));
-            Ok(format!("partial: {words}"))
-        }
-        Attacked::Breached(words) => {
-            let hint = "require less in that rule, or try another `algorithm`; nothing was written";
-            Err(PublishError::Breach(format!("{words}\nhint: {hint}")))
-        }
-    }
+/// The outcome of the intersection attack for the manifest. Where something was not tried, publishers are warned.
+fn outcome(bound: &Bound<'_>, attacked: Attacked, warnings: &mut Vec<InputError>) -> String {
+    let Attacked::Partial(words) = attacked else { return "passed".to_owned() };
+    let problem = format!("the intersection attack on the combined tables found nothing, but was partial: {words}");
+    let hint = "guardian normal form rules out what it looks for, and was judged";
+    warnings.push(InputError::new(bound.policy.publish.place.clone(), problem, hint));
+    format!("partial: {words}")
 }
 
 /// Refuses what no tables could keep, before any are chosen.
@@ -195,15 +182,26 @@ fn refuse(policy: &Policy) -> Result<(), InputError> {
     Ok(())
 }
 
-/// The tables that a policy requires: chosen by its algorithm, anonymized as it says.
+/// The tables that a policy requires: chosen by its algorithm, anonymized as it says, and passed by the intersection attack.
 pub fn chosen(
     bound: &Bound<'_>,
     rules: &Rules<'_>,
     problem: &Problem<'_>,
     rng: &mut StdRng,
 ) -> Result<Chosen, Unchosen> {
+    let choices = choices(bound, rules, problem, rng)?;
+    first_that_passes(problem, &rules.columns, choices).map(|(chosen, _)| chosen)
+}
+
+fn choices(
+    bound: &Bound<'_>,
+    rules: &Rules<'_>,
+    problem: &Problem<'_>,
+    rng: &mut StdRng,
+) -> Result<Vec<Chosen>, Unchosen> {
     let publish = &bound.policy.publish;
-    choose(problem, publish.algorithm, rng, |tables| match publish.anonymizer {
+    let algorithms = choice::algorithms(publish.algorithm, publish.anonymizer);
+    choice::choices(problem, &algorithms, rng, |tables| match publish.anonymizer {
         Anonymizer::Anatomy => Ok(tables),
         Anonymizer::Mondrian => regions::generalized(bound, rules, problem, tables),
     })
@@ -228,6 +226,9 @@ fn why_not(rules: &Rules<'_>, unchosen: Unchosen) -> PublishError {
             let rule = rules.describe(rules.reduced.kept[rule]);
             let hint = "remove the rule, or a dependency that attackers do not know";
             (vec![format!("{rule}: dependencies alone lead from one side to the other")], hint)
+        }
+        Unchosen::Breached(reason) => {
+            (vec![reason], "require less in that rule, or use `algorithm = \"best\"`, which tries every algorithm")
         }
         Unchosen::NoBuckets => {
             let reason = "no rows can share a bucket in which every protected attribute is uncertain to somebody who knows the others, or \

@@ -265,7 +265,9 @@ fn clones_of_random_tables_are_what_the_definitions_say() {
             Err(error) => panic!("seed {seed}: {error}"),
         };
         complete += 1;
-        hold_to_definitions(&case, &published, &Listed::read(&destination), seed);
+        let listed = Listed::read(&destination);
+        hold_to_definitions(&case, &published, &listed, seed);
+        hold_manifest_to_tables(&destination, &published, &listed, seed);
         let checked = check_release(&Release::open(&destination, &NoProgress).unwrap(), &[]).unwrap();
         assert!(checked.holds(), "seed {seed}: {checked:?}");
         let opened = Release::open(&destination, &NoProgress).unwrap();
@@ -275,6 +277,36 @@ fn clones_of_random_tables_are_what_the_definitions_say() {
     if seeds(120).count() > 1 {
         assert!(complete > 80 && unpublished > 3, "{complete} and {unpublished}");
     }
+}
+
+/// Every number that the manifest states of the clones follows from the tables and the counts of rows, so that nothing of the
+/// source can be solved for; and none is smaller than what is true of the source.
+fn hold_manifest_to_tables(release: &Path, published: &Published, listed: &Listed, seed: u64) {
+    let text = std::fs::read_to_string(release.join("datapackage.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let cloning = &manifest["hedgerow"]["cloning"];
+    let number = |name: &str| cloning[name].as_f64().unwrap();
+    let all: u64 = listed.classes.values().flat_map(BTreeMap::values).sum();
+    let mut totals: BTreeMap<&String, u64> = BTreeMap::new();
+    for (value, count) in listed.classes.values().flatten() {
+        *totals.entry(value).or_default() += count;
+    }
+    let most_frequent = *totals.values().max().unwrap() as f64 / all as f64;
+    let epsilon = published.rows.suppressed.max(listed.counterfeits()) as f64 / published.rows.source as f64;
+    let beta = 1.0 / (1.0 - epsilon);
+    let follows = [("epsilon", epsilon), ("beta", beta), ("theta", ((beta - 1.0) * most_frequent).min(1.0))];
+    for (name, expected) in follows {
+        assert!((number(name) - expected).abs() < 3e-6, "seed {seed}: {name} {} is not {expected}", number(name));
+    }
+    let report = published.cloned.as_ref().unwrap();
+    let truths = [("epsilon", report.epsilon), ("beta", report.promise.beta), ("theta", report.promise.theta)];
+    for (name, truth) in truths {
+        assert!(number(name) >= truth - 1e-9, "seed {seed}: {name} {} is below {truth}", number(name));
+    }
+    let keys: Vec<&str> = cloning.as_object().unwrap().keys().map(String::as_str).collect();
+    let known =
+        ["beta", "theta", "theta-at", "broken-by", "epsilon", "k", "lambda", "counterfeits", "sub-classes", "meaning"];
+    assert_eq!(keys, known, "a new number needs a line above");
 }
 
 fn hold_to_definitions(case: &Case, published: &Published, listed: &Listed, seed: u64) {
@@ -432,8 +464,12 @@ fn rare_values_are_reported_and_suppressed_on_request() {
     // A rule about every value of the source cannot be kept without some of them.
     let rule = "[[rule]]\nprotect = \"disease\"\nrequire = { model = \"epsilon-clone\", epsilon = 0.5 }\n";
     let error = report("rare = \"suppress\"\n", rule).unwrap_err();
-    assert!(error.to_string().contains("keep the rare values"), "{error}");
-    assert!(report("", rule).is_ok());
+    // Each hint leads to a release: under this rule rare values can only be kept, and nothing suggests to suppress them.
+    assert!(error.to_string().contains("keep the rare values (`rare = \"keep\"`), which allows one class"), "{error}");
+    assert_eq!(kept.classes_without_rare, Some(300));
+    assert_eq!(without_rare.classes_without_rare, None);
+    let kept_by_rule = report("", rule).unwrap();
+    assert_eq!((kept_by_rule.rare.len(), kept_by_rule.classes_without_rare), (2, None));
 }
 
 /// The only person of a place and of a disease: suppressed, and no file of the release says that either was there.

@@ -5,6 +5,7 @@
 mod adversary;
 mod attacked;
 mod fitting;
+mod outcomes;
 
 use std::collections::BTreeMap;
 

@@ -84,14 +84,8 @@ impl Decomposed {
     pub(crate) fn attributes_that_differ(&self, codebook: &Codebook) -> Vec<String> {
         let mut contradictions = Vec::new();
         for name in self.attributes() {
-            let one_value = |label: &str| match codebook.cover(name, label) {
-                None | Some(Cover::Missing | Cover::Point(_)) => true,
-                Some(Cover::Leaves(leaves)) => leaves.len() == 1 && !label.contains('*'),
-                Some(Cover::Everything | Cover::Interval { .. }) => false,
-            };
-            let exact = |domain: &Domain| texts(domain).iter().all(|label| one_value(label));
-            let counted = self.tables.iter().filter_map(|table| Some((table, table.counts(name)?)));
-            let counted = counted.filter(|(_, (domain, _))| exact(domain));
+            let exact = self.tables.iter().filter(|table| table.is_exact(name, codebook));
+            let counted = exact.filter_map(|table| Some((table, table.counts(name)?)));
             let mut counted = counted.map(|(table, (domain, counts))| {
                 let present = texts(domain).into_iter().zip(counts).filter(|(_, count)| *count > 0);
                 (table, present.collect::<BTreeMap<String, u64>>())
@@ -155,7 +149,17 @@ impl SubTable {
         }
     }
 
-    fn domain(&self, attribute: &str) -> Option<&Domain> {
+    /// Whether the table holds an attribute with its values as they are, not generalized.
+    pub fn is_exact(&self, attribute: &str, codebook: &Codebook) -> bool {
+        let one_value = |label: &String| match codebook.cover(attribute, label) {
+            None | Some(Cover::Missing | Cover::Point(_)) => true,
+            Some(Cover::Leaves(leaves)) => leaves.len() == 1 && !label.contains('*'),
+            Some(Cover::Everything | Cover::Interval { .. }) => false,
+        };
+        self.domain(attribute).is_some_and(|domain| texts(domain).iter().all(one_value))
+    }
+
+    pub fn domain(&self, attribute: &str) -> Option<&Domain> {
         match &self.form {
             Form::Buckets(tables) if tables.sensitive == attribute => Some(&tables.domain),
             Form::Combined(tables) if tables.sensitive.iter().any(|name| name == attribute) => {

@@ -76,6 +76,10 @@ impl<'a> Numbered<'a> {
     /// what classes of rows achieve that agree in all else.
     fn in_buckets(&self, part: &SubTable, protect: usize, guarantees: &[Box<dyn Guarantee>]) -> Option<Vec<Achieved>> {
         let name = self.names[protect];
+        // Labels are no values: a table that generalizes the attribute guards nothing of it.
+        if !part.is_exact(name, self.release.codebook()) {
+            return None;
+        }
         let table = Distribution::new(part.counts(name)?.1, None);
         let classes: Vec<Vec<(u32, u32)>> = match &part.form {
             Form::Rows(tables) => classes_of(&tables.table, name),
@@ -87,9 +91,15 @@ impl<'a> Numbered<'a> {
         Some(guarantees.iter().map(|one| achieved_over(one.as_ref(), None, &table, classes())).collect())
     }
 
+    /// A table that holds an attribute as it is; where every table generalizes it, the first of these.
+    fn most_exact(&self, name: &str) -> Option<&'a SubTable> {
+        let holding = || self.tables.iter().filter(|part| part.domain(name).is_some());
+        holding().find(|part| part.is_exact(name, self.release.codebook())).or_else(|| holding().next())
+    }
+
     /// What the attribute achieves when nothing else is known.
     fn alone(&self, protect: usize, guarantees: &[Box<dyn Guarantee>]) -> Vec<Achieved> {
-        let counts = self.tables.iter().find_map(|part| part.counts(self.names[protect]));
+        let counts = self.most_exact(self.names[protect]).and_then(|part| part.counts(self.names[protect]));
         let counts = counts.map(|(_, counts)| counts).unwrap_or_default();
         let occurring = (0..).zip(&counts).filter(|(_, count)| **count > 0);
         let values: Vec<(u32, u32)> = occurring.map(|(code, &count)| (code, count as u32)).collect();
@@ -105,7 +115,7 @@ impl<'a> Numbered<'a> {
             return Err(TableError::input(self.place, problem, "a decomposed release cannot promise that"));
         };
         let protect = self.number(name)?;
-        let domain = self.release.domain(name);
+        let domain = self.most_exact(name).and_then(|part| part.domain(name));
         let mut guarantees: Vec<Box<dyn Guarantee>> = Vec::new();
         for model in &rule.require {
             let guarantee = models::guarantee(model, &rule.context(domain))

@@ -156,6 +156,10 @@ pub fn rules(policy: &Policy, source: Source<'_>, monitor: &Monitor<'_>) -> Resu
             None
         }
         Some(Ok(chosen)) => Some(chosen),
+        Some(Err(Unchosen::Breached(reason))) => {
+            impossible.push(reason);
+            None
+        }
         Some(Err(Unchosen::NoBuckets)) | None => None,
     };
     let warnings = bound.warnings.iter().chain(&rules.warnings).cloned().map(Problem::warning).collect();

@@ -142,7 +142,7 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     let written = draft::write(tables, &codebook, staged.path(), options.format, &mut rng, &phase)?;
     phase.finish();
     options.progress.check()?;
-    let mut manifest = 
+    let mut manifest =
         draft::manifest(&bound, written.resources.clone(), rows, stated.losses.as_ref().unwrap_or(&losses));
     manifest.hedgerow.cloning = stated.cloning;
     manifest.hedgerow.dependencies = stated.dependencies;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Source, TableFormat, publish};
 use hedgerow_release::Release;
 use hedgerow_table::NoProgress;
 use hedgerow_verify::release_check::check_release;
@@ -43,7 +43,7 @@ fn has_release(tiny: &Tiny, algorithm: &str, anonymizer: &str, folder: &Path, se
         beside: Default::default(),
         progress: &NoProgress,
     };
-    match publish(&policy, &options) {
+    match publish(&policy, Source::Policy, &options) {
         Ok(published) => {
             let release = Release::open(&published.release, &NoProgress).unwrap();
             let checked = check_release(&release, &[]).unwrap();

@@ -66,8 +66,8 @@ const BANNED: &[(&str, Scope, &str)] = &[
     ("summaris*", Everywhere, "summariz…; the policy key is `summarise`"),
 ];
 
-/// Words that a stem above would catch and that are right.
-const RIGHT: &[&str] = &["summarise", "optimism", "optimistic", "optimistically"];
+/// Words that a stem above would catch and that are right: ordinary ones, and spellings that a policy accepts.
+const RIGHT: &[&str] = &["summarise", "anonymiser", "generalisation", "optimism", "optimistic", "optimistically"];
 
 /// What joins the words of one phrase.
 const JOINS: &[char] = &['_', '-', '\u{2011}'];
@@ -75,8 +75,8 @@ const JOINS: &[char] = &['_', '-', '\u{2011}'];
 /// What the command prints.
 const TRANSCRIPTS: &str = "crates/cli/tests/transcripts/";
 
-/// Files that must name the words: this one.
-const EXEMPT: &[&str] = &["xtask/src/tidy/words.rs"];
+/// Files that must name the words: this one, and the words that occur in the headers of people's data.
+const EXEMPT: &[&str] = &["xtask/src/tidy/words.rs", "crates/policy/src/propose/vocabulary.rs"];
 
 /// Whether a word that came back fails the run. Until all names are changed it is noted.
 const REFUSED: bool = false;

@@ -10,7 +10,7 @@ const BUCKET: usize = 5;
 
 fn main() {
     let rows: usize = std::env::args().skip(1).find_map(|rows| rows.parse().ok()).unwrap_or(1_000_000);
-    // Made-up people: ages, places and jobs that are spread but not drawn.
+    // Synthetic people: ages, places and jobs that are spread but not drawn.
     let person = |row: usize| [(row * 7919 % 90, "age"), (row * 104_729 % 997, "place"), (row * 1_299_709 % 83, "job")];
     let value = |row: usize| row * 31 % VALUES;
     let table = |name: &str, quasi: [usize; 2], stride: usize| {

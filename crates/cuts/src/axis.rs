@@ -116,7 +116,7 @@ impl Axis {
     }
 
     /// How far people from `first` to `last` lie apart, as a share of the whole: never more for some of them than for all.
-    /// Where a missing value is among numbers nothing can be told of them, so that counts as the whole.
+    /// Where a missing value is among numbers nothing is known of them, so that counts as the whole.
     pub fn extent(&self, found: Span) -> f64 {
         let Span { first, last } = found;
         if first == last {

@@ -9,7 +9,7 @@ use crate::person::{HEADER, LINE_BYTES_MAX, Model};
 /// size gives other people.
 const BLOCK_ROWS: u64 = 16_384;
 
-/// Writes `rows` made-up people as CSV with a header. The same seed gives the same bytes whatever the number of
+/// Writes `rows` synthetic people as CSV with a header. The same seed gives the same bytes whatever the number of
 /// threads, and a smaller census is the beginning of a larger one.
 pub fn census(rows: u64, seed: u64, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(HEADER.as_bytes())?;

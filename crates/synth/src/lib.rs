@@ -1,4 +1,4 @@
-//! Made-up people, as many as wanted: a synthetic census for examples, tests and benchmarks.
+//! Synthetic people, as many as wanted: a synthetic census for examples, tests and benchmarks.
 //!
 //! Nobody in it exists. The tables behind it imitate what the censuses of a rich country look like (a bulge of the
 //! middle-aged, a heavy head of birthplaces and a long tail, schooling and pay that go together), so that

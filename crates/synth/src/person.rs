@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     impl Model {
-        /// The income scores of made-up people, for setting the bands.
+        /// The income scores of synthetic people, for setting the bands.
         pub(crate) fn scores_for_test(&self, rows: u64, score: fn(u8, u8, u8, u8, i32) -> i32) -> Vec<i32> {
             let mut random = Random::for_block(20, 26);
             (0..rows)

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn only_home_is_left_out_of_abroad() {
+    fn only_home_is_not_abroad() {
         assert!(COUNTRIES[1..].iter().all(|country| country.moved > 0));
         assert_eq!(COUNTRIES[usize::from(HOME)].moved, 0);
     }

@@ -50,7 +50,7 @@ fn an_empty_census_is_its_header() {
 }
 
 #[test]
-fn it_has_as_many_rows_as_asked_for() {
+fn it_has_as_many_rows_as_requested() {
     for count in [1, 2, 16_383, 16_384, 16_385, 50_000] {
         assert_eq!(text(count, 5).lines().count() as u64, count + 1);
     }

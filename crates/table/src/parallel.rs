@@ -1,7 +1,7 @@
 //! Work on all cores, in pieces large enough that handing them out costs nothing.
 //!
 //! Rayon's iterators are compiled anew for every chain of adapters, and again for every width of keys: that was a third of the
-//! machine code of the rooms that compute, and of their build time. Here the work is behind a reference, so that one copy
+//! machine code of the crates that compute, and of their build time. Here the work is behind a reference, so that one copy
 //! serves all. Results are in the order of the pieces, whatever the number of threads.
 
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub fn map_items<I: Send, T: Send>(items: impl IntoIterator<Item = I>, task: imp
     results.into_iter().flatten().collect()
 }
 
-/// What a task makes of every stretch of at most `longest` numbers below `len`, in their order.
+/// What a task makes of every span of at most `longest` numbers below `len`, in their order.
 pub fn map_ranges<T: Send>(len: usize, longest: usize, task: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     map(len.div_ceil(longest), |piece| task(piece * longest..len.min((piece + 1) * longest)))
 }

@@ -30,13 +30,13 @@ fn four_people_by_hand() {
     assert!((pay.deviation - 14.790).abs() < 1e-3, "{}", pay.deviation);
     let exact = Release::new(&["age", "pay"], &rows, &specs, &[0], &[]);
     assert_eq!(errors(&exact)[0].by_value[0].1, [0.0; 4]);
-    let left_out = Release::new(&["age", "pay"], &rows, &specs, &[1], &[1]);
+    let suppressed = Release::new(&["age", "pay"], &rows, &specs, &[1], &[1]);
     // Of the younger two only 10 was released: the mean is off by 5 for two of four people.
-    assert_eq!(errors(&left_out)[0].by_class, [2.5, 0.0, 0.0, 5.0]);
+    assert_eq!(errors(&suppressed)[0].by_class, [2.5, 0.0, 0.0, 5.0]);
 }
 
 #[test]
-fn texts_have_no_mean_and_missing_numbers_are_left_out() {
+fn texts_have_no_mean_and_missing_numbers_are_omitted() {
     let rows = ["a,flu,", "a,cold,4", "b,flu,6", "b,flu,"].map(|row| row.split(',').collect::<Vec<_>>());
     let release = Release::new(&["q", "illness", "days"], &rows, &[HierarchySpec::None], &[1], &[]);
     let [days] = &errors(&release)[..] else { panic!("one number") };

@@ -147,7 +147,7 @@ const SMALL: &str = "[source]\npath = \"a.csv\"\n[attributes]\nage = { role = \"
                      require = { model = \"k-anonymity\", k = 2 }\n";
 
 #[test]
-fn what_is_left_out_has_a_default() {
+fn what_is_omitted_has_a_default() {
     let policy = parse(SMALL);
     assert_eq!(policy.source.nulls, [""]);
     assert_eq!((policy.source.format, policy.source.delimiter, policy.source.quote), (None, None, None));

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_sizes_are_both_asked_for() {
+    fn shares_and_sizes_are_both_required() {
         assert!(holds(0.5, 4, None, &[(0, 2), (1, 2)]));
         assert!(!holds(0.5, 5, None, &[(0, 2), (1, 2)]));
         assert!(!holds(0.5, 2, None, &[(0, 3), (1, 2)]));

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_needs_no_value_at_its_centre_and_its_ends_belong_to_it() {
+    fn a_window_needs_no_value_at_its_center_and_its_ends_belong_to_it() {
         assert!(!holds_for(&model(10.0, 2.0, Reading::Window), &["40", "60", "61"]), "41 to 61 holds two of three");
         assert!(!holds_for(&model(10.0, 2.0, Reading::Window), &["40", "60"]), "exactly 2δ apart is close");
         assert!(holds_for(&model(9.999, 2.0, Reading::Window), &["40", "60"]));

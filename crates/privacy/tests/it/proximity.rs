@@ -47,7 +47,7 @@ fn largest_neighborhood(model: &Model, width: &str, texts: &[String]) -> usize {
     let width = exact(width);
     let values: Vec<Option<i128>> = texts.iter().map(|text| number(text)).collect();
     let count = |close: &dyn Fn(i128) -> bool| values.iter().flatten().filter(|&&y| close(y)).count();
-    let crowds = values.iter().flatten().flat_map(|&x| match model {
+    let neighborhoods = values.iter().flatten().flat_map(|&x| match model {
         Model::EpsilonMAnonymity { relative: false, .. } => vec![count(&|y| (y - x).abs() <= width)],
         Model::EpsilonMAnonymity { .. } => {
             // The whole part of size · share: what is apart by a whole number of units is within it or beyond.
@@ -67,7 +67,7 @@ fn largest_neighborhood(model: &Model, width: &str, texts: &[String]) -> usize {
         other => unreachable!("{other:?} is not about nearness"),
     });
     let missing = values.iter().filter(|value| value.is_none()).count();
-    crowds.chain([missing]).max().unwrap()
+    neighborhoods.chain([missing]).max().unwrap()
 }
 
 /// Values of one kind, some of them missing: whole numbers, decimals that binary floats cannot hold, dates.

@@ -1,4 +1,4 @@
-//! Where bytes come from: a file, plain or compressed, or memory. Compression is told by the first bytes, so that a
+//! Where bytes come from: a file, plain or compressed, or memory. Compression is recognized by the first bytes, so that a
 //! wrong suffix does no harm; a file is streamed, never held whole.
 
 use std::fs::File;

@@ -272,7 +272,7 @@ fn all_but_one_class_suppressed() {
 }
 
 #[test]
-fn a_journalist_is_misled_by_rows_left_out_of_a_class() {
+fn a_journalist_is_misled_by_rows_suppressed_from_a_class() {
     let rows = split(&["1", "1", "1", "2", "2"]);
     let found = Release::new(&["n"], &rows, &[HierarchySpec::None], &[0], &[0, 1, 4]).measures();
     let journalist = found.risk.journalist.unwrap();

@@ -50,7 +50,7 @@ fn both_tables_become_one_view() {
 }
 
 #[test]
-fn tables_that_do_not_belong_together_are_told_of() {
+fn tables_that_do_not_belong_together_are_reported() {
     contradicts("23,7\n27,7\n35,2\n59,2\n", SENSITIVE, &["1 groups differ in size"]);
     contradicts(
         &format!("{QUASI}70,9\n"),

@@ -18,7 +18,8 @@ pub(super) fn build(characters: usize, subject: &Subject<'_>) -> Result<Vec<Leve
     }
     let texts: Vec<String> = (0..subject.domain.present() as u32).map(|code| subject.domain.text(code)).collect();
     if let Some(text) = texts.iter().find(|text| text.contains(STAR)) {
-        let problem = format!("the value {} holds a `*`, which could not be distinguished from a masked character", shown(text));
+        let problem =
+            format!("the value {} holds a `*`, which could not be distinguished from a masked character", shown(text));
         let hint = "list it in `null` of the source if it stands for a missing value; otherwise use a hierarchy file";
         return subject.refuse(problem, hint);
     }

@@ -21,6 +21,8 @@ fn main() -> ExitCode {
     hide_panics();
     let arguments = Arguments::parse();
     interrupt::listen();
+    // A run that was killed could not clean up after itself.
+    hedgerow::clear_leftovers(std::path::Path::new("."));
     let run = || match &arguments.verb {
         Verb::Init(init) => verbs::init::run(init, &arguments.talk),
         Verb::Publish(publish) => verbs::publish::run(publish, &arguments.talk),

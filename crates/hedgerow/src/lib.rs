@@ -201,3 +201,8 @@ pub fn open_with(path: &std::path::Path, monitor: &Monitor<'_>) -> Result<Releas
 pub fn read_source(policy: &Policy) -> Result<Table, Error> {
     Ok(hedgerow_publish::bind::read_source(policy, &Monitor::default())?)
 }
+
+/// Clears away what killed runs left in a folder: parts of releases that were never completed.
+pub fn clear_leftovers(folder: &std::path::Path) {
+    hedgerow_verify::leftovers::clear_folder(folder);
+}

@@ -43,6 +43,35 @@ pub(crate) fn clear(parent: &Path, destination: &OsStr) {
     }
 }
 
+/// Clears away what killed runs left for any destination in a folder: whatever command runs there next need not know which.
+/// Only directories that hold nothing but parts of a release are touched.
+pub fn clear_folder(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    for name in names {
+        let Some((destination, rest)) = name.strip_prefix('.').and_then(|name| name.rsplit_once('.')) else { continue };
+        let is_ours =
+            rest.strip_prefix(PARTIAL).or(rest.strip_prefix(REPLACED)).is_some_and(|rest| rest.starts_with('-'));
+        if is_ours && !destination.is_empty() && holds_a_release_in_parts(&folder.join(&name)) {
+            clear(folder, OsStr::new(destination));
+        }
+    }
+}
+
+/// Whether a directory holds nothing but what a release is written as, complete or not.
+fn holds_a_release_in_parts(directory: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    entries.flatten().all(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            return name.starts_with("table-") && holds_a_release_in_parts(&entry.path());
+        }
+        let stem = name.strip_suffix(".csv").or(name.strip_suffix(".parquet"));
+        name == hedgerow_release::manifest::FILE_NAME
+            || stem.is_some_and(|stem| ["data", "quasi", "sensitive", "statistics", "codebook"].contains(&stem))
+    })
+}
+
 /// Our own number counts as dead: what bears it was there before us, left by an earlier process of that number, as happens
 /// in containers.
 fn is_dead(process: &str) -> bool {
@@ -89,6 +118,27 @@ mod tests {
             assert!(!parent.path().join(name).exists(), "{name}");
         }
         assert!(file.exists());
+    }
+
+    #[test]
+    fn any_destination_in_a_folder_is_cleared_and_nothing_of_others() {
+        let parent = tempfile::tempdir().unwrap();
+        let make = |name: &str, file: &str| {
+            fs::create_dir_all(parent.path().join(name)).unwrap();
+            fs::write(parent.path().join(name).join(file), "a\n").unwrap();
+        };
+        make(&format!(".one.partial-{NEVER}"), "data.csv");
+        make(&format!(".two.partial-{NEVER}"), "quasi.parquet");
+        make(&format!(".theirs.partial-{NEVER}"), "notes.txt");
+        make(".running.partial-1", "data.csv");
+        make(&format!(".three.replaced-{NEVER}"), "datapackage.json");
+        clear_folder(parent.path());
+        let mut left: Vec<String> = fs::read_dir(parent.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        left.sort_unstable();
+        assert_eq!(left, [".running.partial-1".to_owned(), format!(".theirs.partial-{NEVER}"), "three".to_owned()]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 pub mod check;
 pub mod earlier;
 pub mod kinds;
-mod leftovers;
+pub mod leftovers;
 pub mod release_check;
 pub mod verified;
 pub mod warnings;

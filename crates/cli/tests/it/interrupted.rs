@@ -109,23 +109,57 @@ fn a_kill_while_replacing_leaves_the_old_release_or_the_new() {
     assert_eq!(folder.names(), ["census", "release"]);
 }
 
+/// To a run that has just ended a signal cannot be sent; that is no failure.
+#[cfg(unix)]
+fn signal(run: &Child, signal: &str) {
+    let _ = Command::new("kill").args([signal, &run.id().to_string()]).stderr(Stdio::null()).status().unwrap();
+}
+
 #[cfg(unix)]
 #[test]
-fn an_interrupt_from_the_keyboard_is_like_a_kill() {
+fn an_interrupt_cleans_up_and_leaves_nothing() {
     let folder = with_census("150000");
-    for signal in ["-INT", "-TERM"] {
+    for name in ["-INT", "-TERM", "-HUP"] {
         let mut run = started(&folder, &PUBLISH);
         if is_writing(&folder, &mut run) {
-            // To a run that has just ended it cannot be sent; that is no failure.
-            let _ = Command::new("kill").args([signal, &run.id().to_string()]).stderr(Stdio::null()).status().unwrap();
+            signal(&run, name);
         }
         let ended = run.wait().unwrap();
         if is_complete_or_absent(&folder) {
             fs::remove_dir_all(folder.path("release")).unwrap();
         } else {
-            assert!(!ended.success());
+            assert_eq!(ended.code(), Some(1), "{name}");
         }
+        assert_eq!(folder.names(), ["census"], "{name}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_search_keeps_the_best_found_when_that_is_requested() {
+    let folder = with_census("50000");
+    let mut run = started(&folder, &[&PUBLISH[..], &["--on-interrupt", "keep"]].concat());
+    let staged = folder.path(&format!(".release.partial-{}", run.id()));
+    let start = Instant::now();
+    while !staged.exists() && start.elapsed() < PATIENCE && run.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    signal(&run, "-INT");
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    assert!(is_complete_or_absent(&folder));
+    assert_eq!(folder.names(), ["census", "release"]);
+}
+
+#[test]
+fn what_a_killed_run_left_is_cleared_by_any_command_in_that_folder() {
+    let folder = with_census("150000");
+    let mut run = started(&folder, &PUBLISH);
+    if is_writing(&folder, &mut run) {
+        run.kill().unwrap();
+    }
+    run.wait().unwrap();
+    folder.run(&["check", "census"]);
+    assert!(folder.names().iter().all(|name| !name.contains(".partial-")), "{:?}", folder.names());
 }
 
 #[cfg(unix)]

@@ -9,7 +9,7 @@ use hedgerow_table::read::{ReadOptions, read_table};
 
 use crate::{Error, Monitor};
 
-pub use hedgerow_policy::propose::ColumnProfile;
+pub use hedgerow_policy::propose::{ColumnProfile, Relation};
 
 /// A proposed policy, not written yet.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct Proposal {
     pub files: Vec<(PathBuf, String)>,
     /// What was found about each column, in the order of the file.
     pub columns: Vec<ColumnProfile>,
+    /// What columns disclose about one another: one determines another, or is a sum.
+    pub relations: Vec<Relation>,
     /// How many rows the file has.
     pub rows: usize,
 }
@@ -45,6 +47,7 @@ pub fn init_with(data: &Path, policy: &Path, monitor: &Monitor<'_>) -> Result<Pr
         options.nulls.extend(suspected);
         table = read_table(data, &options)?;
     }
+    propose::refuse_unsuitable(&table, &data.display().to_string()).map_err(TableError::from)?;
     let folder = match policy.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -55,7 +58,13 @@ pub fn init_with(data: &Path, policy: &Path, monitor: &Monitor<'_>) -> Result<Pr
     let mut files: Vec<(PathBuf, String)> =
         proposed.files.into_iter().map(|(path, text)| (folder.join(path), text)).collect();
     files.push((policy.to_path_buf(), proposed.policy));
-    Ok(Proposal { path: policy.to_path_buf(), files, columns: proposed.profiles, rows: table.rows })
+    Ok(Proposal {
+        path: policy.to_path_buf(),
+        files,
+        columns: proposed.profiles,
+        relations: proposed.relations,
+        rows: table.rows,
+    })
 }
 
 impl Proposal {

@@ -158,7 +158,7 @@ pub use audit::{Audit, audit};
 pub use catalog::{Catalog, Entry};
 pub use check::{Check, check, check_combined, check_table};
 pub use error::{Error, Problem, Severity, Unsatisfiable};
-pub use init::{ColumnProfile, Proposal, init, init_with};
+pub use init::{ColumnProfile, Proposal, Relation, init, init_with};
 pub use measure::{
     AttributeLoss, CountQueries, Losses, MeasureOptions, MeasuredTables, Measures, NumberError, QueryError,
     QueryOptions, Scenario, SizeDistribution, TableMeasures, measure,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use hedgerow::ColumnProfile;
+use hedgerow::{ColumnProfile, Relation};
 use serde_json::json;
 
 use super::{print, print_json};
@@ -24,7 +24,8 @@ pub(crate) fn run(arguments: &Init, talk: &Talk) -> Result<ExitCode, Failure> {
         let columns: Vec<_> = proposal.columns.iter().map(column_json).collect();
         let written: Vec<String> = proposal.files.iter().map(|(path, _)| path.display().to_string()).collect();
         print_json(&json!({
-            "policy": policy.display().to_string(), "files": written, "rows": proposal.rows, "columns": columns
+            "policy": policy.display().to_string(), "files": written, "rows": proposal.rows, "columns": columns,
+            "relations": proposal.relations.iter().map(relation_json).collect::<Vec<_>>(),
         }))?;
     } else if !talk.quiet {
         print(&summary(&proposal.columns, proposal.rows, &policy, proposal.files.len() - 1))?;
@@ -37,6 +38,13 @@ fn column_json(profile: &ColumnProfile) -> serde_json::Value {
         "name": profile.name, "type": profile.kind.name(), "distinct": profile.distinct, "missing": profile.missing,
         "role": profile.role.map(|role| role.name()), "reason": profile.reason, "hierarchy": profile.hierarchy,
     })
+}
+
+fn relation_json(relation: &Relation) -> serde_json::Value {
+    match relation {
+        Relation::Determines { from, to } => json!({ "from": [from], "determines": to }),
+        Relation::Sum { total, parts } => json!({ "total": total, "sum-of": parts }),
+    }
 }
 
 fn summary(profiles: &[ColumnProfile], rows: usize, policy: &Path, hierarchies: usize) -> String {

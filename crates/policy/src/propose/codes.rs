@@ -29,6 +29,26 @@ pub(super) fn look_like_codes(facts: &Facts<'_>) -> bool {
     facts.kind() == Kind::Category && all > 0 && codes * 10 >= all * 9
 }
 
+/// Diagnoses of ICD-10, as `E11.9` and `I10`: a letter and two digits, most with a point behind them.
+pub(super) fn are_diagnoses(facts: &Facts<'_>) -> bool {
+    const DISTINCT_MIN: u64 = 5;
+    let Values::Category(values) = facts.domain().values() else { return false };
+    let is_diagnosis = |text: &str| {
+        let (category, detail) = text.split_once('.').unwrap_or((text, ""));
+        let category = category.as_bytes();
+        category.len() == 3
+            && category[0].is_ascii_uppercase()
+            && category[1].is_ascii_digit()
+            && category[2].is_ascii_alphanumeric()
+            && detail.len() <= 4
+            && detail.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let sample: Vec<&str> = spread(values).map(AsRef::as_ref).collect();
+    let matching = sample.iter().filter(|text| is_diagnosis(text)).count();
+    let pointed = sample.iter().filter(|text| text.contains('.')).count();
+    facts.distinct >= DISTINCT_MIN && matching * 10 >= sample.len() * 9 && pointed * 2 >= sample.len()
+}
+
 /// Long enough to have a beginning, and nearly all of one length.
 pub(super) fn are_equally_long(facts: &Facts<'_>) -> bool {
     facts.length_min >= 3 && facts.length_max - facts.length_min <= 1

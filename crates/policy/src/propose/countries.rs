@@ -141,6 +141,14 @@ pub(super) fn regions(facts: &Facts<'_>) -> Option<Way> {
     tree.file()
 }
 
+/// Whether the values are the two-letter codes of ISO 3166, at least five of them, whatever the column is called.
+pub(super) fn are_codes(facts: &Facts<'_>) -> bool {
+    const CODES_MIN: usize = 5;
+    let leaves = texts_of(facts.domain());
+    let known = index(true);
+    (CODES_MIN..=300).contains(&leaves.len()) && leaves.iter().all(|leaf| known.contains_key(leaf.as_str()))
+}
+
 /// From a code, or from every name, to continent and region.
 fn index(codes: bool) -> HashMap<&'static str, (&'static str, &'static str)> {
     let mut index = HashMap::new();

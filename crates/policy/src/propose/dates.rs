@@ -38,21 +38,24 @@ enum Order {
     MonthDay,
 }
 
-/// `31.12.1999`, `12/31/1999`, `19991231`: a file from each date to its month, year and decade.
-pub(super) fn written_out(facts: &Facts<'_>) -> Option<Way> {
+/// `31.12.1999`, `12/31/1999`, `19991231`: a file from each date to its month, year and decade, and
+/// whether day and month could be the other way round.
+pub(super) fn written_out(facts: &Facts<'_>) -> Option<(Way, bool)> {
     let Values::Category(values) = facts.domain().values() else { return None };
     if facts.domain().kind() != Kind::Category || facts.length_max > 10 || facts.length_min < 6 {
         return None;
     }
     let read = |order: Order| values.iter().map(|text| parse(text, order)).collect::<Option<Vec<Date>>>();
-    let dates = read(Order::DayMonth).or_else(|| read(Order::MonthDay))?;
+    let (day_first, month_first) = (read(Order::DayMonth), read(Order::MonthDay));
+    let ambiguous = day_first.is_some() && month_first.is_some() && day_first != month_first;
+    let dates = day_first.or(month_first)?;
     let mut tree = Tree::new(values.iter().map(|value| value.to_string()).collect());
     let labels =
         |name: &dyn Fn((i32, u32, u32)) -> String| dates.iter().map(|date| name(date.ymd())).collect::<Vec<_>>();
     tree.add(labels(&|(year, month, _)| format!("{year:04}-{month:02}")));
     tree.add(labels(&|(year, _, _)| format!("{year:04}")));
     tree.add(labels(&|(year, _, _)| format!("{:04}s", year.div_euclid(10) * 10)));
-    tree.file()
+    tree.file().map(|file| (file, ambiguous))
 }
 
 fn parse(text: &str, order: Order) -> Option<Date> {
@@ -98,17 +101,21 @@ mod tests {
             let rows: Vec<Vec<&str>> = texts.iter().map(|text| vec![*text]).collect();
             written_out(&Facts::of(&Table::from_texts(&["d"], &rows).columns[0]))
         };
-        let Some(Way::File { text, .. }) = of(&["31.12.1999", "30.12.1999", "02.01.1999", "01.02.1991", "01.02.1987"])
+        let Some((Way::File { text, .. }, false)) =
+            of(&["31.12.1999", "30.12.1999", "02.01.1999", "01.02.1991", "01.02.1987"])
         else {
             panic!("dates")
         };
         assert!(text.contains("31.12.1999;1999-12;1999;1990s;*\n"), "{text}");
-        let Some(Way::File { text, .. }) = of(&["12/31/1999", "01/03/1987", "01/02/1987", "05/05/1987", "05/05/1981"])
+        let Some((Way::File { text, .. }, false)) =
+            of(&["12/31/1999", "01/03/1987", "01/02/1987", "05/05/1987", "05/05/1981"])
         else {
             panic!("dates")
         };
         assert!(text.contains("01/02/1987;1987-01;1987;1980s;*\n"), "{text}");
         assert_eq!(of(&["31.12.1999", "12/31/1999"]), None, "no order fits both");
         assert_eq!(of(&["1-2-3", "18-24", "25-34-45"]), None);
+        let ambiguous = of(&["01.02.1999", "03.02.1999", "05.04.1998", "02.02.1987", "07.06.1987"]);
+        assert!(matches!(ambiguous, Some((_, true))), "{ambiguous:?}");
     }
 }

@@ -143,15 +143,31 @@ pub(super) fn in_order(facts: &Facts<'_>) -> Option<Way> {
     tree.file()
 }
 
+/// The bands from the lowest to the highest, when every text is one and there are at least three.
+pub(super) fn bands_in_order(facts: &Facts<'_>) -> Vec<String> {
+    const BANDS_MAX: usize = 200;
+    let texts = texts_of(facts.domain());
+    let mut bands: Vec<((u64, i8), String)> =
+        texts.iter().filter_map(|text| Some((band(text)?, text.clone()))).collect();
+    bands.sort();
+    let different = bands.windows(2).all(|pair| pair[0].0 != pair[1].0);
+    if bands.len() < texts.len() || !(3..=BANDS_MAX).contains(&bands.len()) || !different {
+        return Vec::new();
+    }
+    bands.into_iter().map(|(_, text)| text).collect()
+}
+
 /// The first number of a band, and whether the band lies below or above it.
 fn band(text: &str) -> Option<(u64, i8)> {
-    let trimmed = text.trim_start_matches(['[', '(', ']', ' ', '~']);
-    let (side, rest) = match trimmed.strip_prefix(['<', '≤']) {
-        Some(rest) => (-1, rest),
-        None => match trimmed.strip_prefix(['>', '≥']) {
-            Some(rest) => (1, rest),
-            None => (0, trimmed),
-        },
+    const BELOW: &[&str] = &["<", "≤", "under ", "below ", "less than ", "up to "];
+    const ABOVE: &[&str] = &[">", "≥", "over ", "above ", "more than "];
+    let small = text.to_lowercase();
+    let trimmed = small.trim_start_matches(['[', '(', ']', ' ', '~']);
+    let after = |marks: &[&str]| marks.iter().find_map(|mark| trimmed.strip_prefix(mark));
+    let (side, rest) = match (after(BELOW), after(ABOVE)) {
+        (Some(rest), _) => (-1, rest),
+        (None, Some(rest)) => (1, rest),
+        (None, None) => (0, trimmed),
     };
     let rest = rest.trim_start_matches(['=', ' ', '$', '€']);
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

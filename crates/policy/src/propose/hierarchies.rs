@@ -14,13 +14,15 @@ pub(super) struct Plan {
     pub(super) kind: Kind,
     /// What a reader should know about the levels; may be empty.
     pub(super) about: &'static str,
+    /// The texts in their order, when they have one; else empty.
+    pub(super) order: Vec<String>,
     /// The groups are of values that are equally frequent, not of values that mean the same.
     pub(super) by_frequency: bool,
 }
 
 impl Plan {
     fn new(way: Way, kind: Kind, about: &'static str) -> Plan {
-        Plan { way, kind, about, by_frequency: false }
+        Plan { way, kind, about, order: Vec::new(), by_frequency: false }
     }
 }
 
@@ -41,7 +43,7 @@ pub(super) fn plan(facts: &Facts<'_>, concept: Concept) -> Plan {
         // Fractions are never codes.
         Kind::Float => number(facts, concept),
         Kind::Integer => match concept {
-            Concept::Age | Concept::Open => number(facts, concept),
+            Concept::Age | Concept::Open | Concept::Quantity => number(facts, concept),
             Concept::Code if facts.length_min >= 3 => texts(facts, concept),
             Concept::Code | Concept::Country | Concept::Nominal if facts.distinct <= 1_000 => texts(facts, concept),
             Concept::Code | Concept::Country | Concept::Nominal => number(facts, concept),
@@ -70,15 +72,20 @@ fn texts(facts: &Facts<'_>, concept: Concept) -> Plan {
         && concept != Concept::Code
         && let Some(file) = groups::in_order(facts)
     {
-        return Plan::new(file, kind, "neighbors joined");
+        return Plan { order: groups::bands_in_order(facts), ..Plan::new(file, kind, "neighbors joined") };
     }
     // A code's characters say which values belong together, also when there are few.
     let coded = concept == Concept::Code && facts.distinct > 2 && facts.length_min >= 3;
     if facts.distinct <= FEW && !star && !coded {
-        return Plan::new(Way::None, kind, "");
+        return Plan { order: groups::bands_in_order(facts), ..Plan::new(Way::None, kind, "") };
     }
-    if let Some(file) = dates::written_out(facts) {
-        return Plan::new(file, kind, "month, year, decade");
+    if let Some((file, ambiguous)) = dates::written_out(facts) {
+        let about = if ambiguous {
+            "month, year, decade; day and month could be the other way round: the first number is taken as the day"
+        } else {
+            "month, year, decade"
+        };
+        return Plan::new(file, kind, about);
     }
     if concept == Concept::Country
         && let Some(file) = countries::regions(facts)

@@ -4,19 +4,24 @@
 //! give. The policy is a draft for a person who knows the data: every inference carries its reason as a comment.
 //!
 //! Layers, each using only those before it: `spelling`, `profile`, `way`; `content`, `vocabulary`, `nulls`; the makers of
-//! hierarchies (`groups`, then `codes`, `countries`, `dates`, and `numbers`); `hierarchies`, `roles`, `rules`; `proposed`;
+//! hierarchies (`groups`, then `codes`, `countries`, `dates`, and `numbers`); `keys`, `relations`, `hierarchies`, `roles`,
+//! `rules`; `proposed`;
 //! `write`; this file.
 
 mod codes;
 mod content;
 mod countries;
 mod dates;
+#[cfg(test)]
+mod field_tests;
 mod groups;
 mod hierarchies;
+mod keys;
 mod nulls;
 mod numbers;
 mod profile;
 mod proposed;
+mod relations;
 mod roles;
 mod rules;
 mod spelling;
@@ -29,7 +34,7 @@ mod write;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use hedgerow_table::Table;
+use hedgerow_table::{InputError, Table};
 
 use crate::Role;
 pub use nulls::suspected_nulls;
@@ -37,6 +42,7 @@ pub use profile::ColumnProfile;
 use profile::Facts;
 pub use proposed::ProposeOptions;
 use proposed::Proposed;
+pub use relations::Relation;
 use way::Way;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +53,26 @@ pub struct Proposal {
     pub files: Vec<(PathBuf, String)>,
     /// One per column, in the order of the table.
     pub profiles: Vec<ColumnProfile>,
+    /// What columns that would be released disclose about one another.
+    pub relations: Vec<Relation>,
+}
+
+/// Refuses tables for which no policy can be proposed: those that were read with a wrong delimiter, and single rows.
+pub fn refuse_unsuitable(table: &Table, path: &str) -> Result<(), InputError> {
+    if let [name] = table.header.as_slice()
+        && let Some(delimiter) = [',', ';', '\t', '|'].into_iter().find(|delimiter| name.contains(*delimiter))
+    {
+        let shown: String = name.chars().take(40).collect();
+        let problem = format!("one column named {shown:?}: was it read with the wrong delimiter?");
+        let hint =
+            format!("set `delimiter = {:?}` under `[source]` of a policy, or convert the file", delimiter.to_string());
+        return Err(InputError::new(path, problem, hint));
+    }
+    if table.rows < 2 {
+        let hint = "nobody can hide in it: give the data of all people";
+        return Err(InputError::new(path, "the table has a single row: no policy protects anyone", hint));
+    }
+    Ok(())
 }
 
 /// Proposes a policy for a table whose columns have all been read. `source` is the data's path as the policy should
@@ -68,9 +94,11 @@ pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposa
         }
         columns.push(Proposed { facts, role, plan, file });
     }
-    let policy = write::policy(&columns, table.rows as u64, source, options);
+    let released = columns.iter().filter(|column| column.role.role.is_some_and(|role| role != Role::Identifier));
+    let relations = relations::find(&released.map(|column| &column.facts).collect::<Vec<_>>());
+    let policy = write::policy(&columns, &relations, table.rows as u64, source, options);
     let profiles = columns.iter().map(Proposed::profile).collect();
-    Proposal { policy, files, profiles }
+    Proposal { policy, files, profiles, relations }
 }
 
 impl Proposed<'_> {

@@ -6,9 +6,9 @@
 
 use hedgerow_table::{Kind, Values};
 
-use super::content;
 use super::profile::{Facts, share};
 use super::vocabulary::{Concept, ends_as_key, meaning, numbers_are_codes};
+use super::{codes, content, countries, keys};
 use crate::Role;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -47,8 +47,9 @@ const NEARLY_ALL: f64 = 0.98;
 /// One role per column. At least one is quasi when there is a column.
 pub(super) fn propose_roles(columns: &[Facts<'_>]) -> Vec<ProposedRole> {
     let mut roles: Vec<ProposedRole> = columns.iter().map(proposed).collect();
+    find_person_numbers(columns, &mut roles);
     settle_doubts(columns, &mut roles);
-    limit_rules(&mut roles);
+    limit_rules(columns, &mut roles);
     ensure_quasi(columns, &mut roles);
     roles
 }
@@ -61,6 +62,12 @@ fn proposed(facts: &Facts<'_>) -> ProposedRole {
         return ProposedRole::new(Role::Identifier, Concept::Open, reason);
     }
     let by_name = by_name(facts);
+    // What is generalized may be different in every row; what is released as it is may not number the rows.
+    let generalized = by_name.as_ref().is_some_and(|by_name| by_name.role == Some(Role::Quasi));
+    let quantity = by_name.as_ref().is_some_and(|by_name| by_name.concept == Concept::Quantity);
+    if !generalized && let Some(reason) = keys::numbering(facts, quantity) {
+        return ProposedRole::new(Role::Identifier, Concept::Open, reason);
+    }
     let named_identifier = by_name.as_ref().is_some_and(|proposed| proposed.role == Some(Role::Identifier));
     if facts.cardinality() == 1 && facts.rows >= ROWS_ENOUGH && !named_identifier {
         return ProposedRole::new(Role::Plain, Concept::Open, "the same in every row: distinguishes no one");
@@ -120,6 +127,12 @@ fn is_date_like(facts: &Facts<'_>) -> bool {
 
 fn by_values(facts: &Facts<'_>) -> ProposedRole {
     let identifier = |reason: &str| ProposedRole::new(Role::Identifier, Concept::Open, reason);
+    if codes::are_diagnoses(facts) {
+        return ProposedRole::new(Role::Sensitive, Concept::Open, "ICD codes of diagnoses: health is private");
+    }
+    if countries::are_codes(facts) {
+        return ProposedRole::new(Role::Quasi, Concept::Country, "ISO codes of countries: others know it");
+    }
     let present = facts.present_rows();
     if content::is_serial(facts) {
         return identifier("whole numbers, every one different: a serial number identifies a person");
@@ -143,40 +156,65 @@ fn by_values(facts: &Facts<'_>) -> ProposedRole {
     }
 }
 
-/// Too many doubtful quasi attributes would leave nothing of the others.
-fn settle_doubts(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
-    let count = |roles: &[ProposedRole], role| {
-        roles.iter().filter(|proposed| proposed.role == Some(role) && !proposed.doubtful).count()
-    };
-    let mut quasi = count(roles, Role::Quasi);
-    let mut sensitive = count(roles, Role::Sensitive);
-    for (facts, proposed) in columns.iter().zip(roles.iter_mut()).filter(|(_, proposed)| proposed.doubtful) {
-        if proposed.role == Some(Role::Quasi) && quasi < QUASI_MAX {
-            quasi += 1;
-            continue;
-        }
-        if facts.most_share() > NEARLY_ALL {
-            proposed.role = None;
-            let agree = (share(facts.most.max(facts.missing), facts.rows) * 1000.0).floor() / 10.0;
-            proposed.reason = format!("{agree} % of the rows agree; it would point at the others");
-        } else if sensitive < SENSITIVE_MAX && facts.cardinality() >= 2 {
-            sensitive += 1;
-            if proposed.role == Some(Role::Quasi) {
-                proposed.reason = "in doubt: taken as unknown to others".to_owned();
-            }
-            proposed.role = Some(Role::Sensitive);
-        } else {
-            proposed.role = None;
-            proposed.reason = "in doubt, and there is much to protect already".to_owned();
+/// A number within the household and the household's key single out everyone together.
+fn find_person_numbers(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
+    let is_key = |role: &ProposedRole| role.role == Some(Role::Identifier);
+    let keys: Vec<&Facts<'_>> =
+        columns.iter().zip(roles.iter()).filter(|(_, role)| is_key(role)).map(|(facts, _)| facts).collect();
+    for (facts, role) in columns.iter().zip(roles).filter(|(_, role)| !is_key(role)) {
+        if keys.iter().any(|key| keys::numbers_persons(key, facts)) {
+            let reason = "numbers the persons of a household: with the household's key it identifies a person";
+            *role = ProposedRole::new(Role::Identifier, Concept::Open, reason);
         }
     }
 }
 
-fn limit_rules(roles: &mut [ProposedRole]) {
-    let sensitive = roles.iter_mut().filter(|proposed| proposed.role == Some(Role::Sensitive));
-    for proposed in sensitive.skip(RULES_MAX) {
-        proposed.role = None;
-        proposed.reason = "more protected attributes than rules are possible".to_owned();
+/// Positions from the column with the fewest values to the one with the most, so that roles do not depend on the order of
+/// the columns.
+fn by_size(columns: &[Facts<'_>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_by_key(|index| (columns[*index].cardinality(), &columns[*index].column.name));
+    order
+}
+
+/// Too many doubtful quasi-identifiers would leave nothing of the others.
+fn settle_doubts(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
+    let count = |roles: &[ProposedRole], wanted| {
+        roles.iter().filter(|role| role.role == Some(wanted) && !role.doubtful).count()
+    };
+    let mut quasi = count(roles, Role::Quasi);
+    let mut sensitive = count(roles, Role::Sensitive);
+    for index in by_size(columns) {
+        let (facts, role) = (&columns[index], &mut roles[index]);
+        if !role.doubtful {
+            continue;
+        }
+        if role.role == Some(Role::Quasi) && quasi < QUASI_MAX {
+            quasi += 1;
+            continue;
+        }
+        if facts.most_share() > NEARLY_ALL {
+            role.role = None;
+            let agree = (share(facts.most.max(facts.missing), facts.rows) * 1000.0).floor() / 10.0;
+            role.reason = format!("{agree} % of the rows agree; it would point at the others");
+        } else if sensitive < SENSITIVE_MAX && facts.cardinality() >= 2 {
+            sensitive += 1;
+            if role.role == Some(Role::Quasi) {
+                role.reason = "in doubt: taken as unknown to others".to_owned();
+            }
+            role.role = Some(Role::Sensitive);
+        } else {
+            role.role = None;
+            role.reason = "in doubt, and there is much to protect already".to_owned();
+        }
+    }
+}
+
+fn limit_rules(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
+    let sensitive = by_size(columns).into_iter().filter(|index| roles[*index].role == Some(Role::Sensitive));
+    for index in sensitive.skip(RULES_MAX).collect::<Vec<_>>() {
+        roles[index].role = None;
+        roles[index].reason = "more protected attributes than rules are possible".to_owned();
     }
 }
 
@@ -195,7 +233,7 @@ fn ensure_quasi(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
     let only_sensitive = roles.iter().filter(|proposed| proposed.role == Some(Role::Sensitive)).count() == 1;
     let best = candidates.min_by_key(|(_, (facts, proposed))| {
         let spared = only_sensitive && proposed.role == Some(Role::Sensitive) && roles.len() > 1;
-        (spared, rank(proposed.role), facts.cardinality())
+        (spared, rank(proposed.role), facts.cardinality(), &facts.column.name)
     });
     if let Some((index, _)) = best {
         let reason = match roles[index].role {

@@ -15,6 +15,8 @@ pub(super) enum Concept {
     Country,
     /// Numbers in it are codes of categories, not quantities.
     Nominal,
+    /// Numbers in it measure something: money, scores, height.
+    Quantity,
     /// Whatever the values say.
     Open,
 }
@@ -40,6 +42,11 @@ const fn quasi(concept: Concept, because: &'static str) -> Meaning {
 
 const fn sensitive(because: &'static str) -> Meaning {
     Meaning { role: Some(Role::Sensitive), concept: Concept::Open, weak: false, because }
+}
+
+/// Private, and its numbers measure something.
+const fn measured(because: &'static str) -> Meaning {
+    Meaning { concept: Concept::Quantity, ..sensitive(because) }
 }
 
 const KNOWN_TO_MANY: &str = "others know it";
@@ -155,7 +162,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
          enfants hijos hogar figli housing housingtype tenure ownrent dwelling rooms bedrooms vehicles cars car",
     ),
     (
-        quasi(Concept::Open, "visible"),
+        quasi(Concept::Quantity, "visible"),
         "height weight bodyweight bodyheight bmi eyecolor haircolor groesse grosse gewicht koerpergroesse taille \
          poids altura peso",
     ),
@@ -166,7 +173,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
          event deathdate dateofdeath dod fecha annee",
     ),
     (
-        quasi(Concept::Open, "a place on the map is an address"),
+        quasi(Concept::Quantity, "a place on the map is an address"),
         "lat latitude lon lng longitude coordinates easting northing gps geohash",
     ),
     (
@@ -181,7 +188,9 @@ const VOCABULARY: &[(Meaning, &str)] = &[
             because: "survey weights disclose the stratum: compute new ones",
         },
         "wgt wgtp pwgtp fnlwgt wt finalweight surveyweight sampleweight samplingweight personweight gewichtung \
-         hochrechnung hochrechnungsfaktor ponderation",
+         hochrechnung hochrechnungsfaktor ponderation weighting sampweight samplewt pweight fweight designweight \
+         replicateweight personwgt householdweight hhwt perwt wtfinl repwt repwtp asecwt asecwth marsupwt hsupwgt \
+         fsupwgt asupwgt aernlwt wtsupp s006",
     ),
     (
         sensitive("health is private"),
@@ -199,12 +208,12 @@ const VOCABULARY: &[(Meaning, &str)] = &[
          medicamento farmaco vaccination vaccine vaccinated readmitted readmission",
     ),
     (
-        sensitive("a test result is private"),
+        measured("a test result is private"),
         "test testresult labresult result results lab a1cresult hba1c glucose cholesterol bloodpressure score \
          scores iq gpa mark marks ergebnis befund note1 resultat resultado risultato",
     ),
     (
-        sensitive("money is private"),
+        measured("money is private"),
         "income incomes salary salaries wage wages wagp pincp hincp hincome earnings earning pay payment payments \
          revenue gehalt lohn einkommen revenu salaire ingreso ingresos salario sueldo reddito stipendio renda \
          inkomen inkomst debt debts loan loans mortgage credit creditscore balance wealth assets savings benefit \
@@ -252,7 +261,7 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
         .or_else(|| best(&words, 1, true));
     let coded = numbers_are_codes(name);
     found.map(|(_, meaning)| match meaning.concept {
-        Concept::Open if coded => Meaning { concept: Concept::Nominal, ..meaning },
+        Concept::Open | Concept::Quantity if coded => Meaning { concept: Concept::Nominal, ..meaning },
         _ => meaning,
     })
 }

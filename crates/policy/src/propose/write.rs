@@ -6,7 +6,9 @@ use hedgerow_table::Kind;
 use hedgerow_table::hierarchy::Bound;
 
 use super::proposed::{ProposeOptions, Proposed};
+use super::relations::Relation;
 use super::rules::{Protection, class_size, protection};
+use super::vocabulary::Concept;
 use super::way::Way;
 use crate::Role;
 
@@ -33,13 +35,20 @@ const HEAD: &str = "\
 
 ";
 
-pub(super) fn policy(columns: &[Proposed<'_>], rows: u64, source: &str, options: &ProposeOptions) -> String {
+pub(super) fn policy(
+    columns: &[Proposed<'_>],
+    relations: &[Relation],
+    rows: u64,
+    source: &str,
+    options: &ProposeOptions,
+) -> String {
     let mut text = String::from(HEAD);
     source_section(&mut text, source, options);
     let written = attributes_section(&mut text, columns);
     let k = class_size(rows, options.k);
     rules_section(&mut text, &written, rows, k);
     publish_section(&mut text, &written);
+    relations_section(&mut text, relations);
     groups_section(&mut text, &written);
     alternatives(&mut text, &written, k);
     text
@@ -108,12 +117,33 @@ fn attribute_line(column: &Proposed<'_>, key: &str, width: usize) -> String {
     if let Some(kind) = kind.filter(|kind| *kind != Kind::Category || column.facts.kind() != Kind::Category) {
         let _ = write!(line, ", type = \"{}\"", kind.name());
     }
+    if let Some(range) = natural_range(column, role, kind) {
+        let _ = write!(line, ", range = {range}");
+    }
+    let order = column.plan.as_ref().map(|plan| plan.order.as_slice()).unwrap_or_default();
+    if !order.is_empty() {
+        let texts: Vec<String> = order.iter().map(|text| quoted(text)).collect();
+        let _ = write!(line, ", order = [{}]", texts.join(", "));
+    }
     if let Some(way) = column.plan.as_ref().map(|plan| &plan.way).filter(|way| **way != Way::None) {
         let written = way_in_toml(way, column.file.as_deref());
         let _ = write!(line, ", hierarchy = {written}");
     }
     line.push_str(" }");
     line
+}
+
+/// What everybody knows of ages, amounts and counts: none is below zero, unless some are.
+fn natural_range(column: &Proposed<'_>, role: Option<Role>, kind: Option<Kind>) -> Option<&'static str> {
+    const OLDEST: f64 = 120.0;
+    let domain = column.facts.domain();
+    let measured = role == Some(Role::Quasi) || column.role.concept == Concept::Quantity;
+    if !measured || !kind?.is_number() || kind? != domain.kind() {
+        return None;
+    }
+    let (low, high) = (domain.number(0)?, domain.number(domain.present().checked_sub(1)? as u32)?);
+    let age = column.role.concept == Concept::Age && high <= OLDEST;
+    (low >= 0.0).then_some(if age { "[0, 120]" } else { "[0, inf]" })
 }
 
 fn attribute_comment(column: &Proposed<'_>) -> String {
@@ -259,6 +289,24 @@ fn publish_section(text: &mut String, columns: &[&Proposed<'_>]) {
             text,
             "max-seconds = 60    # {nodes:.0e} combinations of levels: then the best one found, not proven to be the best"
         );
+    }
+}
+
+/// What one column discloses of another.
+fn relations_section(text: &mut String, relations: &[Relation]) {
+    if relations.is_empty() {
+        return;
+    }
+    text.push_str(
+        "\n# These hold in every row. Whoever knows the one knows the other: check that their roles agree.\n",
+    );
+    for relation in relations {
+        let _ = match relation {
+            Relation::Determines { from, to } => writeln!(text, "#   {} determines {}", key(from), key(to)),
+            Relation::Sum { total, parts: [first, second] } => {
+                writeln!(text, "#   {} = {} + {}", key(total), key(first), key(second))
+            }
+        };
     }
 }
 

@@ -105,9 +105,12 @@ pub(crate) struct Publish {
     /// Stop searching after this long, with the best found
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
-    /// Audit the new release combined with all in this catalog, and write nothing when together they violate a rule
+    /// Audit the new release combined with all in this catalog, every row of the source a person; write nothing when together they violate a rule, else add the release to the catalog
     #[arg(long, value_name = "DIR")]
     pub(crate) catalog: Option<PathBuf>,
+    /// Audit with the catalog, but do not add the release to it
+    #[arg(long, requires = "catalog")]
+    pub(crate) no_add: bool,
     /// Who publishes: earlier releases of the same custodian in the catalog are compared by difference too
     #[arg(long, value_name = "NAME", requires = "catalog")]
     pub(crate) custodian: Option<String>,

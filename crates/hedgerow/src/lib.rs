@@ -164,7 +164,7 @@ pub use measure::{
     QueryOptions, Scenario, SizeDistribution, TableMeasures, measure,
 };
 pub use monitor::{Cancel, Monitor, Progress};
-pub use publish::{Explain, Publish, Published, Search, Seconds, TableFormat, publish};
+pub use publish::{CatalogAudit, Explain, Publish, Published, Search, Seconds, TableFormat, publish};
 pub use query::{Answer, Cell, Column, ColumnKind, Estimate, query};
 pub use rules::{
     ChosenTable, ChosenTables, DependencyReport, Requirement, RuleReport, RuleStanding, RulesReport, rules,

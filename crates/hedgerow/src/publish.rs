@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_policy::Policy;
 use hedgerow_publish::PublishOptions;
-use hedgerow_publish::catalog::Beside;
+use hedgerow_publish::catalog::Gate;
 use hedgerow_publish::cloning::CloneReport;
 use hedgerow_publish::search;
 use hedgerow_release::manifest::{Claim, ClassSizes, Rows};
@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::{Error, Monitor, Problem, Source};
 
 pub use hedgerow_publish::TableFormat;
+pub use hedgerow_publish::catalog::CatalogAudit;
 
 /// Publishes the policy's source into a new directory, with the default options.
 ///
@@ -43,7 +44,7 @@ pub struct Publish<'a> {
     explain: bool,
     nodes_max: Option<u64>,
     seconds_max: Option<f64>,
-    catalog: Beside,
+    catalog: Gate,
 }
 
 impl<'a> Publish<'a> {
@@ -60,7 +61,7 @@ impl<'a> Publish<'a> {
             explain: false,
             nodes_max: None,
             seconds_max: None,
-            catalog: Beside::default(),
+            catalog: Gate::default(),
         }
     }
 
@@ -112,8 +113,8 @@ impl<'a> Publish<'a> {
         self
     }
 
-    /// Audits the new release combined with all in this catalog first; writes nothing when together
-    /// they violate a rule.
+    /// Audits the new release combined with all in this catalog first, every row of the source a person;
+    /// writes nothing when together they violate a rule. Else adds the release to the catalog.
     pub fn catalog(mut self, folder: impl Into<PathBuf>) -> Self {
         self.catalog.catalog = Some(folder.into());
         self
@@ -123,6 +124,12 @@ impl<'a> Publish<'a> {
     /// difference.
     pub fn custodian(mut self, name: impl Into<String>) -> Self {
         self.catalog.custodian = Some(name.into());
+        self
+    }
+
+    /// Audits with the catalog, and leaves the catalog as it is.
+    pub fn no_add(mut self, no_add: bool) -> Self {
+        self.catalog.no_add = no_add;
         self
     }
 
@@ -141,7 +148,7 @@ impl<'a> Publish<'a> {
             candidates: self.candidates,
             nodes_max: self.nodes_max,
             seconds_max: self.seconds_max,
-            beside: self.catalog,
+            gate: self.catalog,
             progress: monitor,
         };
         let source = match self.source {
@@ -172,6 +179,9 @@ pub struct Published {
     /// What ε-cloning did, for the custodian alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cloning: Option<CloneReport>,
+    /// What the audit with the catalog found, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub catalog: Option<CatalogAudit>,
     /// How the lattice was searched, for full-domain recoding.
     #[serde(flatten)]
     pub search: Option<Search>,
@@ -235,6 +245,7 @@ impl Published {
                 write: published.write_time.as_secs_f64(),
             },
             cloning: published.cloned,
+            catalog: published.audited,
             search,
             warnings: published.warnings.into_iter().map(Problem::warning).collect(),
         }

@@ -21,6 +21,15 @@ use crate::loss::LossAttribute;
 
 /// Reads the table that a policy names, without its identifiers.
 pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, TableError> {
+    read_source_with(policy, &HashSet::new(), progress)
+}
+
+/// Reads the table that a policy names, and besides its released attributes the columns named, where it has them.
+pub(crate) fn read_source_with(
+    policy: &Policy,
+    also: &HashSet<String>,
+    progress: &dyn Progress,
+) -> Result<Table, TableError> {
     let source = &policy.source;
     let read = policy.attributes.iter().filter(|attribute| attribute.role != Role::Identifier);
     let options = ReadOptions {
@@ -35,7 +44,7 @@ pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, Ta
             .filter_map(|attribute| Some((attribute.name.clone(), attribute.declared.date_format.clone()?)))
             .collect(),
         date_format: source.date_format.clone(),
-        only: Some(read.map(|attribute| attribute.name.clone()).collect::<HashSet<_>>()),
+        only: Some(read.map(|attribute| &attribute.name).chain(also).cloned().collect::<HashSet<_>>()),
         progress,
     };
     read_table(&source.path, &options)

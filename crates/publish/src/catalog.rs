@@ -1,9 +1,11 @@
 //! The catalog: a folder of releases, the community's memory. Each release is copied into a folder of its name;
 //! `catalog.json` keeps whose it is and its digest, in the order in which they were added.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hedgerow_audit::finding::Finding;
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
@@ -107,6 +109,15 @@ impl Catalog {
         })
     }
 
+    /// The name of a release's directory, with a number where that is taken.
+    fn free_name(&self, release: &Path) -> String {
+        let own = release.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_str()?.to_owned()));
+        let own = own.unwrap_or_else(|| "release".to_owned());
+        let is_free = |name: &String| self.refuse_name(name).is_ok();
+        let numbered = (2u32..).take(1 << 16).map(|number| format!("{own}-{number}"));
+        std::iter::once(own.clone()).chain(numbered).find(is_free).unwrap_or(own)
+    }
+
     pub fn path(&self, entry: &Entry) -> PathBuf {
         self.folder.join(&entry.name)
     }
@@ -159,49 +170,132 @@ fn copy(from: &Path, to: &Path) -> Result<(), TableError> {
     Ok(())
 }
 
-/// What the caller asked to hold a new release against.
+/// The catalog that a new release is audited with before it is placed.
 #[derive(Debug, Clone, Default)]
-pub struct Beside {
+pub struct Gate {
     pub catalog: Option<PathBuf>,
     /// Who publishes; earlier releases of the same custodian are compared by difference too.
     pub custodian: Option<String>,
+    /// Leaves the catalog as it is: the new release is audited and not added.
+    pub no_add: bool,
 }
 
-/// Moves a verified release into place, after an audit of it beside everything in the catalog. The people looked for are
-/// the custodian's own, where they have something that the releases tell people by.
-pub(crate) fn place(
-    verified: Verified,
-    policy: &Policy,
-    people: &Table,
-    beside: &Beside,
-    progress: &dyn Progress,
-) -> Result<PathBuf, PublishError> {
-    if let Some(folder) = &beside.catalog {
-        let phase = Phase::new(progress, "auditing");
-        let progress: &dyn Progress = &phase;
-        let catalog = Catalog::load(folder)?;
-        let new = verified.release();
-        let mut others: Vec<(Release, &Entry)> = Vec::new();
-        for entry in &catalog.entries {
-            others.push((open_any(&catalog.path(entry), progress)?, entry));
-        }
-        for (other, entry) in &others {
-            refuse_breach(&[other, new], "composition", policy, people)?;
-            if beside.custodian.is_some() && beside.custodian == entry.custodian {
-                refuse_breach(&[other, new], "difference", policy, people)?;
+/// What the audit with a catalog's releases found: no breach, or there would be no release.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CatalogAudit {
+    /// The names of the catalog's releases that the new one was combined with.
+    pub releases: Vec<String>,
+    /// The source's columns by which the adversary knows the people.
+    pub known: Vec<String>,
+    #[serde(rename = "adversaries")]
+    pub findings: Vec<Finding>,
+    /// The name of the new release in the catalog, unless it was not added.
+    pub added: Option<String>,
+}
+
+/// The releases of a gate's catalog, opened once. Without a catalog there are none.
+#[derive(Debug, Default)]
+pub(crate) struct OpenedCatalog {
+    others: Vec<(Release, Entry)>,
+}
+
+impl OpenedCatalog {
+    pub(crate) fn open(gate: &Gate, progress: &dyn Progress) -> Result<OpenedCatalog, PublishError> {
+        let mut others = Vec::new();
+        if let Some(folder) = &gate.catalog {
+            let catalog = Catalog::load(folder)?;
+            for entry in &catalog.entries {
+                others.push((open_any(&catalog.path(entry), progress)?.named(&entry.name), entry.clone()));
             }
         }
-        if others.len() > 1 {
-            let all: Vec<&Release> = others.iter().map(|(other, _)| other).chain([new]).collect();
-            refuse_breach(&all, "composition", policy, people)?;
-        }
+        Ok(OpenedCatalog { others })
     }
-    Ok(verified.place()?)
+
+    /// The columns by which these releases describe people. A source that has them is read with them, whatever the policy
+    /// says of them: the adversary may know all.
+    pub(crate) fn known_columns(&self) -> Result<HashSet<String>, PublishError> {
+        let mut names = HashSet::new();
+        for (release, _) in &self.others {
+            names.extend(release.classes()?.iter().flat_map(|table| &table.quasi).map(|quasi| quasi.name.clone()));
+        }
+        Ok(names)
+    }
+
+    /// Moves a verified release into place, after an audit of it combined with everything in the catalog, and adds it
+    /// there. Every row of the source is a person.
+    pub(crate) fn place(
+        &self,
+        verified: Verified,
+        policy: &Policy,
+        people: &Table,
+        gate: &Gate,
+        progress: &dyn Progress,
+    ) -> Result<(PathBuf, Option<CatalogAudit>), PublishError> {
+        let Some(folder) = &gate.catalog else { return Ok((verified.place()?, None)) };
+        let phase = Phase::new(progress, "auditing");
+        let mut audited = self.audit(gate, verified.release(), policy, people, &phase)?;
+        phase.finish();
+        progress.check()?;
+        let catalog = Catalog::load(folder)?;
+        if catalog.entries.iter().ne(self.others.iter().map(|(_, entry)| entry)) {
+            let problem = "the catalog changed while the release was made: not all of it was audited";
+            return Err(InputError::new(folder.display().to_string(), problem, "publish again").into());
+        }
+        let release = verified.place()?;
+        if !gate.no_add {
+            let name = catalog.free_name(&release);
+            let entry = Catalog::add(folder, &release, Some(&name), gate.custodian.as_deref(), progress)?;
+            audited.added = Some(entry.name);
+        }
+        Ok((release, Some(audited)))
+    }
+
+    fn audit(
+        &self,
+        gate: &Gate,
+        new: &Release,
+        policy: &Policy,
+        people: &Table,
+        progress: &dyn Progress,
+    ) -> Result<CatalogAudit, PublishError> {
+        let mut findings = Vec::new();
+        for (other, entry) in &self.others {
+            progress.check()?;
+            findings.extend(refuse_breach(&[other, new], "composition", policy, people)?);
+            if gate.custodian.is_some() && gate.custodian == entry.custodian {
+                findings.extend(refuse_breach(&[other, new], "difference", policy, people)?);
+            }
+        }
+        let all: Vec<&Release> = self.others.iter().map(|(other, _)| other).chain([new]).collect();
+        if self.others.len() > 1 {
+            findings.extend(refuse_breach(&all, "composition", policy, people)?);
+        }
+        let mut known: Vec<String> = Vec::new();
+        for release in &all {
+            let quasi = release.classes()?.iter().flat_map(|table| &table.quasi).map(|quasi| &quasi.name);
+            for name in quasi.filter(|name| people.column(name).is_some()) {
+                if !known.contains(name) {
+                    known.push(name.clone());
+                }
+            }
+        }
+        let releases = self.others.iter().map(|(_, entry)| entry.name.clone()).collect();
+        Ok(CatalogAudit { releases, known, findings, added: None })
+    }
 }
 
-fn refuse_breach(releases: &[&Release], adversary: &str, policy: &Policy, people: &Table) -> Result<(), PublishError> {
-    // Others may tell attributes that this custodian does not have: then every combination of cells counts that somebody could be in.
-    let known = |table: &ReleasedClasses| table.quasi.iter().any(|quasi| people.column(&quasi.name).is_some());
+/// What the adversary finds, unless it is fewer values than the policy requires for somebody.
+fn refuse_breach(
+    releases: &[&Release],
+    adversary: &str,
+    policy: &Policy,
+    people: &Table,
+) -> Result<Vec<Finding>, PublishError> {
+    // Others may describe people by nothing that this custodian has: then every combination of cells counts that somebody
+    // could be in.
+    let known = |table: &ReleasedClasses| {
+        table.quasi.is_empty() || table.quasi.iter().any(|quasi| people.column(&quasi.name).is_some())
+    };
     let mut all_classes: Vec<&ReleasedClasses> = Vec::new();
     for release in releases {
         all_classes.extend(release.classes()?);
@@ -209,26 +303,27 @@ fn refuse_breach(releases: &[&Release], adversary: &str, policy: &Policy, people
     let people = Some(people).filter(|_| all_classes.iter().all(|table| known(table)));
     let options = AuditOptions { people, adversaries: vec![adversary.to_owned()], ..AuditOptions::default() };
     let mut audited = audit(releases, &options)?;
-    audited.findings.retain(|finding| {
-        let wanted = finding.protect.as_ref().map_or(2, |protect| values_asked(policy, protect));
-        finding.people > 0 && finding.effective_l.is_some_and(|least| least < wanted)
-    });
-    if audited.findings.is_empty() {
-        return Ok(());
+    let breaks = |finding: &Finding| {
+        let required = finding.protect.as_ref().map_or(2, |protect| values_required(policy, protect));
+        finding.people > 0 && finding.effective_l.is_some_and(|least| least < required)
+    };
+    if !audited.findings.iter().any(breaks) {
+        return Ok(audited.findings);
     }
+    audited.findings.retain(breaks);
     audited.findings.iter_mut().for_each(|finding| finding.breach = true);
     let hint = "require more with cross-release-l-diversity and [community], or publish less; nothing was written";
     Err(PublishError::Audit { audited: Box::new(audited), hint })
 }
 
-/// The most values of a protected attribute that some rule asks for; at least two.
-fn values_asked(policy: &Policy, protect: &str) -> u64 {
+/// The most values of a protected attribute that some rule requires; at least two.
+fn values_required(policy: &Policy, protect: &str) -> u64 {
     let rules = policy.rules.iter().filter(|rule| rule.protect.as_deref() == Some(protect));
-    let asked = rules.flat_map(|rule| &rule.require).map(|model| match model {
+    let required = rules.flat_map(|rule| &rule.require).map(|model| match model {
         Model::DistinctLDiversity { l } | Model::CrossReleaseLDiversity { l } => *l,
         Model::RecursiveLDiversity { l, .. } => *l,
         Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => l.numerator.div_ceil(l.denominator.max(1)),
         _ => 2,
     });
-    asked.max().unwrap_or(2).max(2)
+    required.max().unwrap_or(2).max(2)
 }

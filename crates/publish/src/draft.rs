@@ -42,8 +42,6 @@ pub(crate) struct Draft<'a> {
 /// Statements of the manifest that only some methods make.
 #[derive(Debug, Default)]
 pub(crate) struct Stated {
-    /// The losses, where the manifest states them otherwise than the custodian sees them.
-    pub(crate) losses: Option<Map<String, Value>>,
     pub(crate) cloning: Map<String, Value>,
     pub(crate) dependencies: Vec<KnownDependency>,
     pub(crate) intersection_attack: Option<String>,

@@ -45,8 +45,14 @@ impl<'a> Phase<'a> {
     pub(crate) fn finish(self) {
         self.stage(self.name, Some(1));
         let state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(left) = state.total.map(|total| total - state.done).filter(|left| *left > 0) {
-            self.progress.advance(left);
+        match state.total {
+            Some(total) if total > state.done => self.progress.advance(total - state.done),
+            Some(_) => {}
+            // What had no share until now is done.
+            None => {
+                self.progress.stage(self.name, Some(1));
+                self.progress.advance(1);
+            }
         }
     }
 }

@@ -13,8 +13,8 @@ use hedgerow_verify::verified::Staged;
 use serde_json::{Map, Value};
 
 use crate::anatomy;
-use crate::bind::{Bound, read_source};
-use crate::catalog::{self, Beside};
+use crate::bind::{Bound, read_source_with};
+use crate::catalog::{CatalogAudit, Gate, OpenedCatalog};
 use crate::cloning::{self, CloneReport};
 use crate::community;
 use crate::decompose;
@@ -27,7 +27,7 @@ use crate::phase::Phase;
 use crate::search::Explain;
 use crate::singling_out;
 
-/// What the caller chooses beside the policy.
+/// What the caller chooses in addition to the policy.
 #[derive(Clone)]
 pub struct PublishOptions<'a> {
     pub destination: PathBuf,
@@ -39,8 +39,8 @@ pub struct PublishOptions<'a> {
     /// Before those of the policy.
     pub nodes_max: Option<u64>,
     pub seconds_max: Option<f64>,
-    /// What the release is held against before it is written out.
-    pub beside: Beside,
+    /// The catalog that the release is audited with before it is placed.
+    pub gate: Gate,
     pub progress: &'a dyn Progress,
 }
 
@@ -68,6 +68,8 @@ pub struct Published {
     pub searched: Option<Searched>,
     /// What cloning did, by the method that does.
     pub cloned: Option<CloneReport>,
+    /// What the audit with the catalog found, where there is one.
+    pub audited: Option<CatalogAudit>,
     pub read_time: Duration,
     pub search_time: Duration,
     pub write_time: Duration,
@@ -110,9 +112,10 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
         Method::Clone => cloning::refuse(policy)?,
         _ => {}
     }
+    let catalog = OpenedCatalog::open(&options.gate, options.progress)?;
     let reading = Phase::new(options.progress, "reading");
     let table = match source {
-        Source::Policy => Cow::Owned(read_source(policy, &reading)?),
+        Source::Policy => Cow::Owned(read_source_with(policy, &catalog.known_columns()?, &reading)?),
         Source::Table(table) => Cow::Borrowed(table),
     };
     let earlier = community::read_earlier(policy, &table, &reading)?;
@@ -142,8 +145,7 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     let written = draft::write(tables, &codebook, staged.path(), options.format, &mut rng, &phase)?;
     phase.finish();
     options.progress.check()?;
-    let mut manifest =
-        draft::manifest(&bound, written.resources.clone(), rows, stated.losses.as_ref().unwrap_or(&losses));
+    let mut manifest = draft::manifest(&bound, written.resources.clone(), rows, &losses);
     manifest.hedgerow.cloning = stated.cloning;
     manifest.hedgerow.dependencies = stated.dependencies;
     manifest.hedgerow.intersection_attack = stated.intersection_attack;
@@ -156,8 +158,8 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     written.wait()?;
     phase.finish();
     options.progress.check()?;
-    let release = catalog::place(verified, policy, &table, &options.beside, options.progress)?;
+    let (release, audited) = catalog.place(verified, policy, &table, &options.gate, options.progress)?;
     let warnings = bound.warnings.iter().cloned().chain(warnings).collect();
     let write_time = writing.elapsed();
-    Ok(Published { release, rows, checked, losses, searched, cloned, read_time, search_time, write_time, warnings })
+    Ok(Published { release, rows, checked, losses, searched, cloned, audited, read_time, search_time, write_time, warnings })
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hedgerow::{Explain, Policy, Publish, Published, Role, TableFormat};
+use hedgerow::{CatalogAudit, Explain, Policy, Publish, Published, Role, TableFormat};
 
 use super::cloned_text::cloned_text;
 use super::{claims_text, load_policy, print, print_json, short, warn};
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
         .nodes_max(arguments.max_nodes)
         .seconds_max(arguments.max_seconds);
     if let Some(folder) = &arguments.catalog {
-        publish = publish.catalog(folder);
+        publish = publish.catalog(folder).no_add(arguments.no_add);
     }
     if let Some(custodian) = &arguments.custodian {
         publish = publish.custodian(custodian);
@@ -57,6 +57,28 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
         print(&to_text(&published, &policy, talk.verbose))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was audited with the catalog, and what the adversaries found.
+fn catalog_text(audited: &CatalogAudit) -> String {
+    let known = if audited.known.is_empty() { "nothing".to_owned() } else { audited.known.join(", ") };
+    let mut text =
+        format!("audited  with {} releases of the catalog, people known by {known}\n", audited.releases.len());
+    for finding in &audited.findings {
+        let least = finding.effective_l.map_or(String::new(), |l| format!(", fewest values left {l}"));
+        text.push_str(&format!(
+            "  {} of {}: {} people, {} at risk{least}\n",
+            finding.adversary,
+            finding.releases.join(" + "),
+            finding.people,
+            finding.at_risk,
+        ));
+    }
+    match &audited.added {
+        Some(name) => text.push_str(&format!("catalog  added as {name}\n")),
+        None => text.push_str("catalog  not added\n"),
+    }
+    text
 }
 
 /// What cloning protects.
@@ -101,6 +123,9 @@ fn to_text(published: &Published, policy: &Policy, verbose: bool) -> String {
     }
     text.push_str("guarantees, recomputed from the written tables\n");
     text.push_str(&claims_text(&published.guarantees));
+    if let Some(audited) = &published.catalog {
+        text.push_str(&catalog_text(audited));
+    }
     if let Some(explain) = published.search.as_ref().and_then(|search| search.explain) {
         text.push_str("search\n");
         for (meaning, count) in explained(&explain) {

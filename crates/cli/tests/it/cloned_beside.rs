@@ -83,7 +83,7 @@ fn a_catalog_remembers_cloned_releases() {
     publish(&folder, "bare.toml", "bare");
     run(&folder, &["catalog", "add", "catalog", "bare", "--custodian", "them"], 0);
     let refused = run(&folder, &["publish", "clone.toml", "-o", "third", "--catalog", "catalog"], 4);
-    assert!(refused.stderr.contains("beside the catalog, this release breaks the policy"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("combined with the catalog, this release breaks the policy"), "{}", refused.stderr);
     assert!(refused.stderr.contains("the new release: age `*`, city `Aa"), "{}", refused.stderr);
     assert!(!folder.names().contains(&"third".to_owned()), "{:?}", folder.names());
 }

@@ -188,7 +188,7 @@ fn the_catalog_remembers_and_holds_new_releases_against_itself() {
     let policy = policy.replace("gender = { role = \"identifier\" }", "# gender is not in it:");
     folder.write("own.toml", policy);
     let refused = run(&["publish", "own.toml", "-o", "own", "--catalog", "catalog"], 4);
-    assert!(refused.stderr.contains("beside the catalog, this release breaks the policy"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("combined with the catalog, this release breaks the policy"), "{}", refused.stderr);
     assert!(!folder.names().contains(&"own".to_owned()) && !folder.names().iter().any(|name| name.contains("partial")));
     publish(&folder, "own.toml", "own");
 

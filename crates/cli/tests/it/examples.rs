@@ -35,7 +35,7 @@ fn published(path: &str, changes: &[(&str, &str)]) -> Published {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
-        beside: Default::default(),
+        gate: Default::default(),
         progress: &NoProgress,
     };
     publish(&policy, Source::Policy, &options).unwrap_or_else(|error| panic!("{error}"))

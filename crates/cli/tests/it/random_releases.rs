@@ -251,7 +251,7 @@ fn examine(seed: u64) -> bool {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
-        beside: Default::default(),
+        gate: Default::default(),
         progress: &NoProgress,
     };
     let published = match publish(&policy, Source::Policy, &options) {

@@ -35,7 +35,7 @@ impl Folder {
             candidates: false,
             nodes_max: None,
             seconds_max: None,
-            beside: Default::default(),
+            gate: Default::default(),
             progress: &NoProgress,
         };
         let policy = self.policy(source, sensitive, rules, settings);

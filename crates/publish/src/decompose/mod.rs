@@ -129,10 +129,10 @@ fn draft_chosen<'a>(
             hint: hint.to_owned(),
         })));
     }
-    options.progress.stage("decomposing", None);
+    options.progress.stage("searching", None);
     let problem = rules.problem();
     let choices = choose(bound, &rules, &problem, rng).map_err(|unchosen| why_not(&rules, unchosen))?;
-    options.progress.stage("attacking the combined tables", None);
+    options.progress.check()?;
     let found = first_that_passes(&problem, &rules.columns, choices);
     let (chosen, attacked) = found.map_err(|unchosen| why_not(&rules, unchosen))?;
     let mut warnings = rules.warnings.clone();
@@ -141,7 +141,6 @@ fn draft_chosen<'a>(
     let (tables, codebook) = tables::tables(bound, &rules, &problem, &chosen.tables, rng)?;
     let count = bound.table.rows as u64;
     let mut draft = Draft::new(tables, codebook, Rows { source: count, out: count, suppressed: 0 }, losses);
-    draft.stated.losses = Some(tables::roughly(&draft.losses));
     draft.stated.intersection_attack = Some(attacked);
     draft.stated.dependencies = (rules.dependencies.iter())
         .map(|dependency| KnownDependency {

@@ -20,15 +20,6 @@ use crate::full_domain::recoded;
 use crate::generalized;
 use crate::rows::{ReleasedColumn, shuffle};
 
-/// To two decimals: all digits of a divergence would let readers try out who has which value.
-pub(super) fn roughly(losses: &Map<String, Value>) -> Map<String, Value> {
-    let round = |value: &Value| match value.as_f64().filter(|_| !value.is_u64()) {
-        Some(number) => json!((number * 100.0).round() / 100.0),
-        None => value.clone(),
-    };
-    losses.iter().map(|(name, value)| (name.clone(), round(value))).collect()
-}
-
 /// The policy's rules as a reader can recompute them. A combination is protected by the one of its attributes that is.
 pub(super) fn named_rules(bound: &Bound<'_>, rules: &Rules<'_>) -> Vec<NamedRule> {
     let own = rules.own.iter().enumerate();

@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use super::attack::{Limits, attack};
 use super::*;
 use crate::bind::read_source;
-use crate::catalog::Beside;
+use crate::catalog::Gate;
 use crate::publish::{PublishOptions, TableFormat};
 
 /// A table that releases one attribute by bucket.
@@ -38,7 +38,7 @@ fn a_breach_found_by_the_attack_refuses_the_release() {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
-        beside: Beside::default(),
+        gate: Gate::default(),
         progress: &NoProgress,
     };
     let bound = Bound::new(&policy, &table).unwrap();

@@ -154,7 +154,7 @@ fn examine(seed: u64) -> Option<usize> {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
-        beside: Default::default(),
+        gate: Default::default(),
         progress: &NoProgress,
     };
     match publish(&parsed, Source::Policy, &options) {

@@ -13,7 +13,7 @@ use hedgerow_audit::finding::Finding;
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::read_source;
-use hedgerow_publish::catalog::Beside;
+use hedgerow_publish::catalog::Gate;
 use hedgerow_publish::community::open_any;
 use hedgerow_publish::{PublishError, PublishOptions, Published, Source, TableFormat, publish};
 use hedgerow_table::{Hierarchy, HierarchySpec, NoProgress};
@@ -130,7 +130,7 @@ impl Case {
                 candidates: true,
                 nodes_max: None,
                 seconds_max: None,
-                beside: Beside::default(),
+                gate: Gate::default(),
                 progress: &NoProgress,
             },
         )

@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::catalog::Beside;
+use hedgerow_publish::catalog::Gate;
 use hedgerow_publish::{PublishOptions, Published, Source, TableFormat, publish};
 use hedgerow_table::{NoProgress, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+
+use crate::cloning::scratch;
 
 const METHODS: [&str; 4] = [
     "method = \"full-domain\"\nsuppression = 0.2\n",
@@ -28,7 +30,7 @@ fn table(rows: &[Row]) -> Table {
 
 /// Everything that is released, by file name, and what only the custodian is told.
 fn released(policy: &Policy, rows: &[Row]) -> Option<(BTreeMap<String, Vec<u8>>, Published)> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let options = PublishOptions {
         destination: folder.path().join("release"),
         overwrite: false,
@@ -37,7 +39,7 @@ fn released(policy: &Policy, rows: &[Row]) -> Option<(BTreeMap<String, Vec<u8>>,
         candidates: false,
         nodes_max: None,
         seconds_max: None,
-        beside: Beside::default(),
+        gate: Gate::default(),
         progress: &NoProgress,
     };
     let published = publish(policy, Source::Table(&table(rows)), &options).ok()?;

@@ -31,7 +31,7 @@ fn bucketized(folder: &Path, rows: &[(u32, Option<i32>)], require: &str) -> Resu
         candidates: false,
         nodes_max: None,
         seconds_max: None,
-        beside: Default::default(),
+        gate: Default::default(),
         progress: &NoProgress,
     };
     publish(&policy, Source::Policy, &options).map(|_| ())

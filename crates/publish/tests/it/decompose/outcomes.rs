@@ -40,7 +40,7 @@ fn has_release(tiny: &Tiny, algorithm: &str, anonymizer: &str, folder: &Path, se
         candidates: false,
         nodes_max: None,
         seconds_max: None,
-        beside: Default::default(),
+        gate: Default::default(),
         progress: &NoProgress,
     };
     match publish(&policy, Source::Policy, &options) {

@@ -161,5 +161,17 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     let (release, audited) = catalog.place(verified, policy, &table, &options.gate, options.progress)?;
     let warnings = bound.warnings.iter().cloned().chain(warnings).collect();
     let write_time = writing.elapsed();
-    Ok(Published { release, rows, checked, losses, searched, cloned, audited, read_time, search_time, write_time, warnings })
+    Ok(Published {
+        release,
+        rows,
+        checked,
+        losses,
+        searched,
+        cloned,
+        audited,
+        read_time,
+        search_time,
+        write_time,
+        warnings,
+    })
 }

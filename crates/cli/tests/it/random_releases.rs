@@ -402,7 +402,6 @@ fn comes_from_the_hierarchy(scheme: Scheme, low: &str, high: &str, leaf: &str) -
 /// The losses that were claimed, computed again by the auditor's code.
 fn losses_agree(case: &Case, policy: &Policy, published: &Published, context: &str) {
     let directory = &published.release;
-    let manifest = Manifest::read(directory).unwrap();
     let release = hedgerow_release::Release::open(directory, &NoProgress).unwrap();
     let table = read_source(policy, &NoProgress).unwrap();
     let bound = Bound::new(policy, &table).unwrap();

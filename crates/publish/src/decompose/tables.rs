@@ -8,7 +8,6 @@ use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Codes, Column, Domain, Kind, TableError, Values};
 use hedgerow_verify::check::NamedRule;
 use rand::rngs::StdRng;
-use serde_json::{Map, Value, json};
 
 use super::divergence::sensitive_values;
 use super::rules::Rules;

@@ -4,7 +4,7 @@
 //! median, can run the algorithm: one program over a table, or several custodians who know these numbers only together.
 //!
 //! LeFevre, DeWitt, Ramakrishnan: *Mondrian multidimensional k-anonymity*, 2006, sections 3 and 4. Beyond the paper: where the
-//! cut above the median is not allowed, the one below it is tried; and ranges may be upper bounds until they are asked for.
+//! cut above the median is not allowed, the one below it is tried; and ranges may be upper bounds until they are requested.
 
 /// Whether people this few can be divided at all when every class needs `minimum` of them.
 pub fn can_divide(rows: u64, minimum: u64) -> bool {
@@ -14,7 +14,7 @@ pub fn can_divide(rows: u64, minimum: u64) -> bool {
 /// The attribute to cut next: the widest of those not tried yet, of equally wide ones the first. `None` when people differ in
 /// none of the others.
 ///
-/// Extents may be upper bounds. Then the one found is to be measured and asked for again: when its true extent is
+/// Extents may be upper bounds. Then the one found is to be measured and requested again: when its true extent is
 /// found to be the widest, it is so among the true ones.
 pub fn widest(extents: &[f64], tried: &[bool]) -> Option<usize> {
     let mut widest: Option<usize> = None;

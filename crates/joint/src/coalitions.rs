@@ -6,7 +6,7 @@
 //! objects where it would learn too much. Only whether *anybody* objects opens.
 //!
 //! **Several** (m > 1) would have to show each other their rows to find out. Opening everybody's counts without names would let anybody
-//! judge every coalition, and would tell the very thing that is to be kept: rows of single custodians. So three conditions are asked that are enough, each by sums:
+//! judge every coalition, and would disclose exactly what must stay private: rows of single custodians. So three conditions are required that are sufficient, each by sums:
 //!
 //! * *Enough rows.* The rest of a class holds at least k rows whoever the m are, exactly if for some θ from 1 to k the rows counted with at most θ of each custodian's are
 //!   at least k + mθ: the m have at most mθ of these; and with θ the (m+1)-th largest part, what is counted without the m largest parts is the rest itself. All θ up to

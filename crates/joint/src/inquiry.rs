@@ -12,7 +12,7 @@ use rand::rngs::StdRng;
 
 use super::part::Part;
 use super::rules::Counts;
-use super::trial::{Asked, View};
+use super::trial::{Requested, View};
 use crate::{AgreedRef, Joined, JointClass, Share};
 use hedgerow_cuts::Axis;
 
@@ -87,15 +87,15 @@ impl Joint {
         self.settle(vec![whole]);
     }
 
-    /// Puts what an answer says into the parts that asked for it: first all counts, then all flags. Parts that had to wait come first the next time, so that
+    /// Puts what an answer says into the parts that requested it: first all counts, then all flags. Parts that had to wait come first the next time, so that
     /// none waits for ever; children take the place of what was divided. The order is the same for all custodians.
-    fn absorb(&mut self, asked: usize, answer: &[u64]) {
+    fn absorb(&mut self, requested: usize, answer: &[u64]) {
         let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
-        let asked: Vec<Part> = self.parts.drain(..asked).collect();
-        let (mut counts, mut flags) = answer.split_at(asked.iter().map(|part| part.asked().counts).sum());
-        let mut next = Vec::with_capacity(asked.len());
-        for mut part in asked {
-            let Asked { counts: own_counts, flags: own_flags } = part.asked();
+        let requested: Vec<Part> = self.parts.drain(..requested).collect();
+        let (mut counts, mut flags) = answer.split_at(requested.iter().map(|part| part.requested().counts).sum());
+        let mut next = Vec::with_capacity(requested.len());
+        for mut part in requested {
+            let Requested { counts: own_counts, flags: own_flags } = part.requested();
             let (own, raised);
             (own, counts) = counts.split_at(own_counts);
             (raised, flags) = flags.split_at(own_flags);
@@ -112,7 +112,7 @@ impl Joint {
         for part in parts {
             if part.is_class() {
                 self.depth = self.depth.max(part.depth);
-                let class = JointClass { region: part.told(&self.agreed), rows: part.ground.size };
+                let class = JointClass { region: part.released_region(&self.agreed), rows: part.ground.size };
                 self.classes.push((class, part.ground.rows));
             } else {
                 self.parts.push(part);
@@ -124,18 +124,18 @@ impl Joint {
     fn next_ask(&mut self) -> Option<Ask> {
         let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
         let (mut counts, mut flags) = (Pieces::default(), Pieces::default());
-        let mut asked = 0;
+        let mut requested = 0;
         for part in &mut self.parts {
             part.words(view).into_iter().for_each(|(kind, words)| counts.push(kind, words));
             let (kind, raised) = part.flags(view);
             flags.push(kind, raised);
-            asked += 1;
+            requested += 1;
             if counts.words + flags.words > WORDS_AT_ONCE {
                 break;
             }
         }
-        (asked > 0).then(|| {
-            self.waiting = Waiting::Parts(asked);
+        (requested > 0).then(|| {
+            self.waiting = Waiting::Parts(requested);
             let bits = (u64::BITS - self.rows.leading_zeros()) as u8;
             let operation = Operation::Tally { bits, flags: flags.words };
             counts.pieces.append(&mut flags.pieces);
@@ -189,7 +189,7 @@ impl Inquiry for Joint {
                 }
                 self.begin(all.rows);
             }
-            Waiting::Parts(asked) => self.absorb(asked, answer),
+            Waiting::Parts(requested) => self.absorb(requested, answer),
         }
         match self.next_ask() {
             Some(ask) => Turn::Ask(self, ask),

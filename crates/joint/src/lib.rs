@@ -52,7 +52,7 @@ pub struct Agreed {
     pub carries: bool,
     pub rules: Vec<JointRule>,
     pub strict: bool,
-    /// Cells are told by the people inside, not by the cuts around them.
+    /// Cells are described by the values inside, not by the cuts around them.
     pub tight: bool,
     /// l-site-diversity: every class holds rows of at least so many custodians. 1 asks for nothing.
     pub sites: u64,
@@ -130,7 +130,7 @@ impl Agreed {
     /// The kinds of values that finding the classes can open: what custodians agree to before they start.
     pub fn may_open(&self) -> Vec<Kind> {
         let protects = self.rules.iter().any(|rule| rule.protect.is_some());
-        let asked = [
+        let requested = [
             (Kind::Sizes, true),
             (Kind::Largest, true),
             (Kind::Digits, true),
@@ -141,7 +141,7 @@ impl Agreed {
             (Kind::ClippedSizes, !self.clips().is_empty()),
             (Kind::Objections, self.asks_for_objections()),
         ];
-        asked.into_iter().filter(|(_, asked)| *asked).map(|(kind, _)| kind).collect()
+        requested.into_iter().filter(|(_, requested)| *requested).map(|(kind, _)| kind).collect()
     }
 
     /// The rows of a table, dealt to custodians: `columns` are those of the attributes that rules look at, the quasi-identifiers first; `owner` says for every row

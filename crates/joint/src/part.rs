@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 
 use super::Agreed;
 use super::ranges::Ranges;
-use super::trial::{Asked, Ground, Side, Trial, Verdict, View};
+use super::trial::{Ground, Requested, Side, Trial, Verdict, View};
 use hedgerow_cuts::decide;
 use hedgerow_cuts::{Shape, Span};
 
@@ -24,7 +24,7 @@ pub(super) struct Part {
 
 #[derive(Debug)]
 enum Stage {
-    /// The people's ranges on some axes, and how many flags were asked for.
+    /// The people's ranges on some axes, and how many flags were requested.
     Ranges(Ranges, usize),
     /// Some attributes, the widest first, and how many there were to begin with.
     Trying(Vec<Trial>, usize),
@@ -36,11 +36,11 @@ impl Part {
         let agreed = view.agreed;
         let dividable = decide::can_divide(size, agreed.minimum());
         let wide = |axis: &usize| region[*axis].first < region[*axis].last;
-        let asked: Vec<usize> =
-            (0..region.len()).filter(wide).filter(|axis| dividable || told(agreed, *axis)).collect();
-        let stage = match asked.is_empty() {
+        let requested: Vec<usize> =
+            (0..region.len()).filter(wide).filter(|axis| dividable || shows_extent(agreed, *axis)).collect();
+        let stage = match requested.is_empty() {
             true => Stage::Class,
-            false => Stage::Ranges(Ranges::new(asked, &rows, view.share, &region), 0),
+            false => Stage::Ranges(Ranges::new(requested, &rows, view.share, &region), 0),
         };
         let tried = vec![false; region.len()];
         Part { ground: Ground { rows, size, people: region.clone(), region }, depth, tried, stage }
@@ -50,12 +50,16 @@ impl Part {
         matches!(self.stage, Stage::Class)
     }
 
-    /// The region that is told of a part that stays whole.
-    pub(super) fn told(&self, agreed: &Agreed) -> Vec<Span> {
-        let told = |(axis, (region, people)): (usize, (&Span, &Span))| {
-            if region.first == region.last || !told(agreed, axis) { *region } else { agreed.axes[axis].cell(*people) }
+    /// The region that is released for a part that is not divided.
+    pub(super) fn released_region(&self, agreed: &Agreed) -> Vec<Span> {
+        let released = |(axis, (region, people)): (usize, (&Span, &Span))| {
+            if region.first == region.last || !shows_extent(agreed, axis) {
+                *region
+            } else {
+                agreed.axes[axis].cell(*people)
+            }
         };
-        self.ground.region.iter().zip(&self.ground.people).enumerate().map(told).collect()
+        self.ground.region.iter().zip(&self.ground.people).enumerate().map(released).collect()
     }
 
     /// Our part of the sums that are needed next, by kind; nothing when none are.
@@ -66,12 +70,12 @@ impl Part {
         }
     }
 
-    /// Our part of what is only asked whether anybody has it.
+    /// Our part of a question of which only the disjunction opens.
     pub(super) fn flags(&mut self, view: View<'_>) -> (Kind, Vec<u64>) {
         match &mut self.stage {
-            Stage::Ranges(ranges, asked) => {
+            Stage::Ranges(ranges, requested) => {
                 let flags = ranges.flags();
-                *asked = flags.len();
+                *requested = flags.len();
                 (Kind::Digits, flags)
             }
             Stage::Trying(trials, _) => {
@@ -81,15 +85,17 @@ impl Part {
         }
     }
 
-    /// How many words were asked for last.
-    pub(super) fn asked(&self) -> Asked {
+    /// How many words were requested last.
+    pub(super) fn requested(&self) -> Requested {
         match &self.stage {
-            Stage::Ranges(_, flags) => Asked { counts: 0, flags: *flags },
-            Stage::Trying(trials, _) => trials.iter().map(Trial::asked).fold(Asked::default(), |sum, asked| Asked {
-                counts: sum.counts + asked.counts,
-                flags: sum.flags + asked.flags,
-            }),
-            Stage::Class => Asked::default(),
+            Stage::Ranges(_, flags) => Requested { counts: 0, flags: *flags },
+            Stage::Trying(trials, _) => {
+                trials.iter().map(Trial::requested).fold(Requested::default(), |sum, requested| Requested {
+                    counts: sum.counts + requested.counts,
+                    flags: sum.flags + requested.flags,
+                })
+            }
+            Stage::Class => Requested::default(),
         }
     }
 
@@ -102,9 +108,9 @@ impl Part {
         random: &mut StdRng,
     ) -> Option<Vec<Part>> {
         match std::mem::replace(&mut self.stage, Stage::Class) {
-            Stage::Ranges(mut ranges, asked) => {
+            Stage::Ranges(mut ranges, requested) => {
                 match ranges.absorb(raised, &self.ground.region) {
-                    None => self.stage = Stage::Ranges(ranges, asked),
+                    None => self.stage = Stage::Ranges(ranges, requested),
                     Some(people) => {
                         people.into_iter().for_each(|(axis, people)| self.ground.people[axis] = people);
                         if decide::can_divide(self.ground.size, view.agreed.minimum()) {
@@ -117,7 +123,7 @@ impl Part {
             Stage::Trying(mut trials, together) => {
                 let (mut answer, mut raised) = (answer, raised);
                 for trial in &mut trials {
-                    let Asked { counts, flags } = trial.asked();
+                    let Requested { counts, flags } = trial.requested();
                     let (own_counts, own_flags);
                     (own_counts, answer) = answer.split_at(counts);
                     (own_flags, raised) = raised.split_at(flags);
@@ -172,7 +178,7 @@ impl Part {
     }
 }
 
-/// Whether it is told of a class how far its people reach on an axis.
-fn told(agreed: &Agreed, axis: usize) -> bool {
+/// Whether a class is released with the extent of its values on an axis.
+fn shows_extent(agreed: &Agreed, axis: usize) -> bool {
     agreed.tight || matches!(agreed.axes[axis].shape(), Shape::Tree(_))
 }

@@ -2,7 +2,7 @@
 //!
 //! Where a row carries nothing besides its class but values of agreed attributes, its possible contents can be counted: the union is a sum over classes and
 //! values, and no row travels. Rows that carry more (plain attributes, whose values nobody agreed on), or too many combinations to count, go through the shuffle, in
-//! which every custodian strips one layer of encryption. The shuffle serves both profiles: the ring's own union hides rows among made-up ones
+//! which every custodian strips one layer of encryption. The shuffle serves both profiles: the ring's own union hides rows among dummy items
 //! from the rows' domain, and here there is none.
 //!
 //! All custodians hand in as many rows of the same length, padding included: as many as the one with most has, rounded up to a power of two.

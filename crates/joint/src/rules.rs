@@ -19,7 +19,7 @@ pub struct JointRule {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) rows: u64,
-    /// How many custodians have rows in it, where that is asked for.
+    /// How many custodians have rows in it, where that is required.
     pub(super) sites: u64,
     /// For every rule with a protected attribute, how many rows have each value.
     pub(super) histograms: Vec<Vec<u64>>,
@@ -113,12 +113,12 @@ impl Agreed {
         large_enough && self.rules_hold(counts, wholes, |_| true) && self.holds_towards_several(counts)
     }
 
-    /// Whether a class keeps those guarantees of every rule that are `asked` for.
+    /// Whether a class keeps those guarantees of every rule that are `requested`.
     pub(super) fn rules_hold(
         &self,
         counts: &Counts,
         wholes: &[Distribution],
-        asked: fn(&dyn Guarantee) -> bool,
+        requested: fn(&dyn Guarantee) -> bool,
     ) -> bool {
         let mut histograms = counts.histograms.iter();
         self.rules.iter().zip(wholes).all(|(rule, whole)| {
@@ -130,7 +130,7 @@ impl Agreed {
                 None => Vec::new(),
             };
             let class = Class { rows: counts.rows, values: &values };
-            let mut guarantees = rule.guarantees.iter().filter(|guarantee| asked(guarantee.as_ref()));
+            let mut guarantees = rule.guarantees.iter().filter(|guarantee| requested(guarantee.as_ref()));
             guarantees.all(|guarantee| guarantee.holds(class, whole))
         })
     }

@@ -40,13 +40,13 @@ pub(super) struct Ground {
 pub(super) struct Trial {
     pub(super) attribute: usize,
     step: Step,
-    /// How many words it asked for.
-    asked: Asked,
+    /// How many words it requested.
+    requested: Requested,
 }
 
 /// How many counts and flags are waited for.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Asked {
+pub(super) struct Requested {
     pub(super) counts: usize,
     pub(super) flags: usize,
 }
@@ -104,7 +104,7 @@ impl Trial {
             (None, Shape::Line(line)) if people.last == line.present() => Step::Missing,
             _ => Step::Halving { low: people.first, high: people.last, below: 0, through: ground.size },
         };
-        Trial { attribute, step, asked: Asked::default() }
+        Trial { attribute, step, requested: Requested::default() }
     }
 
     pub(super) fn verdict(&self) -> Verdict {
@@ -123,9 +123,9 @@ impl Trial {
         }
     }
 
-    /// How many words were asked for last.
-    pub(super) fn asked(&self) -> Asked {
-        self.asked
+    /// How many words were requested last.
+    pub(super) fn requested(&self) -> Requested {
+        self.requested
     }
 
     /// Our part of the sums that the step needs, by kind.
@@ -152,11 +152,11 @@ impl Trial {
                 sides.iter().flat_map(summed).collect()
             }
         };
-        self.asked.counts = words.iter().map(|(_, words)| words.len()).sum();
+        self.requested.counts = words.iter().map(|(_, words)| words.len()).sum();
         words
     }
 
-    /// Our part of what is only asked whether anybody has it: 1 where a side must not be made for our sake, since somebody could take rows out of it
+    /// Our part of a question of which only the disjunction opens: 1 where a side must not be made for our sake, since somebody could take rows out of it
     /// and learn too much of the rest.
     pub(super) fn flags(&mut self, view: View<'_>) -> Vec<u64> {
         let objects = |side: &Side, counts: &Counts| {
@@ -172,11 +172,11 @@ impl Trial {
             }
             _ => Vec::new(),
         };
-        self.asked.flags = flags.len();
+        self.requested.flags = flags.len();
         flags
     }
 
-    /// Takes the sums and flags that it asked for.
+    /// Takes the sums and flags that it requested.
     pub(super) fn absorb(
         &mut self,
         view: View<'_>,
@@ -285,7 +285,7 @@ impl Trial {
 
     fn two_sides(&self, view: View<'_>, ground: &Ground, ends: [u32; 2], rows: [Vec<u32>; 2], left: u64) -> Vec<Side> {
         let attribute = self.attribute;
-        // Where nobody lacks a value any more, the region is told in numbers.
+        // Where nobody lacks a value any more, the region is described by numbers.
         let region = view.agreed.axes[attribute].clipped(ground.region[attribute], ground.people[attribute]);
         let [left_rows, right_rows] = rows;
         vec![
@@ -295,7 +295,7 @@ impl Trial {
     }
 }
 
-/// Fits where sizes alone decide; else what must be known to judge is asked for.
+/// Fits where sizes alone decide; else what must be known to judge is requested.
 fn propose(view: View<'_>, cuts: Cuts, sides: Vec<Side>) -> Step {
     if view.agreed.by_size_alone() {
         Step::Fits(sides)

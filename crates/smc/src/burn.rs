@@ -1,11 +1,11 @@
-//! The burn rule: masks are used once, and a question that may have been answered is asked again only of the same custodians.
+//! The burn rule: masks are used once, and a question that may have been answered is put again only to the same custodians.
 //!
 //! Suppose five custodians learn a total, and then four of them learn the same total without the fifth: the difference is what the fifth
 //! holds, and no mask helps. It is enough that *somebody* may have opened the first total, and that is possible as soon as we
 //! have sent anything. So a question is burned when its run starts, not when it ends: a run that failed counts.
 //!
 //! The rule is a type. A run in the `masked` profile takes a [`Permit`], which only [`BurnBook::permit`] makes and which cannot be
-//! copied; the book refuses a session that it has seen, and a question that was asked of others. The book must outlive the process:
+//! copied; the book refuses a session that it has seen, and a question that was put to others. The book must outlive the process:
 //! [`BurnBook::encode`] is what a custodian keeps on disk *before* the first message leaves.
 //!
 //! What the rule does not do: it cannot stop custodians from asking two *different* questions whose answers differ by one custodian's
@@ -40,7 +40,7 @@ impl BurnBook {
             return Err(Fault::SessionUsed);
         }
         let digest = roster.digest();
-        if self.questions.get(&question).is_some_and(|asked| *asked != digest) {
+        if self.questions.get(&question).is_some_and(|requested| *requested != digest) {
             return Err(Fault::Burned);
         }
         self.sessions.insert(session);

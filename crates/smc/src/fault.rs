@@ -46,9 +46,7 @@ pub enum Fault {
     TooMany { found: usize, max: usize },
     #[error("two custodians have the same name")]
     SameName,
-    #[error(
-        "this question was asked before with other custodians: the two answers would differ by what one of them holds"
-    )]
+    #[error("this question was put before to other custodians: the two answers would differ by what one of them holds")]
     Burned,
     #[error("this session was used before, and its masks with it")]
     SessionUsed,

@@ -41,7 +41,7 @@ impl Forecast {
         }
     }
 
-    /// How many vectors are asked for.
+    /// How many vectors are requested.
     pub fn asks(&self) -> usize {
         self.asks.len()
     }
@@ -68,10 +68,10 @@ impl Forecast {
     }
 
     /// In the ring, a vector goes round once for a sum and several times for a largest value. The result goes ahead of the next vector, and the last one is
-    /// told to all by the first.
+    /// announced to all by the first.
     pub fn baseline(&self, custodians: u64, chances: Chances) -> Traffic {
         let mut traffic = Traffic::default();
-        let mut told = 0;
+        let mut announced = 0;
         for &(operation, words) in &self.asks {
             let passes = match operation {
                 Operation::Max { .. } => u64::from(chances.passes.max(1)),
@@ -79,13 +79,13 @@ impl Forecast {
             };
             traffic.rounds += passes;
             traffic.messages += passes * custodians;
-            traffic.bytes += custodians * passes * vector_bytes(words) + (custodians - 1) * 8 * told;
-            told = words;
+            traffic.bytes += custodians * passes * vector_bytes(words) + (custodians - 1) * 8 * announced;
+            announced = words;
         }
         if !self.asks.is_empty() {
             traffic.rounds += 1;
             traffic.messages += custodians - 1;
-            traffic.bytes += (custodians - 1) * vector_bytes(told);
+            traffic.bytes += (custodians - 1) * vector_bytes(announced);
         }
         traffic
     }

@@ -24,7 +24,7 @@ pub enum Turn<I: Inquiry> {
     Done(I::Output),
 }
 
-/// One vector, asked of all custodians. `words` is this custodian's own part; `opens` says of every word what it opens.
+/// One vector, requested of all custodians. `words` is this custodian's own part; `opens` says of every word what it opens.
 #[derive(Debug)]
 pub struct Ask {
     pub operation: Operation,

@@ -28,7 +28,7 @@ pub enum Kind {
     ClippedSizes,
     /// Whether any custodian objects; not who, nor how many.
     Objections,
-    /// How many rows each custodian hands to a shuffle, made-up ones included: the same for all.
+    /// How many rows each custodian hands to a shuffle, dummy rows included: the same for all.
     BatchSize,
     /// Rows, without their owners.
     Rows,

@@ -1,7 +1,7 @@
 //! Loss of privacy of the union in the ring, by formula and by trying (TR-2008-013, section 5.2).
 //!
 //! LoP = P(claim | what was seen, result) − P(claim | result). The claims are those of the successor of a custodian: "these are all items of my
-//! predecessor" (set exposure) and "this item is my predecessor's" (item exposure). n custodians hold c items of a domain of m, c/n each; the leader adds |r| made-up ones.
+//! predecessor" (set exposure) and "this item is my predecessor's" (item exposure). n custodians hold c items of a domain of m, c/n each; the leader adds |r| dummy items.
 //!
 //! The formulas bound what one custodian learns alone. Two that work together around a third see everything it adds, whatever |r| is.
 //!
@@ -41,7 +41,7 @@ impl Setting {
         (self.custodians - 1) as f64
     }
 
-    /// The probability that one made-up item hides nothing.
+    /// The probability that one dummy item hides nothing.
     fn missed(&self) -> f64 {
         (self.domain as f64 - self.items as f64 + self.own()) / self.domain as f64
     }
@@ -62,7 +62,7 @@ impl Setting {
         2.0 * self.own() / (self.own() + hidden) - 1.0 / self.others()
     }
 
-    /// Equation 9: the fewest made-up items that keep set exposure at or below `wanted`.
+    /// Equation 9: the fewest dummy items that keep set exposure at or below `wanted`.
     pub fn dummy_items_for_set_exposure(&self, wanted: f64) -> Option<u64> {
         if wanted * self.others() >= 1.0 {
             return Some(0);
@@ -70,7 +70,7 @@ impl Setting {
         fewest((wanted * self.others()).ln() / self.missed().ln())
     }
 
-    /// Equation 10: the fewest made-up items that keep the item exposure of a leader at or below `wanted`.
+    /// Equation 10: the fewest dummy items that keep the item exposure of a leader at or below `wanted`.
     pub fn dummy_items_for_item_exposure(&self, wanted: f64) -> Option<u64> {
         let (m, c, own) = (self.domain as f64, self.items as f64, self.own());
         fewest((m * own / (c - own) * (2.0 / (wanted + 1.0 / self.others()) - 1.0)).max(0.0))
@@ -94,7 +94,7 @@ pub struct Exposure {
     pub runs: u32,
 }
 
-/// Runs the union of the ring `runs` times on made-up items, looks over every custodian's shoulder, and counts how often its claims are true.
+/// Runs the union of the ring `runs` times on dummy items, looks over every custodian's shoulder, and counts how often its claims are true.
 pub fn measure_ring(setting: Setting, dummy_items: u64, runs: u32, seed: u64) -> Result<Exposure, Fault> {
     let roster = Roster::numbered(setting.custodians as usize)?;
     let domain: Arc<[Item]> = (0..setting.domain).map(|value| value.to_le_bytes().to_vec()).collect();
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn expected_item_exposure_is_not_zero_as_equation_8_has_it() {
-        // Without made-up items the successor at distance j from the leader sees j parts of equal size, one of them its predecessor's: the
+        // Without dummy items the successor at distance j from the leader sees j parts of equal size, one of them its predecessor's: the
         // gain is the mean of 1/j over 1 to n − 1, less 1/(n − 1).
         let setting = Setting { custodians: 6, domain: 600, items: 60 };
         let measured = measure_ring(setting, 0, 20, 4).unwrap();

@@ -47,15 +47,15 @@ pub enum Body {
     Masked(Vec<u64>),
     /// Ring: the sum so far, under the first one's mask.
     RingSum(Vec<u64>),
-    /// Ring: the sum, told to everyone by the first.
+    /// Ring: the sum, announced to everyone by the first.
     RingTotal(Vec<u64>),
     /// Ring: the largest values so far, or something below them.
     RingLargest(Vec<u64>),
-    /// Ring: the largest values, told to everyone by the first.
+    /// Ring: the largest values, announced to everyone by the first.
     RingLargestFound(Vec<u64>),
-    /// Ring: items on their way round, some of them made up by whoever began.
+    /// Ring: items on their way round, some of them dummies of whoever began.
     UnionItems(Vec<Item>),
-    /// Ring: the union without the made-up items.
+    /// Ring: the union without the dummy items.
     UnionResult(Vec<Item>),
     /// Shuffle: rows under the layers of those who have not yet stripped theirs.
     Layered(Vec<Item>),

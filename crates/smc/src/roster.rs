@@ -1,4 +1,4 @@
-//! Who takes part, and what is asked. Both go into every key, so that a mask made for one roster or question fits no other.
+//! Who takes part, and what is computed. Both go into every key, so that a mask made for one roster or question fits no other.
 
 use sha2::{Digest as _, Sha256};
 
@@ -31,7 +31,7 @@ impl Roster {
         Ok(Roster { names })
     }
 
-    /// `count` custodians with made-up names: for simulations.
+    /// `count` custodians with placeholder names: for simulations.
     pub fn numbered(count: usize) -> Result<Roster, Fault> {
         Roster::new((0..count).map(|index| format!("custodian {index:04}")).collect())
     }
@@ -55,7 +55,7 @@ impl Roster {
     }
 }
 
-/// What is asked: a name for the kind of computation and everything that makes it this one (attributes, parameters, the state of
+/// What is computed: a name for the kind of computation and everything that makes it this one (attributes, parameters, the state of
 /// the data). Two runs with the same question must mean the same thing, since the burn rule compares questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Question(pub(crate) Digest);

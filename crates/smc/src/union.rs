@@ -2,7 +2,7 @@
 //!
 //! Rows of one class differ in nothing but the sensitive value once they are generalized, so their union *is* these counts: the
 //! vector of (class × value) is summed, and no row travels. *What opens* is the union and nothing else; who brought which row
-//! cannot be told from it. Rows with attributes that have too many contents to count go through the shuffle instead.
+//! cannot be distinguished from it. Rows with attributes that have too many contents to count go through the shuffle instead.
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::Kind;

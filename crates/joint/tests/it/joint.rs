@@ -125,8 +125,8 @@ pub(crate) fn classes_by_row(joined: &[Joined], owner: &[usize]) -> Vec<usize> {
 fn counted(joined: &[Joined], owner: &[usize], context: &dyn Fn() -> String) {
     let mut counts = vec![0; joined[0].classes.len()];
     classes_by_row(joined, owner).into_iter().for_each(|class| counts[class] += 1);
-    let told: Vec<u64> = joined[0].classes.iter().map(|class| class.rows).collect();
-    assert_eq!(told, counts, "{}", context());
+    let sizes: Vec<u64> = joined[0].classes.iter().map(|class| class.rows).collect();
+    assert_eq!(sizes, counts, "{}", context());
 }
 
 /// Round robin; or skewed: one has nothing, one a single row, and one nearly everything.

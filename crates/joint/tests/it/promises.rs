@@ -13,7 +13,7 @@ use rand::{RngExt as _, SeedableRng as _};
 
 use crate::joint::{agree, classes_by_row, read, split};
 
-/// People of one random case, and what is asked for them.
+/// People of one random case, and what is required for them.
 struct People {
     /// Age, ward, disease.
     rows: Vec<(u32, u32, u32)>,
@@ -64,7 +64,7 @@ impl People {
         std::fs::write(folder.join("policy.toml"), policy).unwrap();
     }
 
-    /// Whether these rows, as a class or what somebody sees of one, keep everything that is asked for.
+    /// Whether these rows, as a class or what somebody sees of one, keep everything that is required.
     fn fine(&self, rows: &[usize]) -> bool {
         let count = |rows: &mut dyn Iterator<Item = usize>| {
             let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
@@ -194,7 +194,7 @@ fn everybodys_rows_arrive_and_nothing_opens_that_was_not_announced() {
         let opened: BTreeSet<Kind> = found.ledger.counts().into_iter().map(|(kind, _)| kind).collect();
         assert!(opened.is_subset(&announced), "seed {seed}: {opened:?} of {announced:?}");
         assert_eq!(opened.contains(&Kind::Rows), carries, "seed {seed}: what can be counted does not travel");
-        assert!(!announced.contains(&Kind::Sites) && !announced.contains(&Kind::Objections), "nobody asked for these");
+        assert!(!announced.contains(&Kind::Sites) && !announced.contains(&Kind::Objections), "nobody requested these");
     }
 }
 

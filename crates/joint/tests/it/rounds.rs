@@ -1,5 +1,5 @@
 //! What a joint run sends: as many messages, bytes and rounds as were forecast, and no more rounds than three times the depth of the tree times the binary digits
-//! of the largest domain, whatever is asked for.
+//! of the largest domain, whatever is required.
 
 use std::path::Path;
 use std::sync::Arc;

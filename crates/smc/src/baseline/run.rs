@@ -181,14 +181,14 @@ impl<I: Inquiry> Run<I> {
         if self.is_first() {
             return self.pass_ends(largest, words, outgoing);
         }
-        let mut told = Vec::new();
+        let mut announced = Vec::new();
         if self.pending.passed {
             // Ahead of the words of the next ask lies the result of this one.
             let Some((result, running)) = words.split_at_checked(self.pending.own.0.len()) else {
                 return Err(self.out_of_place(sender));
             };
-            (told, words) = (result.to_vec(), running.to_vec());
-            if self.opened(&told, self.round - 1)?.is_some() {
+            (announced, words) = (result.to_vec(), running.to_vec());
+            if self.opened(&announced, self.round - 1)?.is_some() {
                 return Err(self.out_of_place(sender));
             }
         }
@@ -198,7 +198,7 @@ impl<I: Inquiry> Run<I> {
         self.contribute(&mut words);
         self.pending.passed = self.is_last_pass();
         self.pending.pass += 1;
-        outgoing.push(self.pass_on(self.round, told, words)?);
+        outgoing.push(self.pass_on(self.round, announced, words)?);
         Ok(None)
     }
 
@@ -233,7 +233,7 @@ impl<I: Inquiry> Run<I> {
         }
     }
 
-    /// The result of the last ask, told by the first custodian.
+    /// The result of the last ask, announced by the first custodian.
     fn last_result(&mut self, sender: u16, words: Vec<u64>) -> Result<I::Output, Fault> {
         if sender != self.ring.first || !self.pending.passed || words.len() != self.pending.own.0.len() {
             return Err(self.out_of_place(sender));
@@ -264,16 +264,16 @@ impl<I: Inquiry> Run<I> {
         }
     }
 
-    /// A message to the next one. `told` is the result of the ask before, which the first has told itself.
-    fn pass_on(&self, round: u32, mut told: Vec<u64>, words: Vec<u64>) -> Result<Outgoing, Fault> {
+    /// A message to the next one. `announced` is the result of the ask before, which the first custodian computed itself.
+    fn pass_on(&self, round: u32, mut announced: Vec<u64>, words: Vec<u64>) -> Result<Outgoing, Fault> {
         if self.ring.after == self.ring.first {
-            told.clear();
+            announced.clear();
         }
-        let found = told.len() + words.len();
+        let found = announced.len() + words.len();
         if found > WORDS_MAX {
             return Err(Fault::TooLarge { found, max: WORDS_MAX });
         }
-        let words = [told, words].concat();
+        let words = [announced, words].concat();
         let body = if self.is_largest() { Body::RingLargest(words) } else { Body::RingSum(words) };
         Ok(Outgoing { to: To::One(self.ring.after), message: self.place.message(round, body) })
     }
@@ -302,14 +302,14 @@ impl<I: Inquiry> Run<I> {
     }
 
     /// The first custodian sends the pending ask on its way, the result of the one before it ahead.
-    fn begin(&mut self, round: u32, told: Vec<u64>) -> Result<Outgoing, Fault> {
+    fn begin(&mut self, round: u32, announced: Vec<u64>) -> Result<Outgoing, Fault> {
         let mut words = vec![0; self.pending.own.0.len()];
         if !self.is_largest() {
             words.iter_mut().for_each(|mask| *mask = self.coins.word());
         }
         self.pending.masks = Private(words.clone());
         self.contribute(&mut words);
-        self.pass_on(round, told, words)
+        self.pass_on(round, announced, words)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The set union of TR-2008-013 (algorithm 5): a leader that nobody knows hides its items among random ones, and takes these out at the end.
 //!
-//! Every custodian draws a number, and the ring finds the largest: its owner is the leader. It sends its items and `|r|` made-up ones to its successor,
-//! everybody adds its own, and when the items come back, the leader takes the made-up ones out and sends the result round. Made-up items are drawn without
+//! Every custodian draws a number, and the ring finds the largest: its owner is the leader. It sends its items and `|r|` dummy items to its successor,
+//! everybody adds its own, and when the items come back, the leader takes the dummy items out and sends the result round. Dummy items are drawn without
 //! repetition from the domain of the real ones; from anywhere else they would stand out. Repeated real items stay repeated. Everybody shuffles what it passes on.
 //!
 //! **What a party sees**: all items that its predecessors around the ring and the leader have put in, and the result. This is *not* simulatable from the
-//! result: the successor of the leader knows the leader's items but for the made-up ones that happen to be in the result. How much that is worth
+//! result: the successor of the leader knows the leader's items but for the dummy items that happen to be in the result. How much that is worth
 //! in probability is the loss of privacy (`lop.rs`).
 //!
 //! **What it does not protect against**: two neighbors of a custodian together see exactly what it added.
@@ -29,9 +29,9 @@ use crate::message::{Body, ITEMS_MAX, Item, Message};
 #[derive(Debug, Clone)]
 pub struct UnionInput {
     pub items: Vec<Item>,
-    /// Every item there can be, from which made-up ones are drawn; the same for all.
+    /// Every item there can be, from which dummy items are drawn; the same for all.
     pub domain: Arc<[Item]>,
-    /// How many made-up items a leader adds.
+    /// How many dummy items a leader adds.
     pub dummy_items: usize,
 }
 
@@ -44,7 +44,7 @@ pub struct Union {
     /// The draw of a leader, until it is over.
     draw: Option<Run<Draw>>,
     ticket: u64,
-    /// The made-up items, if we lead.
+    /// The dummy items, if we lead.
     dummy_items: Option<Vec<Item>>,
     items: Option<Vec<Item>>,
     result: Option<Vec<Item>>,
@@ -118,7 +118,7 @@ impl Machine for Union {
             None => Ok(Transition::Continue(self, outgoing)),
             Some(_) if !self.added => Err(Fault::TooEarly { sender: self.ring.before, round: self.round + 1 }),
             Some(result) => {
-                // The leader gets its own result back, and so cannot be told by being the one who does not pass it on.
+                // The leader gets its own result back, and so cannot be recognized by being the one who does not pass it on.
                 if self.dummy_items.is_none() {
                     outgoing.push(self.hand_on(self.round + 1, Body::UnionResult(result.clone())));
                 }
@@ -167,7 +167,7 @@ impl Union {
         Ok(self.hand_on(self.round, Body::UnionItems(items)))
     }
 
-    /// The items have come to us: add ours, or as the leader take the made-up ones out.
+    /// The items have come to us: add ours, or as the leader take the dummy items out.
     fn received(&mut self, mut items: Vec<Item>) -> Result<(u32, Body), Fault> {
         self.added = true;
         let Some(dummy_items) = &self.dummy_items else {

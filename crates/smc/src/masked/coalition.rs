@@ -110,10 +110,10 @@ fn no_coalition_that_leaves_two_outside_tells_two_inputs_with_one_total_apart() 
         };
         let rejected = |seed: u64| -> Vec<bool> {
             let (one, other) = (runs(0, 2 * seed), runs(1, 2 * seed + 1));
-            let told = |(lane, coalition): (usize, &Vec<usize>)| {
+            let disclosed = |(lane, coalition): (usize, &Vec<usize>)| {
                 told_apart(&views(&one, coalition, lane, count), &views(&other, coalition, lane, count))
             };
-            coalitions.iter().enumerate().map(told).collect()
+            coalitions.iter().enumerate().map(disclosed).collect()
         };
         let first = rejected(count as u64);
         if first.contains(&true) {

@@ -9,7 +9,7 @@
 //!
 //! **Why that can be simulated** from its own input and the totals in the ledger: take a coalition that leaves out at least two parties, and
 //! take away the masks that its members share with those outside. What is left of each outside vector carries the masks of pairs outside. They are the output
-//! of ChaCha20 under keys from HKDF over an X25519 secret that the coalition does not have, so they cannot be told from uniform words;
+//! of ChaCha20 under keys from HKDF over an X25519 secret that the coalition does not have, so they cannot be distinguished from uniform words;
 //! the graph of pairs outside is complete, hence connected, so the vectors outside are uniform but for their sum, and that sum
 //! is the total minus the coalition's own inputs. A simulator draws such vectors from the total alone. `coalition.rs` tries to tell
 //! the difference. For a largest value the total of a digit is 0 or uniform, so it is simulated from the digit; but a coalition that subtracts
@@ -56,7 +56,7 @@ pub struct Run<I: Inquiry> {
 struct Pending {
     operation: Operation,
     opens: Vec<Opens>,
-    /// For a largest value: our values, what is known of the largest ones, and the digit being asked for.
+    /// For a largest value: our values, what is known of the largest ones, and the digit being requested.
     own: Private,
     found: Vec<u64>,
     digit: u8,

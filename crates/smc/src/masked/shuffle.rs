@@ -2,12 +2,12 @@
 //!
 //! Round 0: keys. Round 1: everybody wraps its rows in one layer for each custodian (`onion.rs`) and hands them to the first. Each custodian in turn
 //! strips its layer off all of them, shuffles, and hands on. After the last layer the rows are plain, and the last one tells all.
-//! Everybody hands in the same number of rows of the same length: rows are padded, and made-up rows, which vanish at the end, fill up the batch.
+//! Everybody hands in the same number of rows of the same length: rows are padded, and dummy rows, which vanish at the end, fill up the batch.
 //!
 //! **What a party sees**: onions before its layer and after it, in an order of its own making, and the rows at the end, sorted.
 //!
 //! **Why that can be simulated** from its own rows and the result: an onion with a layer of somebody outside a coalition is a ciphertext that cannot be
-//! told from one of anything else of that length; after an outsider's shuffle, the order of the rows from outside is uniform and
+//! distinguished from one of anything else of that length; after an outsider's shuffle, the order of the rows from outside is uniform and
 //! unknown. With at least two custodians outside, whichever of them comes last in the chain has mixed the rows of both. The size of a batch is agreed beforehand, so it
 //! tells nothing about how many rows somebody has.
 //!

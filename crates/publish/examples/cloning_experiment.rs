@@ -4,13 +4,13 @@
 //!
 //! A synthetic census is dealt to five publishers, and from a pool the same people are added to each of them. Each publishes
 //! (age, sex, education, birthplace | occupation), by Mondrian under distinct l-diversity or by cloning. The composition
-//! adversary knows who is shared, lays the first release beside each of the others, and counts whose occupation is the only one
-//! left; printed is the largest of the four counts. Distorted tuples are those left out and those made up, with the paper's number of classes
+//! adversary knows who is shared, combines the first release with each of the others, and counts whose occupation is the only one
+//! left; printed is the largest of the four counts. Distorted tuples are those suppressed and the counterfeits, with the paper's number of classes
 //! and with `max-distorted = 0.01`.
 //!
-//! First come count queries on the first table with 20 % shared: each asks for a share δ of the values of every attribute. Since every class has the same
-//! occupations, no such release can tell how occupation goes with the other attributes: the error of exact counts of the others times
-//! the share of the occupations is printed beside. Then the same with the occupations shuffled among all people, where there is nothing more to tell, and
+//! First come count queries on the first table with 20 % shared: each selects a share δ of the values of every attribute. Since every class has the same
+//! occupations, no such release can show how occupation goes with the other attributes: the error of exact counts of the others times
+//! the share of the occupations is printed next to it. Then the same with the occupations shuffled among all people, where there is nothing more to show, and
 //! with income.
 
 mod census;
@@ -75,18 +75,18 @@ fn risks(folder: &Folder, sources: &[PathBuf], shared: &Path, rows: usize) {
         let rule = format!("[[rule]]\nprotect = \"occupation\"\nrequire = {model}\n");
         format!("{:>9}", worst(&publish_all(&rule, "method = \"mondrian\"\n"), &people))
     });
-    let told = |releases: &[(PathBuf, Published)]| {
+    let estimated = |releases: &[(PathBuf, Published)]| {
         let reports = releases.iter().filter_map(|(_, published)| published.cloned.as_ref());
         let distorted = reports.map(|report| report.suppressed + report.counterfeits).max().unwrap_or(0);
         format!("{distorted:>13} ({:.2} %)", 100.0 * distorted as f64 / rows as f64)
     };
     let cloned = publish_all("", CLONE);
-    let (at_risk_cloned, distorted) = (worst(&cloned, &people), told(&cloned));
-    let limited = told(&publish_all("", &format!("{CLONE}max-distorted = 0.01\n")));
+    let (at_risk_cloned, distorted) = (worst(&cloned, &people), estimated(&cloned));
+    let limited = estimated(&publish_all("", &format!("{CLONE}max-distorted = 0.01\n")));
     println!("{:>8} {} {at_risk_cloned:>9} {distorted} {limited}", people.rows, at_risk.concat());
 }
 
-/// The most people at risk in the first release beside any other.
+/// The most people at risk in the first release combined with any other.
 fn worst(releases: &[(PathBuf, Published)], people: &Table) -> u64 {
     let options =
         AuditOptions { people: Some(people), adversaries: vec!["composition".to_owned()], ..AuditOptions::default() };
@@ -101,7 +101,7 @@ fn worst(releases: &[(PathBuf, Published)], people: &Table) -> u64 {
 const QUERIES: usize = 200;
 
 fn query_errors(folder: &Folder, header: &str, people: &[&str]) {
-    let source = write(folder, "asked.csv", header, people);
+    let source = write(folder, "people.csv", header, people);
     median_errors(folder, &source, "occupation", "occupation");
     let place = header.split(',').position(|name| name == "occupation").expect("the census has it");
     let mut occupations: Vec<&str> = people.iter().filter_map(|line| line.split(',').nth(place)).collect();
@@ -128,30 +128,31 @@ fn median_errors(folder: &Folder, source: &Path, sensitive: &str, title: &str) {
         let mut rng = StdRng::seed_from_u64(1);
         let mut errors = [const { Vec::new() }; 3];
         for _ in 0..QUERIES {
-            let asked: Vec<Asked> = columns.iter().map(|column| Asked::draw(column, share, &mut rng)).collect();
+            let drawn: Vec<Condition> = columns.iter().map(|column| Condition::draw(column, share, &mut rng)).collect();
             let counts = [4, 5].map(|attributes| {
                 let holds = |row: &usize| {
                     columns[..attributes]
                         .iter()
-                        .zip(&asked)
-                        .all(|(column, asked)| asked.codes[column.codes.get(*row) as usize])
+                        .zip(&drawn)
+                        .all(|(column, condition)| condition.codes[column.codes.get(*row) as usize])
                 };
                 (0..table.rows).filter(holds).count() as f64
             });
             let hidden =
-                (0..table.rows).filter(|&row| asked[4].codes[columns[4].codes.get(row) as usize]).count() as f64;
+                (0..table.rows).filter(|&row| drawn[4].codes[columns[4].codes.get(row) as usize]).count() as f64;
             let estimates = [4, 5].map(|attributes| {
-                let conditions: Vec<&str> = asked[..attributes].iter().map(|asked| asked.sql.as_str()).collect();
+                let conditions: Vec<&str> =
+                    drawn[..attributes].iter().map(|condition| condition.sql.as_str()).collect();
                 let sql = format!("SELECT COUNT(*) FROM data WHERE {}", conditions.join(" AND "));
                 let found =
                     serde_json::to_value(answer(&release, &sql).unwrap_or_else(|error| panic!("{error}"))).unwrap();
                 found["answer"][0]["COUNT(*)"]["estimate"].as_f64().expect("a number")
             });
             let alike = counts[0] * hidden / table.rows as f64;
-            for (errors, (told, counted)) in
+            for (errors, (estimated, counted)) in
                 errors.iter_mut().zip([(estimates[0], counts[0]), (estimates[1], counts[1]), (alike, counts[1])])
             {
-                errors.push((told - counted).abs() / counted.max(1.0));
+                errors.push((estimated - counted).abs() / counted.max(1.0));
             }
         }
         let [without, with, floor] = errors.map(|mut errors| {
@@ -164,14 +165,14 @@ fn median_errors(folder: &Folder, source: &Path, sensitive: &str, title: &str) {
     }
 }
 
-/// What a query asks of one attribute.
-struct Asked {
+/// What a query requires of one attribute.
+struct Condition {
     codes: Vec<bool>,
     sql: String,
 }
 
-impl Asked {
-    fn draw(column: &Column, share: f64, rng: &mut StdRng) -> Asked {
+impl Condition {
+    fn draw(column: &Column, share: f64, rng: &mut StdRng) -> Condition {
         let values = column.domain.cardinality();
         let some = ((share * values as f64).round() as usize).clamp(1, values);
         let mut codes = vec![false; values];
@@ -179,12 +180,12 @@ impl Asked {
             let first = rng.random_range(0..=values - some);
             codes[first..first + some].fill(true);
             let [low, high] = [first, first + some - 1].map(|code| column.domain.text(code as u32));
-            return Asked { codes, sql: format!("{} BETWEEN {low} AND {high}", column.name) };
+            return Condition { codes, sql: format!("{} BETWEEN {low} AND {high}", column.name) };
         }
         let chosen = index::sample(rng, values, some).into_vec();
         chosen.iter().for_each(|&code| codes[code] = true);
         let texts: Vec<String> =
             chosen.iter().map(|&code| format!("'{}'", column.domain.text(code as u32).replace('\'', "''"))).collect();
-        Asked { codes, sql: format!("{} IN ({})", column.name, texts.join(", ")) }
+        Condition { codes, sql: format!("{} IN ({})", column.name, texts.join(", ")) }
     }
 }

@@ -132,6 +132,6 @@ fn group(name: &str, text: &str) -> String {
 fn relative_error(problem: &Problem<'_>, source: &[Vec<u32>], tables: &[Subtable], seed: u64) -> f64 {
     let published: Vec<_> = tables.iter().map(|table| table.published(problem).expect("nothing generalized")).collect();
     let estimate = MaxLikelihood::new(&problem.cardinalities, &published).expect("a tree");
-    let asked = CountQueries { count: 1000, seed, dimension: 3, share: 0.4 };
-    estimate.query_error(source, asked).map_or(f64::NAN, |found| found.relative_error.mean)
+    let queries = CountQueries { count: 1000, seed, dimension: 3, share: 0.4 };
+    estimate.query_error(source, queries).map_or(f64::NAN, |found| found.relative_error.mean)
 }

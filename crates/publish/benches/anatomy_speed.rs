@@ -1,5 +1,5 @@
-//! How fast rows become buckets, beside one sort of as many keys, and what closeness is worth:
-//! `cargo run --release -p hedgerow-publish --example anatomy_speed [ROWS [L]]`.
+//! How fast rows become buckets, compared with one sort of as many keys, and what closeness is worth:
+//! `cargo bench -p hedgerow-publish --bench anatomy_speed [ROWS [L]]`.
 //!
 //! A synthetic census, its income as the sensitive attribute, the others as quasi attributes. Rows at random, as in the paper, and the sort run on
 //! one core; alike rows together, by the line and its blocks, on one and on all. Then random count queries (two quasi attributes and the
@@ -102,8 +102,9 @@ fn query_errors(table: &Table, income: &Column, buckets: &Buckets) -> Vec<f64> {
             let mut rng = StdRng::seed_from_u64(query as u64);
             let first = rng.random_range(0..quasi.len());
             let second = (first + rng.random_range(1..quasi.len())) % quasi.len();
-            let mut asked = |column: &Column| some_values(&mut rng, column.domain.cardinality());
-            let (wanted, others, incomes) = (asked(quasi[first]), asked(quasi[second]), asked(income));
+            let mut drawn_values = |column: &Column| some_values(&mut rng, column.domain.cardinality());
+            let (wanted, others, incomes) =
+                (drawn_values(quasi[first]), drawn_values(quasi[second]), drawn_values(income));
             let (mut inside, mut rich) = (vec![0u32; sizes.len()], vec![0u32; sizes.len()]);
             let mut truth = 0u32;
             for (row, &bucket) in buckets.of_row.iter().enumerate() {
@@ -122,7 +123,7 @@ fn query_errors(table: &Table, income: &Column, buckets: &Buckets) -> Vec<f64> {
         .collect()
 }
 
-/// A stretch of a third of the values, so that all three predicates together select a few in a hundred rows.
+/// An interval of a third of the values, so that all three predicates together select a few in a hundred rows.
 fn some_values(rng: &mut StdRng, values: usize) -> Vec<bool> {
     let length = values.div_ceil(3);
     let start = rng.random_range(0..=values - length);

@@ -1,10 +1,11 @@
-//! How long decompositions take on a made-up table of the shape of Jin and others' second data set (2010, table 5b): 18
+//! How long decompositions take on a synthetic table of the shape of Jin and others' second data set (2010, table 5b): 18
 //! attributes with domains from 2 to 17,432, five random rules with three known attributes, l = 10.
 //!
-//! Compares two sizes of it, and both with what the paper tells of its own machine: 2 to 3 s for UAD, weeks for GD.
+//! Compares two sizes of it, and both with what the paper reports of its own machine: 2 to 3 s for UAD, weeks for GD.
 //!
-//! `cargo run --release -p hedgerow-publish --example decompose_speed -- [RULES] [ROWS] [MORE ROWS] [SEED]`
+//! `cargo bench -p hedgerow-publish --bench decompose_speed -- [RULES] [ROWS] [MORE ROWS] [SEED]`
 
+#[path = "../examples/drawn/mod.rs"]
 mod drawn;
 
 use std::time::Instant;
@@ -32,11 +33,11 @@ fn main() {
     println!("18 attributes, domains to 17,432, {count} random rules with three known attributes, l = 10");
     let [small, large] = sizes.map(|rows| seconds(rows, count, rules_seed));
     let times = sizes[1] as f64 / sizes[0] as f64;
-    for (name, paper, asked, small, large) in
+    for (name, paper, required, small, large) in
         [("uad", "2 to 3 s", 0.3, small[0], large[0]), ("gd", "weeks", 20.0, small[1], large[1])]
     {
-        println!("{name} at {} rows: {small:.3} s; the paper {paper}, asked for {asked} s", sizes[0]);
-        println!("{name} at {} rows: {large:.3} s; asked for 6.5 times {asked} s", sizes[1]);
+        println!("{name} at {} rows: {small:.3} s; the paper {paper}, required {required} s", sizes[0]);
+        println!("{name} at {} rows: {large:.3} s; required 6.5 times {required} s", sizes[1]);
         println!("  {:.2} times as long for {times:.2} times the rows", large / small);
     }
 }

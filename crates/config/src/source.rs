@@ -58,6 +58,7 @@ pub const FORMATS: &[Word] = &[
     Word::value("tsv", "fields separated by tabs"),
     Word::value("parquet", "Apache Parquet"),
     Word::value("ndjson", "one JSON object per line").also(&["json", "jsonl", "json-lines"]),
+    Word::value("excel", "an Excel workbook, of which the first sheet is read").also(&["xlsx"]),
 ];
 
 pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Source> {

@@ -141,25 +141,45 @@ pub struct TableBuilder {
     columns: Vec<Growing>,
     rows: usize,
     limits: Limits,
+    /// Whether texts are as people write them, and not numbers that a program stored.
+    is_text: bool,
+    /// Where the cells come from, for errors.
+    place: String,
 }
 
 impl TableBuilder {
     /// A table without rows. No name may be empty or occur twice.
     pub fn new<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Result<TableBuilder, TableError> {
-        TableBuilder::with_limits(names, LIMITS)
+        TableBuilder::with_limits(names, PLACE, LIMITS)
+    }
+
+    /// A table whose numbers are written as a program writes them.
+    pub(super) fn of_stored_values(
+        names: Vec<String>,
+        place: &str,
+        limits: &Limits,
+    ) -> Result<TableBuilder, TableError> {
+        let builder = TableBuilder::with_limits(names, place, *limits)?;
+        Ok(TableBuilder { is_text: false, ..builder })
     }
 
     pub(super) fn with_limits<N: Into<String>>(
         names: impl IntoIterator<Item = N>,
+        place: &str,
         limits: Limits,
     ) -> Result<TableBuilder, TableError> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        check_names(PLACE, &names, &limits)?;
-        Ok(TableBuilder { columns: names.into_iter().map(Growing::new).collect(), rows: 0, limits })
+        check_names(place, &names, &limits)?;
+        let columns = names.into_iter().map(Growing::new).collect();
+        Ok(TableBuilder { columns, rows: 0, limits, is_text: true, place: place.to_owned() })
     }
 
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns.len()
     }
 
     /// Appends one row, one text per column; `None` is missing. A record that is refused changes nothing.
@@ -193,7 +213,7 @@ impl TableBuilder {
     pub fn push_columns(&mut self, batch: Vec<Cells>) -> Result<(), TableError> {
         if batch.len() != self.columns.len() {
             let problem = format!("{} columns for {} names", batch.len(), self.columns.len());
-            return Err(TableError::input(PLACE, problem, "give one column per name"));
+            return Err(TableError::input(&self.place, problem, "give one column per name"));
         }
         let rows = batch.first().map_or(0, Cells::len);
         for (column, cells) in self.columns.iter().zip(&batch) {
@@ -220,24 +240,32 @@ impl TableBuilder {
     /// The table: kinds inferred or declared, domains sorted, texts that count as missing missing. Of the options,
     /// `nulls`, `kinds`, `numbers`, `date_formats` and `only` apply; the others are about files.
     pub fn finish(self, options: &ReadOptions) -> Result<Table, TableError> {
-        let rows = self.rows;
+        self.finish_with(options, |row, column| format!("row {}, column {column}", row + 1))
+    }
+
+    /// As `finish`, with the place of a cell that its declared kind cannot take.
+    pub(super) fn finish_with(
+        self,
+        options: &ReadOptions,
+        place_of: impl Fn(usize, &str) -> String,
+    ) -> Result<Table, TableError> {
+        let (rows, place) = (self.rows, self.place);
         if rows == 0 {
-            return Err(TableError::input(PLACE, "there are no rows", "a table needs at least one row of data"));
+            return Err(TableError::input(place, "there are no rows", "a table needs at least one row of data"));
         }
         let header: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
         let wanted = self.columns.into_iter().filter(|column| options.wants(&column.name));
         let gathered = wanted.map(|column| Gathered {
             name: column.name,
             kind: column.kind,
-            is_text: column.kind.is_none(),
+            is_text: self.is_text && column.kind.is_none(),
             dictionaries: vec![Some(column.dictionary)],
             pieces: vec![Piece { worker: 0, rows, codes: Some(column.codes) }],
         });
-        assemble(header, gathered.collect(), rows, PLACE, options).map_err(|error| match error {
+        assemble(header, gathered.collect(), rows, &place, options).map_err(|error| match error {
             AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
             AssembleError::Unfit(unfit) => {
-                let place = format!("row {}, column {}", unfit.row + 1, unfit.column());
-                TableError::input(place, unfit.value_problem(), unfit.hint())
+                TableError::input(place_of(unfit.row, unfit.column()), unfit.value_problem(), unfit.hint())
             }
         })
     }
@@ -247,7 +275,7 @@ impl TableBuilder {
             return Ok(());
         }
         let problem = format!("more than {} rows", self.limits.rows);
-        Err(TableError::input(PLACE, problem, "publish the data in parts"))
+        Err(TableError::input(&self.place, problem, "divide the data into parts"))
     }
 
     fn refuse(&self, row: usize, column: &Growing, (problem, hint): Problem) -> TableError {

@@ -10,10 +10,12 @@ pub enum Format {
     Tsv,
     Parquet,
     Ndjson,
+    /// A workbook of Excel, of which the first sheet is read.
+    Excel,
 }
 
 impl Format {
-    pub const ALL: [Format; 4] = [Format::Csv, Format::Tsv, Format::Parquet, Format::Ndjson];
+    pub const ALL: [Format; 5] = [Format::Csv, Format::Tsv, Format::Parquet, Format::Ndjson, Format::Excel];
 
     /// As it stands in a policy.
     pub fn name(self) -> &'static str {
@@ -22,6 +24,7 @@ impl Format {
             Format::Tsv => "tsv",
             Format::Parquet => "parquet",
             Format::Ndjson => "ndjson",
+            Format::Excel => "excel",
         }
     }
 
@@ -43,10 +46,18 @@ impl Format {
             Some("tsv" | "tab") => Ok(Format::Tsv),
             Some("parquet" | "pq") => Ok(Format::Parquet),
             Some("ndjson" | "jsonl") => Ok(Format::Ndjson),
-            _ => Err(TableError::input(
+            Some("xlsx" | "xlsm") => Ok(Format::Excel),
+            suffix => Err(TableError::input(
                 path.display().to_string(),
-                "the name does not tell the format",
-                "expected a name ending in .csv, .tsv, .parquet or .ndjson (with .gz or .zst after it when compressed)",
+                "the suffix of the name is not that of a known format",
+                match suffix {
+                    Some("xls" | "xlsb" | "ods") => "save the sheet as .xlsx or as .csv",
+                    Some("sav" | "zsav" | "por") => "SPSS files are not read: export the data as .csv (write.csv in R)",
+                    _ => {
+                        "expected a name ending in .csv, .tsv, .parquet, .ndjson or .xlsx (text files may be compressed: \
+                         .gz or .zst after it)"
+                    }
+                },
             )),
         }
     }
@@ -57,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_suffix_tells_the_format() {
+    fn the_suffix_states_the_format() {
         let cases = [
             ("a.csv", Format::Csv),
             ("dir.tsv/A.CSV", Format::Csv),
@@ -69,6 +80,7 @@ mod tests {
             ("a.jsonl", Format::Ndjson),
             ("a.b.parquet", Format::Parquet),
             ("a.pq", Format::Parquet),
+            ("a.XLSX", Format::Excel),
         ];
         for (name, format) in cases {
             assert_eq!(Format::of(Path::new(name)).unwrap(), format, "{name}");
@@ -77,7 +89,7 @@ mod tests {
 
     #[test]
     fn an_unknown_suffix_is_refused() {
-        for name in ["a.xlsx", "csv", "a.gz", "", "a.csv.bak"] {
+        for name in ["a.xls", "a.sav", "csv", "a.gz", "", "a.csv.bak"] {
             assert!(matches!(Format::of(Path::new(name)), Err(TableError::Input(_))), "{name}");
         }
     }

@@ -1,4 +1,4 @@
-//! Reading a table: CSV and TSV, Parquet, newline-delimited JSON; plain, gzip or zstd.
+//! Reading a table: CSV and TSV, newline-delimited JSON (plain, gzip or zstd), Parquet, Excel.
 //!
 //! All formats go the same way. Workers turn their share of the source into codes over dictionaries of their own; at
 //! the end the dictionaries are merged, typed and sorted, and the codes rewritten. Since the final dictionary is
@@ -18,6 +18,7 @@ mod blocks;
 mod build;
 mod csv;
 pub(crate) mod delimiter;
+mod excel;
 mod format;
 mod header;
 mod interner;
@@ -136,6 +137,7 @@ pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, TableErro
         Format::Csv | Format::Tsv => csv::read(&open, path, options, format, &LIMITS),
         Format::Ndjson => ndjson::read(&open, path, options, &LIMITS),
         Format::Parquet => parquet::read(path, options, &LIMITS),
+        Format::Excel => excel::read(path, options, &LIMITS),
     }
 }
 

@@ -28,7 +28,7 @@ use super::csv::{check_rows, no_rows};
 use super::header::check_names;
 use super::source::open_file;
 use super::{Limits, ReadOptions};
-use crate::{Codes, Table, TableError};
+use crate::{Codes, InputError, Table, TableError};
 use cell_type::CellType;
 use cells::{ColumnCoder, Refusal};
 use pages::{Stop, Stored};
@@ -40,7 +40,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Resul
     let roots = metadata.file_metadata().schema_descr().root_schema().get_fields();
     let header: Vec<String> = roots.iter().map(|root| root.name().to_owned()).collect();
     check_names(&path.display().to_string(), &header, limits)?;
-    let wanted = wanted_columns(path, &metadata, |name| options.wants(name))?;
+    let (wanted, warnings) = wanted_columns(path, &metadata, options)?;
     let rows = declared_rows(path, metadata.row_groups())?;
     check_rows(path, rows, limits)?;
     if rows == 0 {
@@ -48,13 +48,16 @@ pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Resul
     }
     let reading = Reading { path, metadata: &metadata, wanted: &wanted, options, limits };
     let columns = gather(reading.read_chunks()?, &wanted);
-    assemble(header, columns, rows, &path.display().to_string(), options).map_err(|error| match error {
+    let table = assemble(header, columns, rows, &path.display().to_string(), options);
+    let mut table = table.map_err(|error| match error {
         AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
         AssembleError::Unfit(unfit) => {
             let place = format!("{}: row {}", path.display(), unfit.row + 1);
             TableError::input(place, unfit.problem(), unfit.hint())
         }
-    })
+    })?;
+    table.warnings.extend(warnings);
+    Ok(table)
 }
 
 /// A column to read.
@@ -66,19 +69,25 @@ struct Wanted {
     stored: Stored,
 }
 
+/// The columns to read, and warnings about those that no table can hold. Such a column is skipped, unless it was named.
 fn wanted_columns(
     path: &Path,
     metadata: &ParquetMetaData,
-    wants: impl Fn(&str) -> bool,
-) -> Result<Vec<Wanted>, TableError> {
+    options: &ReadOptions,
+) -> Result<(Vec<Wanted>, Vec<InputError>), TableError> {
     let schema = metadata.file_metadata().schema_descr();
-    let mut wanted = Vec::new();
-    for (index, root) in schema.root_schema().get_fields().iter().enumerate().filter(|(_, root)| wants(root.name())) {
-        let cells = CellType::of(root).map_err(|found| {
-            let hint = "a table holds single values: leave the column out, or store it as numbers, text or dates";
-            let problem = format!("column `{}` has the type {found}, which cannot be read", root.name());
-            TableError::input(path.display().to_string(), problem, hint)
-        })?;
+    let (mut wanted, mut skipped) = (Vec::new(), Vec::new());
+    let roots = schema.root_schema().get_fields().iter().enumerate();
+    for (index, root) in roots.filter(|(_, root)| options.wants(root.name())) {
+        let cells = match CellType::of(root) {
+            Ok(cells) => cells,
+            Err(found) => {
+                let hint = "a table holds single values: omit the column, or store it as numbers, text or dates";
+                let problem = format!("column `{}` has the type {found}, which cannot be read", root.name());
+                skipped.push(InputError::new(path.display().to_string(), problem, hint));
+                continue;
+            }
+        };
         let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == index);
         let leaf = leaf.ok_or_else(|| TableError::Internal("a column of a Parquet file has no cells".to_owned()))?;
         let column = schema.column(leaf);
@@ -89,7 +98,10 @@ fn wanted_columns(
         };
         wanted.push(Wanted { name: root.name().to_owned(), cells, leaf, stored });
     }
-    Ok(wanted)
+    match skipped.first() {
+        Some(error) if options.only.is_some() || wanted.is_empty() => Err(error.clone().into()),
+        _ => Ok((wanted, skipped)),
+    }
 }
 
 /// The rows of all groups, by what the file says of itself.

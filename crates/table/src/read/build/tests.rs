@@ -130,7 +130,7 @@ fn a_cell_that_cannot_be_taken_is_named_and_nothing_is_appended() {
 #[test]
 fn a_record_that_cannot_be_taken_is_named_and_nothing_is_appended() {
     let limits = Limits { field_bytes: 5, rows: 2, ..LIMITS };
-    let mut builder = TableBuilder::with_limits(["name", "age"], limits).unwrap();
+    let mut builder = TableBuilder::with_limits(["name", "age"], "here", limits).unwrap();
     builder.push_record([Some("Ann"), Some("31")]).unwrap();
     let error = refusal(builder.push_record([Some("Bob")]));
     assert_eq!((error.place.as_str(), error.problem.as_str()), ("row 2", "1 values for 2 columns"));

@@ -240,6 +240,51 @@ fn a_column_without_nulls_and_one_beside_a_list_are_read() {
     assert_eq!((texts(&table, "n"), texts(&table, "s")), (vec!["1".into(), "2".into()], vec!["a".into(), "b".into()]));
 }
 
+fn stored(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+/// Issue 20: files of pyarrow in other compressions.
+#[test]
+fn lz4_and_brotli_are_read() {
+    let csv = read_file("x.csv", b"age,sex\n31,f\n4,m\n,f\n").unwrap();
+    for name in ["lz4.parquet", "brotli.parquet"] {
+        assert_eq!(read_table(&stored(name), &ReadOptions::default()).unwrap(), csv, "{name}");
+    }
+}
+
+/// A categorical of a data frame keeps the categories of rows that were filtered away.
+#[test]
+fn a_category_that_no_row_has_does_not_enter_the_table() {
+    let table = read_table(&stored("categories.parquet"), &ReadOptions::default()).unwrap();
+    assert_eq!(texts(&table, "sex"), ["f", "m", "f"]);
+    assert_eq!(table.column("sex").unwrap().domain.present(), 2, "`unknown` is in the file's dictionary only");
+}
+
+/// Issue 20: a column that no table can hold is skipped, with a warning, unless it was named.
+#[test]
+fn nested_columns_are_skipped_with_a_warning() {
+    let table = read_table(&stored("nested.parquet"), &ReadOptions::default()).unwrap();
+    assert_eq!(table.header, ["age", "visits", "address", "name"]);
+    let read: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(read, ["age", "name"]);
+    assert_eq!(
+        (texts(&table, "age"), texts(&table, "name")),
+        (vec!["1".into(), "2".into()], vec!["a".into(), "b".into()])
+    );
+    let problems: Vec<&str> = table.warnings.iter().map(|warning| warning.problem.as_str()).collect();
+    assert_eq!(
+        problems,
+        [
+            "column `visits` has the type List, which cannot be read",
+            "column `address` has the type Struct, which cannot be read",
+        ]
+    );
+    let only = Some(["age".to_owned(), "visits".to_owned()].into());
+    let error = input_error(read_table(&stored("nested.parquet"), &ReadOptions { only, ..ReadOptions::default() }));
+    assert!(error.problem.contains("column `visits` has the type List"), "{error}");
+}
+
 /// Workers that share one handle's position read each other's row groups, or none: each must have its own.
 #[test]
 fn row_groups_are_read_in_parallel() {

@@ -2,7 +2,7 @@
 //!
 //! The generator is SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators"), written
 //! out here because a seed must name the same people after every upgrade of a library, which `rand`'s standard
-//! generator expressly does not promise. It is for making up data; no secret may rest on it.
+//! generator expressly does not promise. It is for synthetic data; no secret may rest on it.
 
 const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 

@@ -44,7 +44,7 @@ pub fn census_policy() -> String {
 }
 
 const POLICY: &str = r#"# A synthetic census: nobody in it exists.
-# The rule: whoever knows all eight quasi attributes of a person finds at least five people who look the same.
+# The rule: everyone shares the values of all eight quasi-identifiers with at least four others.
 
 [source]
 path = "census.csv"
@@ -92,7 +92,7 @@ fn write_new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(named)?;
     let mut out = BufWriter::new(file);
     fill(&mut out).and_then(|()| out.flush()).map_err(|error| {
-        // The first error is the one to tell; that the removal failed too would only hide it.
+        // The first error is the one to report; that the removal failed too would only hide it.
         let _ = fs::remove_file(path);
         named(error)
     })

@@ -1,7 +1,7 @@
 //! Income: fifty bands, in thousands a year, for every person the income per adult of the household they live in.
 //!
 //! Per household, because then children have one too: with a personal income, a quarter of all people would share the
-//! band 0 and no release could keep any diversity among the young. For adults it follows their own
+//! band 0 and no class of the young could have two values. For adults it follows their own
 //! schooling, occupation, age and sex, with as much chance as system in it; for children it is mostly chance.
 
 use crate::people::FEMALE;

@@ -1,4 +1,4 @@
-//! What the synthetic census promises: the same bytes for a seed, whole domains, and the shape of a real population.
+//! What the synthetic census promises: the same bytes for a seed, complete domains, and the shape of a real population.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};

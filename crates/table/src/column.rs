@@ -37,10 +37,6 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    pub fn index_of(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column.name == name)
-    }
-
     /// A small table from texts, for examples and tests: the kinds are inferred, an empty text is missing.
     ///
     /// # Panics

@@ -215,7 +215,7 @@ pub(crate) fn first_pair(codes: &[u32]) -> Option<[usize; 2]> {
 }
 
 /// An integer whose printed form is the text itself: no leading zeros, no plus sign, no minus zero.
-pub fn parse_integer(text: &str) -> Option<i64> {
+pub(crate) fn parse_integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let canonical = match digits {
         [] => false,

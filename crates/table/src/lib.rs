@@ -1,10 +1,10 @@
-//! What data is. This room knows no privacy notion: it holds columns, dictionaries, hierarchies, and frequency sets,
-//! and reads and writes them.
+//! What data is: columns, dictionaries, hierarchies, frequency sets, and reading them from files and from memory. This
+//! crate knows no notion of privacy.
 
-pub mod codes;
-pub mod column;
+mod codes;
+mod column;
 pub mod date;
-pub mod date_format;
+mod date_format;
 pub mod domain;
 pub mod error;
 pub mod exact;

@@ -10,7 +10,7 @@ use crate::parallel;
 /// Entries tallied at once: keys, counts and slots of this many entries stay within a second-level cache.
 pub(super) const CHUNK: usize = 1 << 15;
 
-/// Keys looked at to tell whether a chunk has many equal ones.
+/// Keys looked at to decide whether a chunk has many equal ones.
 const SAMPLE: usize = 1 << 11;
 
 /// An open-addressing hash table from keys to counts. Entries lie densely in order of first appearance.
@@ -25,14 +25,14 @@ pub(super) struct Tally<const W: usize> {
 impl<const W: usize> Tally<W> {
     const SLOT_BITS_MIN: u32 = 8;
 
-    /// With room for about this many different keys; more are taken too, and cost a little more.
+    /// With space for about this many different keys; more are taken too, and cost a little more.
     pub(super) fn new(distinct: usize) -> Self {
         let bits = (distinct + distinct / 2).next_power_of_two().ilog2().max(Self::SLOT_BITS_MIN);
         let (keys, counts) = (Vec::with_capacity(distinct), Vec::with_capacity(distinct));
         Tally { slots: vec![0; 1 << bits], shift: 64 - bits, keys, counts }
     }
 
-    /// Adds rows to a key and returns its position. Half of a search is spent here, so the compiler is not asked.
+    /// Adds rows to a key and returns its position. Half of a search is spent here, so inlining is not left to the compiler.
     #[inline(always)]
     pub(super) fn add(&mut self, key: &[u64; W], count: u32) -> u32 {
         let last = self.slots.len() - 1;

@@ -1,4 +1,4 @@
-//! A point on a number or date axis, compared by value: two publishers may write one axis as integers and as floats.
+//! A point on a number or date axis, compared by value: two tables may write one axis as integers and as floats.
 
 use std::cmp::Ordering;
 use std::fmt;

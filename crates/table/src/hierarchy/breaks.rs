@@ -20,7 +20,7 @@ pub(super) fn build(breaks: &[Vec<Bound>], subject: &Subject<'_>) -> Result<Vec<
     }
     if breaks.len() > LEVELS_MAX {
         let problem = format!("`breaks` has {} levels; at most {} are accepted", breaks.len(), LEVELS_MAX);
-        return subject.refuse(problem, "leave out some of the levels");
+        return subject.refuse(problem, "omit some of the levels");
     }
     for (index, cuts) in breaks.iter().enumerate() {
         check_cuts(index + 1, cuts, subject)?;

@@ -2,7 +2,7 @@
 //!
 //! The file may know more leaves than the data holds; they count as leaves and appear in the covers, because what a
 //! label stands for must not depend on who is in the data. A row whose leaf is one of the texts for a missing value
-//! speaks of the missing value; without such a row the missing value stays by itself until the top.
+//! is for the missing value; without such a row the missing value stays by itself until the top.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -112,7 +112,7 @@ impl HierarchyFile<'_> {
             }
             if width > LEVELS_MAX + 1 {
                 let problem = format!("the row has {} levels; at most {LEVELS_MAX} are accepted", width - 1);
-                return self.refuse_line(record.line, problem, "leave out some of the levels");
+                return self.refuse_line(record.line, problem, "omit some of the levels");
             }
             if width != rows.width {
                 let problem = format!(
@@ -206,7 +206,7 @@ impl HierarchyFile<'_> {
         }
     }
 
-    /// A label that reads as a value must stand for that value and no other: `M` under the label `F` would be released
+    /// A label that reads as a value must stand for that value and no other: `M` under the label `F` would be read
     /// as a woman.
     fn check_labels(&self, rows: &Rows<'_>, coarser: &[Names], leaves: &Leaves) -> Result<(), TableError> {
         for (level, names) in (1..).zip(coarser) {

@@ -13,7 +13,7 @@ use crate::error::TableError;
 pub(super) struct Leaves {
     axis: Axis,
     lines: Vec<u64>,
-    /// The row that speaks of the missing value.
+    /// The row of the missing value.
     pub(super) missing_row: Option<usize>,
     /// The same, when the data holds a missing value.
     pub(super) missing_row_in_use: Option<usize>,
@@ -83,7 +83,7 @@ impl Leaves {
     }
 }
 
-/// What a label over these rows (in the order of the file) covers, and the missing value besides when `and_missing`.
+/// What a label over these rows (in the order of the file) covers, and the missing value too when `and_missing`.
 ///
 /// Numbers and dates that are neighbors among all leaves of the file make an interval; a label that also covers the
 /// missing value, which lies on no axis, lists its leaves.

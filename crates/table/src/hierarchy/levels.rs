@@ -42,7 +42,7 @@ pub(super) fn missing_label() -> Label {
     Label { text: String::new(), cover: Cover::Missing, leaves: 1 }
 }
 
-/// A level in which the values with equal keys share a label. `keys` speaks of the values present, in the order of
+/// A level in which the values with equal keys share a label. `keys` are those of the values present, in the order of
 /// their codes; the missing value gets a label of its own. The leaves of a label are the values that occur.
 pub(super) fn group<K: Hash + Eq + Copy>(
     domain: &Domain,

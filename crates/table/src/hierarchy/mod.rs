@@ -53,7 +53,7 @@ pub enum DateUnit {
     Decade,
 }
 
-/// What a label stands for; this is what the codebook publishes, so it comes from the hierarchy, never from the people.
+/// What a label stands for; it comes from the hierarchy, never from the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cover {
     /// Everything, the missing value included: the top of a hierarchy whose leaves are not listed in a file.

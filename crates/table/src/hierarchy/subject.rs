@@ -29,7 +29,7 @@ impl Subject<'_> {
         self.domain.present() == 0 || kinds.contains(&self.domain.kind())
     }
 
-    /// A released empty cell is a missing one, so an empty text cannot be a value beside it.
+    /// An empty cell that is written out is a missing one, so an empty text cannot be a value too.
     pub(super) fn refuse_empty_text(&self) -> Result<(), TableError> {
         match self.domain.values() {
             Values::Category(values) if values.first().is_some_and(|value| value.is_empty()) => self.refuse(
@@ -40,7 +40,7 @@ impl Subject<'_> {
         }
     }
 
-    /// A released `*` must mean the top and nothing else.
+    /// A `*` that is written out must mean the top and nothing else.
     pub(super) fn refuse_star(&self, top: &str) -> Result<(), TableError> {
         if top == "*" && self.domain.kind() == Kind::Category && self.domain.code_of(top).is_some() {
             return self.refuse(

@@ -42,7 +42,7 @@ fn checked(widths: &[f64], subject: &Subject<'_>) -> Result<Vec<Ratio>, TableErr
     }
     if widths.len() > LEVELS_MAX {
         let problem = format!("`widths` has {} levels; at most {} are accepted", widths.len(), LEVELS_MAX);
-        return subject.refuse(problem, "leave out some of the widths");
+        return subject.refuse(problem, "omit some of the widths");
     }
     let mut decimals: Vec<Ratio> = Vec::with_capacity(widths.len());
     for (index, &width) in widths.iter().enumerate() {

@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use super::assemble::{AssembleError, Gathered, Piece, assemble, widen};
 use super::header::{check_names, shorten};
 use super::interner::{ABSENT, Interner};
+use super::part::Part;
 use super::{LIMITS, Limits, ReadOptions};
 use crate::date::Date;
 use crate::{Codes, Kind, Table, TableError};
@@ -240,18 +241,25 @@ impl TableBuilder {
     /// The table: kinds inferred or declared, domains sorted, texts that count as missing missing. Of the options,
     /// `nulls`, `kinds`, `numbers`, `date_formats` and `only` apply; the others are about files.
     pub fn finish(self, options: &ReadOptions) -> Result<Table, TableError> {
-        self.finish_with(options, |row, column| format!("row {}, column {column}", row + 1))
+        let Part { header, columns, rows, .. } = self.into_part(options, Box::new(|_| String::new()))?;
+        assemble(header, columns, rows, PLACE, options).map_err(|error| match error {
+            AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
+            AssembleError::Unfit(unfit) => {
+                let place = format!("row {}, column {}", unfit.row + 1, unfit.column());
+                TableError::input(place, unfit.value_problem(), unfit.hint())
+            }
+        })
     }
 
-    /// As `finish`, with the place of a cell that its declared kind cannot take.
-    pub(super) fn finish_with(
+    /// The cells of the wanted columns, to be typed together with others.
+    pub(super) fn into_part<'a>(
         self,
         options: &ReadOptions,
-        place_of: impl Fn(usize, &str) -> String,
-    ) -> Result<Table, TableError> {
-        let (rows, place) = (self.rows, self.place);
+        place_of: Box<dyn Fn(usize) -> String + 'a>,
+    ) -> Result<Part<'a>, TableError> {
+        let rows = self.rows;
         if rows == 0 {
-            return Err(TableError::input(place, "there are no rows", "a table needs at least one row of data"));
+            return Err(TableError::input(self.place, "there are no rows", "a table needs at least one row of data"));
         }
         let header: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
         let wanted = self.columns.into_iter().filter(|column| options.wants(&column.name));
@@ -262,12 +270,7 @@ impl TableBuilder {
             dictionaries: vec![Some(column.dictionary)],
             pieces: vec![Piece { worker: 0, rows, codes: Some(column.codes) }],
         });
-        assemble(header, gathered.collect(), rows, &place, options).map_err(|error| match error {
-            AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
-            AssembleError::Unfit(unfit) => {
-                TableError::input(place_of(unfit.row, unfit.column()), unfit.value_problem(), unfit.hint())
-            }
-        })
+        Ok(Part { header, columns: gathered.collect(), rows, warnings: Vec::new(), place_of })
     }
 
     fn check_rows(&self, more: usize) -> Result<(), TableError> {

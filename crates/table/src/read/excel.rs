@@ -10,29 +10,30 @@ use std::path::Path;
 use calamine::{DataRef, ExcelDateTime, Reader, SheetType, Xlsx, XlsxError};
 
 use super::build::TableBuilder;
+use super::part::Part;
 use super::source::open_file;
 use super::{Limits, ReadOptions};
-use crate::{InputError, Table, TableError};
+use crate::{InputError, TableError};
 
 /// How often a reader looks whether the work was canceled.
 const ROWS_BETWEEN_CHECKS: usize = 4096;
 
-pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Result<Table, TableError> {
+pub(super) fn read<'a>(path: &'a Path, options: &ReadOptions, limits: &Limits) -> Result<Part<'a>, TableError> {
     let (file, length) = open_file(path)?;
     options.progress.stage("read", Some(length));
     // The decoder asserts what a damaged file may break.
     let read = catch_unwind(AssertUnwindSafe(|| read_first_sheet(BufReader::new(file), path, options, limits)));
-    let table = read.unwrap_or_else(|_| Err(not_excel(path, "it cannot be decoded")))?;
+    let part = read.unwrap_or_else(|_| Err(not_excel(path, "it cannot be decoded")))?;
     options.progress.advance(length);
-    Ok(table)
+    Ok(part)
 }
 
-fn read_first_sheet(
+fn read_first_sheet<'a>(
     file: impl Read + Seek,
-    path: &Path,
+    path: &'a Path,
     options: &ReadOptions,
     limits: &Limits,
-) -> Result<Table, TableError> {
+) -> Result<Part<'a>, TableError> {
     let mut workbook = Xlsx::new(file).map_err(|error| refuse(path, error))?;
     let is_sheet = |sheet: &&calamine::Sheet| sheet.typ == SheetType::WorkSheet;
     let names: Vec<String> = workbook.sheets_metadata().iter().filter(is_sheet).map(|s| s.name.clone()).collect();
@@ -57,13 +58,13 @@ fn read_first_sheet(
         row.cells.extend(text.map(|text| (column, text)));
     }
     sheet.take(&row)?;
-    let mut table = sheet.finish(options)?;
+    let mut part = sheet.finish(options)?;
     if !others.is_empty() {
         let problem = format!("the sheet `{first}` is read; the workbook has {} more", others.len());
         let hint = "save the sheet that is meant as a file of its own, if it is another";
-        table.warnings.push(InputError::new(path.display().to_string(), problem, hint));
+        part.warnings.push(InputError::new(path.display().to_string(), problem, hint));
     }
-    Ok(table)
+    Ok(part)
 }
 
 /// The cells of one row that have a value.
@@ -74,10 +75,10 @@ struct Row {
     cells: Vec<(u32, String)>,
 }
 
-struct Sheet<'a> {
+struct Sheet<'a, 's> {
     path: &'a Path,
-    name: &'a str,
-    limits: &'a Limits,
+    name: &'s str,
+    limits: &'s Limits,
     first_column: u32,
     /// Once the row with the names was read.
     table: Option<TableBuilder>,
@@ -85,7 +86,7 @@ struct Sheet<'a> {
     row_numbers: Vec<u32>,
 }
 
-impl Sheet<'_> {
+impl<'a> Sheet<'a, '_> {
     fn place(&self, row: u32, column: u32) -> String {
         format!("{}: sheet {}, cell {}{}", self.path.display(), self.name, letters(column), u64::from(row) + 1)
     }
@@ -150,16 +151,18 @@ impl Sheet<'_> {
         Ok(())
     }
 
-    fn finish(self, options: &ReadOptions) -> Result<Table, TableError> {
+    fn finish(self, options: &ReadOptions) -> Result<Part<'a>, TableError> {
         let place = self.path.display().to_string();
         let Some(table) = self.table else {
             let hint = "expected a row with the names of the columns, then the rows";
             return Err(TableError::input(place, format!("the sheet `{}` is empty", self.name), hint));
         };
-        table.finish_with(options, |row, column| {
+        let place = format!("{place}: sheet {}", self.name);
+        let place_of = move |row: usize| {
             let number = self.row_numbers.get(row).map_or(0, |number| u64::from(*number) + 1);
-            format!("{place}: sheet {}, row {number}, column {column}", self.name)
-        })
+            format!("{place}, row {number}")
+        };
+        table.into_part(options, Box::new(place_of))
     }
 }
 

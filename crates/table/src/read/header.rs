@@ -11,7 +11,7 @@ pub(super) fn check_names(place: &str, names: &[String], limits: &Limits) -> Res
         return Err(TableError::input(
             place,
             format!("{} columns; at most {} can be read", names.len(), limits.columns),
-            "check the delimiter, or keep only the columns to be published",
+            "check the delimiter, or keep only the columns that are needed",
         ));
     }
     let mut seen: HashMap<&str, usize> = HashMap::with_capacity(names.len());

@@ -2,7 +2,7 @@
 //!
 //! Most cells repeat a value seen before and are short, so the common case must cost a few nanoseconds: a text of at
 //! most 16 bytes is its own key in two machine words, found in an open-addressing table without looking at the stored
-//! text. One way for all short lengths, since a processor cannot guess which of two ways the next field takes.
+//! text. One way for all short lengths, since a processor cannot predict which of two ways the next field takes.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;

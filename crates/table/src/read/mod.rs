@@ -9,7 +9,7 @@
 //!   elsewhere it is an ordinary character.
 //! - LF and CRLF end a line; a carriage return alone, outside quotes, is refused.
 //! - An empty line is skipped when there are several columns. With a single column it is a row whose text is empty,
-//!   since nothing tells it apart from one.
+//!   since it looks the same as one.
 //! - Every line of a CSV file has as many fields as its header; lines are counted as an editor counts them.
 //! - Strings of a Parquet or JSON source are typed as the same texts in a CSV file would be.
 
@@ -26,6 +26,7 @@ mod marks;
 mod ndjson;
 mod number_format;
 mod parquet;
+mod part;
 mod reading;
 mod source;
 mod workers;
@@ -40,6 +41,7 @@ pub use number_format::NumberFormat;
 
 use crate::date_format::DateFormat;
 use crate::{Kind, NoProgress, Progress, Table, TableError};
+use part::{OverFiles, Part};
 use source::Source;
 
 /// How to read a file. The default reads every column and infers everything.
@@ -126,16 +128,27 @@ const LIMITS: Limits = Limits {
     rows: u32::MAX as usize - 1,
 };
 
-/// Reads a whole table from a file.
+/// Reads a table from a file, or from all files that match a pattern such as `parts/*.parquet`.
 pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
     let format = match options.format {
         Some(format) => format,
         None => Format::of(path)?,
     };
-    let open = || Source::open(path, options.progress);
+    let files = part::files(path)?;
+    let [file] = files.as_slice() else {
+        let progress = OverFiles::begin(&files, options.progress)?;
+        let options = ReadOptions { progress: &progress, ..options.clone() };
+        let parts = files.iter().map(|file| read_part(file, format, &options)).collect::<Result<_, _>>()?;
+        return part::join(&files, parts)?.into_table(path, &options);
+    };
+    read_part(file, format, options)?.into_table(path, options)
+}
+
+fn read_part<'a>(path: &'a Path, format: Format, options: &'a ReadOptions<'a>) -> Result<Part<'a>, TableError> {
+    let open = move || Source::open(path, options.progress);
     match format {
-        Format::Csv | Format::Tsv => csv::read(&open, path, options, format, &LIMITS),
-        Format::Ndjson => ndjson::read(&open, path, options, &LIMITS),
+        Format::Csv | Format::Tsv => csv::read(Box::new(open), path, options, format, LIMITS),
+        Format::Ndjson => ndjson::read(Box::new(open), path, options, LIMITS),
         Format::Parquet => parquet::read(path, options, &LIMITS),
         Format::Excel => excel::read(path, options, &LIMITS),
     }
@@ -145,7 +158,7 @@ pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, TableErro
 pub fn read_csv_bytes(name: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Table, TableError> {
     let format = options.format.unwrap_or(Format::Csv);
     let open = || Source::wrap(name, Cursor::new(bytes), bytes.len() as u64, options.progress);
-    csv::read(&open, name, options, format, &LIMITS)
+    csv::read(Box::new(open), name, options, format, LIMITS)?.into_table(name, options)
 }
 
 #[cfg(test)]

@@ -12,40 +12,43 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::assemble::{AssembleError, Gathered, Piece, assemble, widen};
+use super::assemble::{Gathered, Piece, widen};
 use super::blocks::{Block, Blocks};
 use super::csv::{Open, check_rows, no_rows};
 use super::header::{check_names, shorten};
 use super::interner::{ABSENT, Interner};
+use super::part::Part;
 use super::source::skip_byte_order_mark;
 use super::workers::share;
 use super::{Limits, ReadOptions};
-use crate::{Codes, InputError, Table, TableError};
+use crate::{Codes, InputError, TableError};
 
-pub(super) fn read(open: &Open, path: &Path, options: &ReadOptions, limits: &Limits) -> Result<Table, TableError> {
-    let blocks = Blocks::new(skip_byte_order_mark(open()?)?, None, limits);
+pub(super) fn read<'a>(
+    open: Box<Open<'a>>,
+    path: &'a Path,
+    options: &'a ReadOptions<'a>,
+    limits: Limits,
+) -> Result<Part<'a>, TableError> {
+    let blocks = Blocks::new(skip_byte_order_mark(open()?)?, None, &limits);
     let rows = AtomicUsize::new(0);
-    let new_worker = || Worker { options, limits, columns: Vec::new(), by_name: HashMap::new(), blocks: Vec::new() };
+    let new_worker =
+        || Worker { options, limits: &limits, columns: Vec::new(), by_name: HashMap::new(), blocks: Vec::new() };
     let workers = share(blocks, new_worker, |worker: &mut Worker, block| {
         let added = worker.read(block, path)?;
-        check_rows(path, rows.fetch_add(added, Ordering::Relaxed) + added, limits)
+        options.progress.check()?;
+        check_rows(path, rows.fetch_add(added, Ordering::Relaxed) + added, &limits)
     })?;
     let rows = rows.into_inner();
     if rows == 0 {
         return Err(no_rows(path));
     }
     let (header, columns) = gather(workers);
-    check_names(&path.display().to_string(), &header, limits)?;
-    assemble(header, columns, rows, &path.display().to_string(), options).map_err(|error| match error {
-        AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
-        AssembleError::Unfit(unfit) => {
-            let place = match line_of_row(open, limits, unfit.row) {
-                Some(line) => format!("{}:{line}", path.display()),
-                None => format!("{}: row {}", path.display(), unfit.row + 1),
-            };
-            TableError::input(place, unfit.problem(), unfit.hint())
-        }
-    })
+    check_names(&path.display().to_string(), &header, &limits)?;
+    let place_of = move |row| match line_of_row(&open, &limits, row) {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => format!("{}: row {}", path.display(), row + 1),
+    };
+    Ok(Part { header, columns, rows, warnings: Vec::new(), place_of: Box::new(place_of) })
 }
 
 /// Where a key first stood: block, row in the block, place in the object. Smaller is earlier in the file.
@@ -161,7 +164,7 @@ impl Worker<'_> {
             Some(b'"') => {
                 let text = unquote(value)?;
                 if text.len() > limit {
-                    return Err((format!("a text of over {limit} bytes"), "leave the column out, or shorten the text"));
+                    return Err((format!("a text of over {limit} bytes"), "omit the column, or shorten the text"));
                 }
                 if text.contains('\0') {
                     return Err((format!("key `{}`: a NUL character", shorten(name)), "take it out of the text"));
@@ -170,7 +173,7 @@ impl Worker<'_> {
             }
             Some(b'{' | b'[') => {
                 let problem = format!("key `{}` holds an object or a list", shorten(name));
-                return Err((problem, "a table holds single values: spread it over several keys, or leave it out"));
+                return Err((problem, "a table holds single values: spread it over several keys, or omit it"));
             }
             Some(b'n') => ABSENT,
             _ => column.dictionary.code(value.as_bytes()),
@@ -306,7 +309,7 @@ fn gather_column(
 }
 
 /// The line of a row, found by reading the source once more. `None` if it changed meanwhile.
-fn line_of_row(open: &Open, limits: &Limits, row: usize) -> Option<u64> {
+fn line_of_row(open: &Open<'_>, limits: &Limits, row: usize) -> Option<u64> {
     let mut blocks = Blocks::new(skip_byte_order_mark(open().ok()?).ok()?, None, limits);
     let mut block = Block::default();
     let mut before = row;

@@ -23,17 +23,18 @@ use parquet::file::properties::ReaderProperties;
 use parquet::file::reader::RowGroupReader;
 use parquet::file::serialized_reader::SerializedRowGroupReader;
 
-use super::assemble::{AssembleError, Gathered, Piece, assemble};
+use super::assemble::{Gathered, Piece};
 use super::csv::{check_rows, no_rows};
 use super::header::check_names;
+use super::part::Part;
 use super::source::open_file;
 use super::{Limits, ReadOptions};
-use crate::{Codes, InputError, Table, TableError};
+use crate::{Codes, InputError, TableError};
 use cell_type::CellType;
 use cells::{ColumnCoder, Refusal};
 use pages::{Stop, Stored};
 
-pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Result<Table, TableError> {
+pub(super) fn read<'a>(path: &'a Path, options: &'a ReadOptions<'a>, limits: &Limits) -> Result<Part<'a>, TableError> {
     let (file, length) = open_file(path)?;
     options.progress.stage("read", Some(length));
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(|error| not_parquet(path, error))?;
@@ -48,16 +49,8 @@ pub(super) fn read(path: &Path, options: &ReadOptions, limits: &Limits) -> Resul
     }
     let reading = Reading { path, metadata: &metadata, wanted: &wanted, options, limits };
     let columns = gather(reading.read_chunks()?, &wanted);
-    let table = assemble(header, columns, rows, &path.display().to_string(), options);
-    let mut table = table.map_err(|error| match error {
-        AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
-        AssembleError::Unfit(unfit) => {
-            let place = format!("{}: row {}", path.display(), unfit.row + 1);
-            TableError::input(place, unfit.problem(), unfit.hint())
-        }
-    })?;
-    table.warnings.extend(warnings);
-    Ok(table)
+    let place_of = move |row| format!("{}: row {}", path.display(), row + 1);
+    Ok(Part { header, columns, rows, warnings, place_of: Box::new(place_of) })
 }
 
 /// A column to read.

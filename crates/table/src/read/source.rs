@@ -126,7 +126,7 @@ fn read_full(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Tells the listener what was read from the file itself, before decompression.
+/// Reports to the listener what was read from the file itself, before decompression.
 struct Counted<'a, R> {
     inner: R,
     progress: &'a dyn Progress,

@@ -192,7 +192,8 @@ fn json_in_blocks_of_any_size_on_any_threads_is_one_table() {
         let open = || Source::wrap(path, Cursor::new(text.as_bytes()), 0, &NoProgress);
         let limits = Limits { block_bytes, ..LIMITS };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| ndjson::read(&open, path, &ReadOptions::default(), &limits)).unwrap()
+        let options = ReadOptions::default();
+        pool.install(|| ndjson::read(Box::new(open), path, &options, limits)?.into_table(path, &options)).unwrap()
     };
     let whole = read(1, 1 << 20);
     assert_eq!(whole.rows, 2000);

@@ -6,35 +6,37 @@ mod records;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::assemble::{AssembleError, Gathered, Piece, Unfit, assemble};
+use super::assemble::{Gathered, Piece};
 use super::blocks::{Block, Blocks, Quoting};
 use super::delimiter::SAMPLE_BYTES;
 use super::header::check_names;
+use super::part::Part;
 use super::source::Source;
 use super::workers::share;
 use super::{Format, Limits, ReadOptions};
-use crate::{Codes, InputError, Table, TableError};
+use crate::{Codes, InputError, TableError};
 use records::{RecordReader, SKIPPED, Slot, Trouble};
 
-pub(super) type Open<'o, 's> = dyn Fn() -> Result<Source<'s>, TableError> + 'o;
+pub(super) type Open<'a> = dyn Fn() -> Result<Source<'a>, TableError> + 'a;
 
 /// `open` is called again only to find the line of a value that its declared kind cannot take.
-pub(super) fn read(
-    open: &Open,
-    path: &Path,
-    options: &ReadOptions,
+pub(super) fn read<'a>(
+    open: Box<Open<'a>>,
+    path: &'a Path,
+    options: &'a ReadOptions<'a>,
     format: Format,
-    limits: &Limits,
-) -> Result<Table, TableError> {
-    let Begun { blocks, quoting, header } = begin(open()?, path, options, format, limits)?;
+    limits: Limits,
+) -> Result<Part<'a>, TableError> {
+    let Begun { blocks, quoting, header } = begin(open()?, path, options, format, &limits)?;
     let slots = slots(&header, options);
     let rows = AtomicUsize::new(0);
-    let new_worker = || Worker { reader: RecordReader::new(quoting, &slots, limits), blocks: Vec::new() };
+    let new_worker = || Worker { reader: RecordReader::new(quoting, &slots, &limits), blocks: Vec::new() };
     let workers = share(blocks, new_worker, |worker: &mut Worker, block| {
         let read = worker.reader.read(block, usize::MAX).map_err(|trouble| refuse(path, block, trouble))?;
         let total = rows.fetch_add(read.rows, Ordering::Relaxed) + read.rows;
         worker.blocks.push(CodedBlock { index: block.index, rows: read.rows, columns: worker.reader.take_columns() });
-        check_rows(path, total, limits)
+        options.progress.check()?;
+        check_rows(path, total, &limits)
     })?;
     let rows = rows.into_inner();
     if rows == 0 {
@@ -42,16 +44,11 @@ pub(super) fn read(
     }
     let kept = header.iter().zip(&slots).filter(|(_, slot)| **slot != SKIPPED).map(|(name, _)| name.clone());
     let columns = gather(kept, workers);
-    assemble(header, columns, rows, &path.display().to_string(), options).map_err(|error| match error {
-        AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
-        AssembleError::Unfit(unfit) => {
-            let place = match line_of_row(open, path, options, format, limits, unfit.row) {
-                Some(line) => format!("{}:{line}", path.display()),
-                None => format!("{}: row {}", path.display(), unfit.row + 1),
-            };
-            TableError::input(place, unfit.problem(), Unfit::hint(&unfit))
-        }
-    })
+    let place_of = move |row| match line_of_row(&open, path, options, format, &limits, row) {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => format!("{}: row {}", path.display(), row + 1),
+    };
+    Ok(Part { header, columns, rows, warnings: Vec::new(), place_of: Box::new(place_of) })
 }
 
 pub(super) fn check_rows(path: &Path, rows: usize, limits: &Limits) -> Result<(), TableError> {
@@ -59,7 +56,7 @@ pub(super) fn check_rows(path: &Path, rows: usize, limits: &Limits) -> Result<()
         return Ok(());
     }
     let problem = format!("more than {} rows", limits.rows);
-    Err(TableError::input(path.display().to_string(), problem, "publish the data in parts"))
+    Err(TableError::input(path.display().to_string(), problem, "divide the data into parts"))
 }
 
 pub(super) fn no_rows(path: &Path) -> TableError {
@@ -144,7 +141,7 @@ fn refuse(path: &Path, block: &Block, trouble: Trouble) -> TableError {
 
 /// The line on which a row begins, found by reading the source once more. `None` if it changed meanwhile.
 fn line_of_row(
-    open: &Open,
+    open: &Open<'_>,
     path: &Path,
     options: &ReadOptions,
     format: Format,

@@ -260,7 +260,7 @@ fn exact_field(
     };
     if field.end - field.start > limits.field_bytes {
         let problem = format!("a field of over {} bytes", limits.field_bytes);
-        return Err(Trouble::new(from, problem, "leave the column out, or shorten the field"));
+        return Err(Trouble::new(from, problem, "omit the column, or shorten the field"));
     }
     Ok(field)
 }

@@ -8,15 +8,17 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::read::{LIMITS, read_csv_bytes};
-use crate::{InputError, Kind, NoProgress};
+use crate::{InputError, Kind, NoProgress, Table};
 
 fn read_text(text: &[u8], options: &ReadOptions, limits: &Limits) -> Result<Table, InputError> {
     let path = Path::new("x.csv");
     let open = || Source::wrap(path, Cursor::new(text.to_vec()), text.len() as u64, &NoProgress);
-    super::read(&open, path, options, Format::Csv, limits).map_err(|error| match error {
-        TableError::Input(error) => *error,
-        other => panic!("{other}"),
-    })
+    super::read(Box::new(open), path, options, Format::Csv, *limits)
+        .and_then(|part| part.into_table(path, options))
+        .map_err(|error| match error {
+            TableError::Input(error) => *error,
+            other => panic!("{other}"),
+        })
 }
 
 fn accepted(text: &[u8]) -> Vec<Vec<String>> {

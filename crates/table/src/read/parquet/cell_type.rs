@@ -1,6 +1,6 @@
 //! What a Parquet column holds, as far as cells of a table are concerned.
 //!
-//! Parquet stores a few physical types and says beside them what they mean, in one of two vocabularies of different age.
+//! Parquet stores a few physical types and states with them what they mean, in one of two vocabularies of different age.
 //! Both are understood. A type that only an embedded Arrow schema knows (a duration) reads as the number it is stored as.
 
 use parquet::basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical};

@@ -1,0 +1,250 @@
+//! Several files as one source: the cells of each are coded by its own reader, and typed together.
+
+use std::path::{Path, PathBuf};
+
+use super::ReadOptions;
+use super::assemble::{AssembleError, Gathered, assemble};
+use super::csv::check_rows;
+use super::source::open_file;
+use super::{LIMITS, header::shorten};
+use crate::{InputError, Progress, Table, TableError};
+
+/// More files than this are a mistake in the pattern.
+const FILES_MAX: usize = 10_000;
+
+/// The cells of one file, coded but not typed yet.
+pub(super) struct Part<'a> {
+    pub(super) header: Vec<String>,
+    pub(super) columns: Vec<Gathered>,
+    pub(super) rows: usize,
+    pub(super) warnings: Vec<InputError>,
+    /// The place of a row in errors: the file, and the line or the row in it.
+    pub(super) place_of: Box<dyn Fn(usize) -> String + 'a>,
+}
+
+impl Part<'_> {
+    pub(super) fn into_table(self, path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
+        let table = assemble(self.header, self.columns, self.rows, &path.display().to_string(), options);
+        let mut table = table.map_err(|error| match error {
+            AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
+            AssembleError::Unfit(unfit) => TableError::input((self.place_of)(unfit.row), unfit.problem(), unfit.hint()),
+        })?;
+        table.warnings.extend(self.warnings);
+        Ok(table)
+    }
+}
+
+/// One file after the other. Their columns must be the same, in any order.
+pub(super) fn join<'a>(files: &[PathBuf], parts: Vec<Part<'a>>) -> Result<Part<'a>, TableError> {
+    let mut parts = parts.into_iter();
+    let Some(mut joined) = parts.next() else {
+        return Err(TableError::Internal("a source without files".to_owned()));
+    };
+    let mut places = vec![(joined.rows, joined.place_of)];
+    for (file, part) in files[1..].iter().zip(parts) {
+        check_header(&files[0], &joined.header, file, &part.header)?;
+        let mut columns = part.columns;
+        for column in &mut joined.columns {
+            let found = columns.iter().position(|other| other.name == column.name);
+            let Some(other) = found.map(|index| columns.swap_remove(index)) else {
+                let problem = format!("column `{}` cannot be read here, and can in the other files", column.name);
+                return Err(TableError::input(file.display().to_string(), problem, "store it alike in all files"));
+            };
+            append(column, other);
+        }
+        joined.rows += part.rows;
+        joined.warnings.extend(part.warnings);
+        places.push((part.rows, part.place_of));
+    }
+    check_rows(&files[0], joined.rows, &LIMITS)?;
+    joined.place_of = Box::new(move |row| {
+        let mut row = row;
+        for (rows, place_of) in &places {
+            if row < *rows {
+                return place_of(row);
+            }
+            row -= rows;
+        }
+        String::new()
+    });
+    Ok(joined)
+}
+
+fn append(column: &mut Gathered, other: Gathered) {
+    let workers = column.dictionaries.len();
+    column.dictionaries.extend(other.dictionaries);
+    column.pieces.extend(other.pieces.into_iter().map(|mut piece| {
+        piece.worker += workers;
+        piece
+    }));
+    // Where the files declare different types, the texts decide.
+    if column.kind != other.kind {
+        column.kind = None;
+    }
+    column.is_text &= other.is_text;
+}
+
+fn check_header(first: &Path, expected: &[String], file: &Path, found: &[String]) -> Result<(), TableError> {
+    let lacks = |names: &[String], name: &String| !names.contains(name);
+    let problem = if let Some(name) = expected.iter().find(|name| lacks(found, name)) {
+        format!("the column `{}` of {} is not here", shorten(name), first.display())
+    } else if let Some(name) = found.iter().find(|name| lacks(expected, name)) {
+        format!("the column `{}` is not in {}", shorten(name), first.display())
+    } else {
+        return Ok(());
+    };
+    Err(TableError::input(file.display().to_string(), problem, "files that are one source have the same columns"))
+}
+
+/// The files that a path means: itself, or all that match a pattern such as `parts/*.parquet`, in the order of their names.
+pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, TableError> {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+    if !name.contains(['*', '?']) || path.exists() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let nothing = || {
+        let hint = "check the pattern; `*` stands for any part of a name, `?` for one character";
+        TableError::input(path.display().to_string(), "no file matches the pattern", hint)
+    };
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(nothing()),
+        Err(error) => return Err(TableError::io(folder, error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| TableError::io(folder, error))?;
+        let is_match = entry.file_name().to_str().is_some_and(|found| matches(name, found));
+        if is_match && entry.path().is_file() {
+            found.push(path.with_file_name(entry.file_name()));
+        }
+        if found.len() > FILES_MAX {
+            let problem = format!("more than {FILES_MAX} files match the pattern");
+            return Err(TableError::input(path.display().to_string(), problem, "join them into fewer files"));
+        }
+    }
+    found.sort_unstable();
+    if found.is_empty() { Err(nothing()) } else { Ok(found) }
+}
+
+/// Whether a name matches a pattern of `*` and `?`. A leading dot must be written out, as in a shell.
+fn matches(pattern: &str, name: &str) -> bool {
+    if name.starts_with('.') && !pattern.starts_with('.') {
+        return false;
+    }
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut at, mut from) = (0, 0);
+    // Where the last `*` is, and how far its text goes so far.
+    let mut star: Option<(usize, usize)> = None;
+    while from < name.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, from));
+                at += 1;
+            }
+            Some(&mark) if mark == '?' || mark == name[from] => {
+                at += 1;
+                from += 1;
+            }
+            _ => {
+                let Some((place, end)) = star else { return false };
+                star = Some((place, end + 1));
+                at = place + 1;
+                from = end + 1;
+            }
+        }
+    }
+    pattern[at..].iter().all(|&mark| mark == '*')
+}
+
+/// Progress over all files: the phase begins once, with the bytes of all.
+pub(super) struct OverFiles<'a>(pub(super) &'a dyn Progress);
+
+impl<'a> OverFiles<'a> {
+    pub(super) fn begin(files: &[PathBuf], progress: &'a dyn Progress) -> Result<OverFiles<'a>, TableError> {
+        let lengths: Result<Vec<u64>, TableError> =
+            files.iter().map(|file| open_file(file).map(|(_, length)| length)).collect();
+        progress.stage("read", Some(lengths?.iter().sum()));
+        Ok(OverFiles(progress))
+    }
+}
+
+impl Progress for OverFiles<'_> {
+    fn advance(&self, amount: u64) {
+        self.0.advance(amount);
+    }
+    fn is_canceled(&self) -> bool {
+        self.0.is_canceled()
+    }
+    fn finishes_early(&self) -> bool {
+        self.0.finishes_early()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::Kind;
+    use crate::read::read_table;
+    use crate::read::tests::{input_error, texts};
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn files_that_match_a_pattern_are_one_source_typed_together() {
+        let folder = folder(&[
+            ("part-2.csv", "age,zip\n7,02139\n"),
+            ("part-1.csv", "zip,age\n10001,31\n10002,\n"),
+            (".part-0.csv", "other\n1\n"),
+            ("notes.txt", "other\n1\n"),
+        ]);
+        let table = read_table(&folder.path().join("part-*.csv"), &ReadOptions::default()).unwrap();
+        assert_eq!(table.header, ["zip", "age"], "as in the first file");
+        assert_eq!((table.rows, texts(&table, "age")), (3, vec!["31".into(), String::new(), "7".into()]));
+        assert_eq!(texts(&table, "zip"), ["10001", "10002", "02139"], "`02139` makes the column text in all files");
+        assert_eq!(table.column("age").unwrap().domain.kind(), Kind::Integer);
+    }
+
+    #[test]
+    fn errors_name_the_file_and_its_line() {
+        let folder = folder(&[("a.csv", "n\n1\n2\n"), ("b.csv", "n\n3\nx\n"), ("c.csv", "m\n1\n")]);
+        let kinds = HashMap::from([("n".to_owned(), Kind::Integer)]);
+        let options = ReadOptions { kinds, ..ReadOptions::default() };
+        let error = input_error(read_table(&folder.path().join("?.csv"), &options));
+        assert!(error.place.ends_with("c.csv") && error.problem.contains("the column `n` of"), "{error}");
+        std::fs::remove_file(folder.path().join("c.csv")).unwrap();
+        let error = input_error(read_table(&folder.path().join("?.csv"), &options));
+        assert!(error.place.ends_with("b.csv:3") && error.problem.contains("`x` is not an integer"), "{error}");
+        let error = input_error(read_table(&folder.path().join("*.parquet"), &options));
+        assert!(error.problem.contains("no file matches the pattern"), "{error}");
+    }
+
+    #[test]
+    fn patterns_match_as_in_a_shell() {
+        for (pattern, name, expected) in [
+            ("*", "a.csv", true),
+            ("*.csv", "a.csv", true),
+            ("*.csv", "a.csv.gz", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-b-b-d", false),
+            ("?.csv", "a.csv", true),
+            ("?.csv", "ab.csv", false),
+            ("*", ".hidden", false),
+            (".*", ".hidden", true),
+            ("é*", "éa", true),
+            ("a", "a", true),
+            ("a", "b", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

@@ -83,7 +83,8 @@ fn other_formats() {
     let source = |case: &str, name: &str, bytes: &[u8], place: &str, words: &str| {
         refused(case, &[("policy.toml", &with(name)), (name, bytes)], place, words);
     };
-    source("a suffix nobody knows", "people.xlsx", b"PK\x03\x04", "people.xlsx", "csv");
+    source("a suffix nobody knows", "people.dat", PEOPLE.as_bytes(), "people.dat", "csv");
+    source("a damaged workbook", "people.xlsx", b"PK\x03\x04", "people.xlsx", "Excel");
     source("no suffix", "people", PEOPLE.as_bytes(), "people", "csv");
     source("not parquet", "people.parquet", PEOPLE.as_bytes(), "people.parquet", "");
     source("empty parquet", "people.parquet", b"", "people.parquet", "");

@@ -204,8 +204,8 @@ fn a_catalog_is_audited_as_a_whole_and_knows_a_custodians_own_releases() {
     let found = json(&run(&folder, &["audit", "--catalog", "catalog", "--json"], 4));
     let difference = adversary(&found, "difference");
     assert_eq!(difference["releases"], json!(["first", "second"]));
-    let told = [&difference["appeared"], &difference["left"], &difference["changed"]].map(|n| n.as_u64().unwrap());
-    assert_eq!(told, [1, 1, 1], "{difference}");
+    let printed = [&difference["appeared"], &difference["left"], &difference["changed"]].map(|n| n.as_u64().unwrap());
+    assert_eq!(printed, [1, 1, 1], "{difference}");
     folder.write("people.csv", people);
     publish(&folder, "policy.toml", "theirs");
     add("theirs", "them");

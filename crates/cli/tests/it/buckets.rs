@@ -7,7 +7,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 
-use crate::release::{Asked, Texts, keys, quoted};
+use crate::release::{Required, Texts, keys, quoted};
 use crate::running::{Folder, PEOPLE, Ran};
 
 const POLICY: &str = r#"[source]
@@ -70,7 +70,7 @@ fn with(pointer: &'static str, value: Value) -> impl FnOnce(String) -> String {
 }
 
 #[test]
-fn a_changed_bucket_is_found_out() {
+fn a_changed_bucket_is_detected() {
     let table = "sensitive.csv";
     let more = first_value(|group, value, count| format!("{group},{value},{}", count + 1));
     detected("a count raised", table, more, 4, "1 groups differ in size");
@@ -103,7 +103,7 @@ fn a_changed_bucket_is_found_out() {
 }
 
 #[test]
-fn a_lying_manifest_is_found_out() {
+fn a_lying_manifest_is_detected() {
     let manifest = "datapackage.json";
     let claim = "/hedgerow/guarantees/0";
     detected("a better claim", manifest, with("/hedgerow/guarantees/0/achieved/l", json!(7)), 4, "claims l = 7");
@@ -274,13 +274,13 @@ fn examine(seed: u64) -> bool {
     let header = ["p", "q", "s", "r"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> =
         (0..count).map(|_| [3, 9, distinct, 4].map(|distinct| cell(&mut rng, distinct)).to_vec()).collect();
-    let require: Vec<Asked> = (0..rng.random_range(1..=2))
+    let require: Vec<Required> = (0..rng.random_range(1..=2))
         .map(|_| match rng.random_range(0..6) {
-            0 => Asked::Distinct(rng.random_range(1..=4)),
-            1 | 2 => Asked::Frequency(*[1.0, 1.5, 2.0, 2.5, 3.0, 5.0].choose(&mut rng).unwrap()),
-            3 => Asked::Entropy(*[1.0, 1.5, 2.0, 2.5].choose(&mut rng).unwrap()),
-            4 => Asked::Recursive(*[0.5, 1.5, 3.0].choose(&mut rng).unwrap(), rng.random_range(1..=3)),
-            _ => Asked::Close(*[0.1, 0.3, 0.6].choose(&mut rng).unwrap()),
+            0 => Required::Distinct(rng.random_range(1..=4)),
+            1 | 2 => Required::Frequency(*[1.0, 1.5, 2.0, 2.5, 3.0, 5.0].choose(&mut rng).unwrap()),
+            3 => Required::Entropy(*[1.0, 1.5, 2.0, 2.5].choose(&mut rng).unwrap()),
+            4 => Required::Recursive(*[0.5, 1.5, 3.0].choose(&mut rng).unwrap(), rng.random_range(1..=3)),
+            _ => Required::Close(*[0.1, 0.3, 0.6].choose(&mut rng).unwrap()),
         })
         .collect();
     let know = if rng.random_bool(0.3) { "know = [\"q\"]\n" } else { "" };
@@ -288,7 +288,7 @@ fn examine(seed: u64) -> bool {
         "[source]\npath = \"t.csv\"\n[attributes]\nq = {{ role = \"quasi\" }}\np = {{ role = \"plain\", allow-unique = true }}\n\
          r = {{ role = \"quasi\" }}\ns = {{ role = \"sensitive\" }}\n[[rule]]\n{know}protect = \"s\"\nrequire = [{}]\n\
          [publish]\nmethod = \"anatomy\"\n",
-        require.iter().map(Asked::toml).collect::<Vec<_>>().join(", ")
+        require.iter().map(Required::toml).collect::<Vec<_>>().join(", ")
     );
     let folder = Folder::new();
     let record = |fields: &[String]| fields.iter().map(|field| quoted(field)).collect::<Vec<_>>().join(",") + "\n";
@@ -298,7 +298,7 @@ fn examine(seed: u64) -> bool {
     let context = || format!("seed {seed}\n{policy}{ran:?}");
     let all: Vec<&str> = rows.iter().map(|row| row[2].as_str()).collect();
     // What holds for no bucket of all rows holds for no buckets; what holds there must be published.
-    let possible = require.iter().all(|asked| asked.holds(count, &all, std::slice::from_ref(&all)));
+    let possible = require.iter().all(|required| required.holds(count, &all, std::slice::from_ref(&all)));
     assert_eq!(ran.code, Some(if possible { 0 } else { 3 }), "{}", context());
     if !possible {
         return false;
@@ -309,7 +309,7 @@ fn examine(seed: u64) -> bool {
     true
 }
 
-fn buckets_hold(folder: &Folder, source: &[Vec<String>], require: &[Asked], context: &str) {
+fn buckets_hold(folder: &Folder, source: &[Vec<String>], require: &[Required], context: &str) {
     let quasi = Texts::read(&folder.path("release/quasi.csv"));
     let sensitive = Texts::read(&folder.path("release/sensitive.csv"));
     assert_eq!(quasi.header, ["p", "q", "r", "group"], "{context}");
@@ -334,11 +334,11 @@ fn buckets_hold(folder: &Folder, source: &[Vec<String>], require: &[Asked], cont
         values.entry(&row[0]).or_default().extend(vec![row[1].as_str(); count]);
     }
     let mut all: Vec<&str> = source.iter().map(|row| row[2].as_str()).collect();
-    for asked in require {
+    for required in require {
         for (group, values) in &values {
             assert!(
-                asked.holds(values.len(), values, std::slice::from_ref(&all)),
-                "{asked:?}, group {group}\n{context}"
+                required.holds(values.len(), values, std::slice::from_ref(&all)),
+                "{required:?}, group {group}\n{context}"
             );
         }
     }

@@ -52,8 +52,8 @@ fn a_cloned_release_is_audited_beside_others() {
     let found = json(&run(&folder, &["audit", "cloned", "new", "--people", "people.csv", "--json"], 0));
     assert_eq!(found.get("contradictions"), None, "{found}");
     let composition = adversary(&found, "composition");
-    let told = ["people", "at_risk", "effective_l", "effective_k"].map(|name| composition[name].clone());
-    assert_eq!(told, [12, 0, 3, 4].map(Value::from), "{composition}");
+    let printed = ["people", "at_risk", "effective_l", "effective_k"].map(|name| composition[name].clone());
+    assert_eq!(printed, [12, 0, 3, 4].map(Value::from), "{composition}");
     publish(&folder, "bare.toml", "bare");
     let text = run(&folder, &["audit", "cloned", "new", "bare"], 4).stdout;
     assert!(text.contains("BREACH  composition of `illness`: cloned + new + bare"), "{text}");

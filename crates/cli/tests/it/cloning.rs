@@ -39,9 +39,9 @@ fn nobody_is_given_away_by_cloned_hospitals() {
 fn a_cloned_release_tells_its_promise_and_is_measured() {
     let folder = hospitals();
     let ran = folder.run(&["publish", "clone-3.toml", "-o", "again", "--json"]);
-    let told = json(&ran);
-    assert_eq!((&told["cloning"]["divided"], &told["cloning"]["sub-classes"]["count"]), (&3.into(), &6.into()));
-    let epsilon = told["cloning"]["epsilon"].as_f64().unwrap();
+    let printed = json(&ran);
+    assert_eq!((&printed["cloning"]["divided"], &printed["cloning"]["sub-classes"]["count"]), (&3.into(), &6.into()));
+    let epsilon = printed["cloning"]["epsilon"].as_f64().unwrap();
     assert!((epsilon - 8.0 / 114.0).abs() < 1e-12);
     let manifest: Value = serde_json::from_str(&folder.read("again/datapackage.json")).unwrap();
     let public = &manifest["hedgerow"]["cloning"];
@@ -58,7 +58,7 @@ fn a_cloned_release_tells_its_promise_and_is_measured() {
     assert!(parquet.stderr.contains("written as CSV"), "{}", parquet.stderr);
 }
 
-/// Pay is told as 10, 20 and 30 of everybody, whatever it goes with: each error follows by hand.
+/// Pay is released as 10, 20 and 30 of everybody, whatever it goes with: each error follows by hand.
 #[test]
 fn sensitive_numbers_are_measured_in_clones() {
     let folder = Folder::new();
@@ -71,7 +71,7 @@ fn sensitive_numbers_are_measured_in_clones() {
          pay = { role = \"sensitive\" }\n[publish]\nmethod = \"clone\"\nk = 3\n",
     );
     let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--json"]);
-    // Three classes, so one of the four with 10 is left out: the mean is 20, the quartiles are 10, 20 and 30.
+    // Three classes, so one of the four with 10 is suppressed: the mean is 20, the quartiles are 10, 20 and 30.
     assert_eq!(json(&ran)["rows"]["suppressed"], 1, "{ran:?}");
     let measured = json(&folder.run(&["measure", "release", "--policy", "policy.toml", "--json"]));
     let pay = &measured["numbers"]["pay"];

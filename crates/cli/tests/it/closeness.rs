@@ -1,4 +1,4 @@
-//! Hierarchical t-closeness through a written release: the manifest brings the hierarchy, and a forged one is found out.
+//! Hierarchical t-closeness through a written release: the manifest brings the hierarchy, and a forged one is detected.
 
 use serde_json::{Value, json};
 

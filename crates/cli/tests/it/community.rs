@@ -25,7 +25,7 @@ pub(crate) fn departments() -> Folder {
 }
 
 #[test]
-fn the_departments_are_found_out_and_then_publish_safely() {
+fn the_departments_are_breached_and_then_publish_safely() {
     let folder = departments();
     let ran = folder.run(&["audit", "revenue-release", "census-release", "--json"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");

@@ -29,11 +29,11 @@ fn the_six_patients_are_published_in_tables_that_check() {
         let folder = six_patients(&[("\"best\"", &format!("\"{algorithm}\""))]);
         let ran = publish(&folder);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
-        assert_eq!(told["rows"]["out"], 6);
-        let guarantees = told["guarantees"].as_array().unwrap();
+        let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(printed["rows"]["out"], 6);
+        let guarantees = printed["guarantees"].as_array().unwrap();
         assert_eq!(guarantees.len(), 3);
-        assert!(guarantees.iter().all(|claim| claim["holds"] == true), "{told}");
+        assert!(guarantees.iter().all(|claim| claim["holds"] == true), "{printed}");
         let manifest: Value = serde_json::from_str(&folder.read("release/datapackage.json")).unwrap();
         assert_eq!(manifest["hedgerow"]["intersection-attack"], "passed", "{algorithm}");
         let mut published = BTreeSet::new();
@@ -62,7 +62,7 @@ fn parquet_tables_check_too() {
 }
 
 #[test]
-fn tables_that_were_joined_or_changed_are_found_out() {
+fn tables_that_were_joined_or_changed_are_detected() {
     // Race, gender and age beside the ZIP code: the second rule is broken.
     let folder = six_patients(&[("\"best\"", "\"single-attribute\"")]);
     assert_eq!(publish(&folder).code, Some(0));
@@ -102,7 +102,7 @@ fn tables_that_were_joined_or_changed_are_found_out() {
 /// The paper's table 2: one table for each rule. `publish` never comes to such tables, since those in normal form leave its own attack
 /// nothing to find (the tests of `hedgerow-publish` put them there); so they are planted here.
 #[test]
-fn one_table_for_each_rule_is_found_out() {
+fn one_table_for_each_rule_is_detected() {
     let folder = six_patients(&[]);
     assert_eq!(publish(&folder).code, Some(0));
     let mut manifest: Value = serde_json::from_str(&folder.read("release/datapackage.json")).unwrap();
@@ -152,7 +152,7 @@ fn cells(line: &str) -> Vec<String> {
     line.split(',').map(str::to_owned).collect()
 }
 
-/// Both releases are in normal form, but laid side by side their buckets leave one value to somebody.
+/// Both releases are in normal form, but combined their buckets leave one value to somebody.
 #[test]
 fn tables_that_break_a_rule_beside_earlier_ones_are_not_written() {
     let folder = six_patients(&[]);
@@ -202,23 +202,23 @@ fn what_no_publication_can_keep_is_refused_with_the_numbers() {
 }
 
 #[test]
-fn rules_are_reduced_told_and_drawn() {
+fn rules_are_reduced_reported_and_drawn() {
     let weaker = "[[rule]]\nknow = [\"icd\"]\nprotect = [\"zipcode\", \"age\"]\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n[publish]";
     let folder = six_patients(&[("[publish]", weaker)]);
     let ran = folder.run(&["rules", "policy.toml"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stdout.contains("4  follows from rule 2"), "{}", ran.stdout);
     let ran = folder.run(&["rules", "policy.toml", "--json"]);
-    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(told["rules"][3]["implied_by"], 2);
-    assert_eq!(told["rules"][0]["most_frequent"], 3);
-    let standings = told["standings"].as_array().unwrap();
-    assert!(standings.len() == 3 && standings.iter().all(|one| one["standing"] != "broken"), "{told}");
+    let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(printed["rules"][3]["implied_by"], 2);
+    assert_eq!(printed["rules"][0]["most_frequent"], 3);
+    let standings = printed["standings"].as_array().unwrap();
+    assert!(standings.len() == 3 && standings.iter().all(|one| one["standing"] != "broken"), "{printed}");
     let ran = folder.run(&["rules", "policy.toml", "--svg"]);
     assert!(ran.stdout.starts_with("<svg") && ran.stdout.ends_with("</svg>\n"), "{}", ran.stdout);
 }
 
-/// Sixty made-up people and three rules about five attributes, under other publishing settings than `best`.
+/// Sixty synthetic people and three rules about five attributes, under other publishing settings than `best`.
 fn sixty_people(publish: &str) -> Folder {
     let folder = Folder::new();
     let mut state = 12345u64;
@@ -256,7 +256,7 @@ fn what_was_lost_is_the_same_from_the_release() {
         let folder = sixty_people(&format!("algorithm = \"{algorithm}\""));
         let ran = publish(&folder);
         assert_eq!(ran.code, Some(0), "{algorithm}: {ran:?}");
-        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
         let checked = folder.run(&["check", "release"]);
         assert_eq!(checked.code, Some(0), "{algorithm}: {checked:?}");
         let audited = folder.run(&["audit", "release", "--adversary", "intersection"]);
@@ -268,7 +268,7 @@ fn what_was_lost_is_the_same_from_the_release() {
         let kl = |value: &Value| value["loss"]["kl"].as_f64().unwrap();
         let manifest: Value = serde_json::from_str(&folder.read("release/datapackage.json")).unwrap();
         assert!(manifest["hedgerow"]["loss"]["kl"].is_null(), "a divergence from the source is for the custodian");
-        assert!((kl(&told) - kl(&measured)).abs() < 1e-9, "{algorithm}: {told} and {measured}");
+        assert!((kl(&printed) - kl(&measured)).abs() < 1e-9, "{algorithm}: {printed} and {measured}");
         assert_eq!(measured["queries"]["count"], 1000, "{measured}");
         assert!(measured["queries"]["relative-error"]["mean"].as_f64().unwrap() > 0.0, "{measured}");
     }
@@ -280,11 +280,11 @@ fn guardians_can_be_generalized_instead() {
         let folder = sixty_people(&format!("algorithm = \"{algorithm}\"\nanonymizer = \"mondrian\""));
         let ran = publish(&folder);
         assert_eq!(ran.code, Some(0), "{algorithm}: {ran:?}");
-        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
-        let guarantees = told["guarantees"].as_array().unwrap();
-        assert!(guarantees.iter().all(|claim| claim["holds"] == true), "{told}");
+        let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let guarantees = printed["guarantees"].as_array().unwrap();
+        assert!(guarantees.iter().all(|claim| claim["holds"] == true), "{printed}");
         let guarded = |claim: &&Value| claim["achieved"]["standing"].as_str().unwrap().starts_with("guarded");
-        assert!(guarantees.iter().any(|claim| guarded(&claim)), "{told}");
+        assert!(guarantees.iter().any(|claim| guarded(&claim)), "{printed}");
         let manifest = folder.read("release/datapackage.json");
         assert!(!manifest.contains("group"), "there are no buckets: {manifest}");
         let checked = folder.run(&["check", "release"]);
@@ -298,7 +298,7 @@ fn guardians_can_be_generalized_instead() {
 
 /// A class in which one value becomes too frequent is no guardian any more.
 #[test]
-fn a_generalized_guardian_that_was_changed_is_found_out() {
+fn a_generalized_guardian_that_was_changed_is_detected() {
     let folder = sixty_people("algorithm = \"uad\"\nanonymizer = \"mondrian\"");
     assert_eq!(publish(&folder).code, Some(0));
     let manifest: Value = serde_json::from_str(&folder.read("release/datapackage.json")).unwrap();
@@ -343,7 +343,7 @@ fn one_table_that_can_have_no_buckets_is_refused() {
 }
 
 #[test]
-fn dependencies_in_the_data_are_told() {
+fn dependencies_in_the_data_are_reported() {
     let folder = Folder::new();
     let table = "zip,county,age,illness\n1,a,30,flu\n1,a,40,flu\n2,a,30,cold\n2,a,40,cold\n3,b,30,flu\n3,b,40,cold\n";
     folder.write("people.csv", table);
@@ -377,7 +377,7 @@ fn dependencies_in_the_data_are_told() {
 
 /// One person's values are like nobody's: no bucket takes them, and no file of the release names them.
 #[test]
-fn what_is_not_told_of_a_row_is_nowhere_in_the_release() {
+fn what_is_not_released_of_a_row_is_nowhere_in_the_release() {
     let folder = Folder::new();
     folder.write("people.csv", "town,pay,illness\n1,low,flu\n2,low,cold\n3,high,flu\n4,high,cold\n5,royal,plague\n");
     let policy = "[source]\npath = \"people.csv\"\n[attributes]\ntown = { role = \"quasi\" }\npay = { role = \"quasi\" }\n\
@@ -389,8 +389,8 @@ fn what_is_not_told_of_a_row_is_nowhere_in_the_release() {
     for format in ["csv", "parquet"] {
         let ran = folder.run(&["publish", "policy.toml", "-o", format, "--format", format, "--json"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
-        assert_eq!(told["loss"]["rows-without-sensitive-value"], 1, "{told}");
+        let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(printed["loss"]["rows-without-sensitive-value"], 1, "{printed}");
         let tables = ["quasi", "sensitive"].map(|table| format!("table-1/{table}.{format}"));
         for name in tables.iter().map(String::as_str).chain(["codebook.csv", "datapackage.json"]) {
             let bytes = std::fs::read(folder.path(&format!("{format}/{name}"))).unwrap();
@@ -401,18 +401,18 @@ fn what_is_not_told_of_a_row_is_nowhere_in_the_release() {
         let ran = folder.run(&["query", format, "SELECT COUNT(*) FROM data WHERE town = 5"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let ran = folder.run(&["query", format, "SELECT COUNT(*) FROM data WHERE pay = 'low'"]);
-        assert_eq!(ran.code, Some(2), "not everybody's is told: {ran:?}");
+        assert_eq!(ran.code, Some(2), "not everybody's is released: {ran:?}");
     }
 }
 
 #[test]
-fn one_table_of_several_can_be_asked() {
+fn one_table_of_several_can_be_queried() {
     let folder = six_patients(&[("\"best\"", "\"uad\"")]);
     assert_eq!(publish(&folder).code, Some(0));
     let ask = |sql: &str| folder.run(&["query", "release", sql, "--json"]);
     let estimate = |ran: &Ran| {
-        let told: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
-        told["answer"][0]["COUNT(*)"]["estimate"].as_f64().unwrap_or_else(|| panic!("{told}"))
+        let printed: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+        printed["answer"][0]["COUNT(*)"]["estimate"].as_f64().unwrap_or_else(|| panic!("{printed}"))
     };
     let ran = ask("SELECT COUNT(*) FROM data WHERE gender = 'F' AND icd = 'HIV'");
     assert_eq!((ran.code, estimate(&ran)), (Some(0), 1.0), "both are released by row: {ran:?}");

@@ -1,4 +1,4 @@
-//! Where a release goes: what exists is not touched unless asked, and what asks for the impossible is told before the work.
+//! Where a release goes: what exists is not touched unless asked, and what is impossible is refused before the work.
 
 use std::fs;
 
@@ -95,7 +95,7 @@ fn force_replaces_nothing_but_a_release_or_an_empty_directory() {
 }
 
 #[test]
-fn impossible_destinations_are_told_before_the_data_is_read() {
+fn impossible_destinations_are_refused_before_the_data_is_read() {
     let folder = Folder::with_people();
     folder.write("file", "a file");
     // Reading would fail: that it is not complained of shows the order.

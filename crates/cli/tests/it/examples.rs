@@ -9,7 +9,7 @@ use hedgerow_table::NoProgress;
 
 use crate::running::{example, scratch};
 
-/// What must come out: loss, levels in the order of the policy, rows left out.
+/// What must come out: loss, levels in the order of the policy, suppressed rows.
 struct Golden<'a> {
     loss: f64,
     within: f64,

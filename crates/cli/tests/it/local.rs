@@ -29,12 +29,12 @@ fn the_shipped_example_is_published_and_checked() {
         for format in ["csv", "parquet"] {
             let ran = folder.run(&["publish", "policy.toml", "-o", format, "--format", format, "--json"]);
             assert_eq!(ran.code, Some(0), "{ran:?}");
-            let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-            assert_eq!(told["rows"]["out"], 96, "every row is released");
-            assert!(told["classes"]["min"].as_u64() >= Some(3));
-            let names: Vec<&String> = told["loss"].as_object().unwrap().keys().collect();
+            let printed: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+            assert_eq!(printed["rows"]["out"], 96, "every row is released");
+            assert!(printed["classes"]["min"].as_u64() >= Some(3));
+            let names: Vec<&String> = printed["loss"].as_object().unwrap().keys().collect();
             assert_eq!(names, ["ncp", "discernibility", "average-class"]);
-            assert!(told.get("levels").is_none() && told.get("proven").is_none());
+            assert!(printed.get("levels").is_none() && printed.get("proven").is_none());
             let ran = folder.run(&["check", format]);
             assert_eq!(ran.code, Some(0), "{ran:?}");
         }
@@ -60,7 +60,7 @@ fn every_way_of_dividing_twelve_people_is_checked() {
 }
 
 #[test]
-fn what_has_no_meaning_is_refused_or_told() {
+fn what_has_no_meaning_is_refused_or_reported() {
     for (way, key) in [
         ("method = \"full-domain\"\nstrict = true", "publish.strict"),
         ("summarise = \"tight\"", "publish.summarise"),
@@ -93,7 +93,7 @@ fn a_table_that_fails_as_a_whole_has_no_release() {
     }
 }
 
-/// Pay is told by class and by value: whole classes are released, so what each tells of its own people is exact.
+/// Pay is measured by class and by value: whole classes are released, so what each shows of its own people is exact.
 #[test]
 fn sensitive_numbers_are_measured_in_classes_with_cells_of_their_own() {
     let folder = Folder::new();
@@ -116,12 +116,12 @@ fn sensitive_numbers_are_measured_in_classes_with_cells_of_their_own() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let ran = folder.run(&["measure", method, "--policy", &format!("{method}.toml"), "--json"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-        let pay = &told["numbers"]["pay"];
-        let mean = |errors: &serde_json::Value| errors["mean"].as_f64().unwrap_or_else(|| panic!("{method}: {told}"));
-        assert!(mean(&pay["by-value"]["age"]) > 0.0, "{method}: {told}");
+        let printed: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let pay = &printed["numbers"]["pay"];
+        let mean = |errors: &serde_json::Value| errors["mean"].as_f64().unwrap_or_else(|| panic!("{method}: {printed}"));
+        assert!(mean(&pay["by-value"]["age"]) > 0.0, "{method}: {printed}");
         // Ages are untouched in buckets: there a class is the people of one age.
         let by_class = if method == "anatomy" { mean(&pay["by-value"]["age"]) } else { 0.0 };
-        assert!((mean(&pay["by-class"]) - by_class).abs() < 1e-9, "{method}: {told}");
+        assert!((mean(&pay["by-class"]) - by_class).abs() < 1e-9, "{method}: {printed}");
     }
 }

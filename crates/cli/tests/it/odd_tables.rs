@@ -147,7 +147,7 @@ fn codes_keep_their_zeros_and_numbers_their_value() {
 }
 
 #[test]
-fn more_asked_than_there_are_people() {
+fn more_required_than_there_are_people() {
     let (folder, ran) = run("q,s\na,x\nb,y\n", &policy(ATTRIBUTES, "require = { model = \"k-anonymity\", k = 3 }", ""));
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(!folder.path("release").exists());

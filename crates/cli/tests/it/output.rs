@@ -47,7 +47,7 @@ fn a_reader_that_goes_away_is_no_reason_to_panic() {
 }
 
 #[test]
-fn a_full_device_is_told() {
+fn a_full_device_is_reported() {
     let Ok(full) = File::options().write(true).open("/dev/full") else { return };
     let folder = Folder::with_release("release");
     let output = folder.command(&["check", "release"]).stdout(full).stderr(Stdio::piped()).output().unwrap();

@@ -19,7 +19,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
-use crate::release::{Asked, Texts, keys, path, quoted};
+use crate::release::{Required, Texts, keys, path, quoted};
 use crate::running::scratch;
 
 const CASES: u64 = 500;
@@ -38,7 +38,7 @@ fn random_releases_keep_their_rules_and_betray_nothing() {
 struct Asking {
     know: Option<Vec<String>>,
     protect: Option<String>,
-    require: Vec<Asked>,
+    require: Vec<Required>,
 }
 
 /// How a column is generalized.
@@ -168,24 +168,24 @@ fn random_rule(rng: &mut StdRng, quasi: &[(String, Scheme)], protected: &[(Strin
     let k = *[1, 2, 3, 7].choose(rng).unwrap();
     let require = (0..rng.random_range(1..=2))
         .map(|_| match *models.choose(rng).unwrap() {
-            0 => Asked::K(k),
-            1 => Asked::Distinct(rng.random_range(1..=3)),
-            2 => Asked::Frequency(*[1.0, 1.5, 2.0, 3.0].choose(rng).unwrap()),
-            3 => Asked::Entropy(*[1.0, 1.5, 2.0, 2.5].choose(rng).unwrap()),
-            4 => Asked::Recursive(*[0.5, 1.5, 3.0].choose(rng).unwrap(), rng.random_range(1..=3)),
-            5 => Asked::Close(*[0.1, 0.3, 0.6].choose(rng).unwrap()),
+            0 => Required::K(k),
+            1 => Required::Distinct(rng.random_range(1..=3)),
+            2 => Required::Frequency(*[1.0, 1.5, 2.0, 3.0].choose(rng).unwrap()),
+            3 => Required::Entropy(*[1.0, 1.5, 2.0, 2.5].choose(rng).unwrap()),
+            4 => Required::Recursive(*[0.5, 1.5, 3.0].choose(rng).unwrap(), rng.random_range(1..=3)),
+            5 => Required::Close(*[0.1, 0.3, 0.6].choose(rng).unwrap()),
             7 => {
                 let relative = rng.random_bool(0.3);
                 let epsilon = *[if relative { 0.25 } else { 6.0 }, 0.0, 1.0].choose(rng).unwrap();
-                Asked::Near(epsilon, *[1.0, 1.5, 2.0, 3.0].choose(rng).unwrap(), relative)
+                Required::Near(epsilon, *[1.0, 1.5, 2.0, 3.0].choose(rng).unwrap(), relative)
             }
-            8 => Asked::Delta(
+            8 => Required::Delta(
                 *[0.0, 0.75, 3.0].choose(rng).unwrap(),
                 *[1.0, 1.5, 2.0].choose(rng).unwrap(),
                 rng.random_bool(0.6),
             ),
-            9 => Asked::CloseByTree(*[0.1, 0.3, 0.6].choose(rng).unwrap()),
-            _ => Asked::AlphaK(*[0.4, 0.75, 1.0].choose(rng).unwrap(), k),
+            9 => Required::CloseByTree(*[0.1, 0.3, 0.6].choose(rng).unwrap()),
+            _ => Required::AlphaK(*[0.4, 0.75, 1.0].choose(rng).unwrap(), k),
         })
         .collect();
     let know = rng.random_bool(0.25).then(|| vec![quasi.choose(rng).unwrap().0.clone()]);
@@ -221,7 +221,7 @@ fn policy_text(columns: &[(String, &str, Scheme)], rules: &[Asking], suppression
         if let Some(protect) = &rule.protect {
             text.push_str(&format!("protect = {protect:?}\n"));
         }
-        let require: Vec<String> = rule.require.iter().map(Asked::toml).collect();
+        let require: Vec<String> = rule.require.iter().map(Required::toml).collect();
         text.push_str(&format!("require = [{}]\n", require.join(", ")));
     }
     text + &format!("[publish]\nsuppression = {suppression:?}\nloss = {loss:?}\n")
@@ -298,9 +298,9 @@ fn rules_hold(case: &Case, data: &Texts) {
         let wholes = [source.unwrap_or_default(), released.clone()];
         for class in data.classes(rule.know.as_ref().unwrap_or(&all)) {
             let values: Vec<&str> = class.iter().filter_map(|&row| released.get(row).copied()).collect();
-            for asked in &rule.require {
-                let holds = asked.holds(class.len(), &values, &wholes);
-                assert!(holds, "{asked:?} is broken by {values:?}, seed {}\n{}", case.seed, case.policy);
+            for required in &rule.require {
+                let holds = required.holds(class.len(), &values, &wholes);
+                assert!(holds, "{required:?} is broken by {values:?}, seed {}\n{}", case.seed, case.policy);
             }
         }
     }

@@ -66,7 +66,7 @@ impl Texts {
 
 /// A model with its parameters, as the test wrote it into the policy.
 #[derive(Debug, Clone)]
-pub(crate) enum Asked {
+pub(crate) enum Required {
     K(usize),
     Distinct(usize),
     Frequency(f64),
@@ -82,22 +82,22 @@ pub(crate) enum Asked {
     Delta(f64, f64, bool),
 }
 
-impl Asked {
+impl Required {
     pub(crate) fn toml(&self) -> String {
         match self {
-            Asked::K(k) => format!("{{ model = \"k-anonymity\", k = {k} }}"),
-            Asked::Distinct(l) => format!("{{ model = \"distinct-l-diversity\", l = {l} }}"),
-            Asked::Frequency(l) => format!("{{ model = \"frequency-l-diversity\", l = {l} }}"),
-            Asked::Entropy(l) => format!("{{ model = \"entropy-l-diversity\", l = {l} }}"),
-            Asked::Recursive(c, l) => format!("{{ model = \"recursive-l-diversity\", c = {c}, l = {l} }}"),
-            Asked::Close(t) => format!("{{ model = \"t-closeness\", t = {t} }}"),
-            Asked::CloseByTree(t) => format!("{{ model = \"t-closeness\", t = {t}, distance = \"hierarchical\" }}"),
-            Asked::AlphaK(alpha, k) => format!("{{ model = \"alpha-k-anonymity\", alpha = {alpha}, k = {k} }}"),
-            Asked::Near(epsilon, m, relative) => {
+            Required::K(k) => format!("{{ model = \"k-anonymity\", k = {k} }}"),
+            Required::Distinct(l) => format!("{{ model = \"distinct-l-diversity\", l = {l} }}"),
+            Required::Frequency(l) => format!("{{ model = \"frequency-l-diversity\", l = {l} }}"),
+            Required::Entropy(l) => format!("{{ model = \"entropy-l-diversity\", l = {l} }}"),
+            Required::Recursive(c, l) => format!("{{ model = \"recursive-l-diversity\", c = {c}, l = {l} }}"),
+            Required::Close(t) => format!("{{ model = \"t-closeness\", t = {t} }}"),
+            Required::CloseByTree(t) => format!("{{ model = \"t-closeness\", t = {t}, distance = \"hierarchical\" }}"),
+            Required::AlphaK(alpha, k) => format!("{{ model = \"alpha-k-anonymity\", alpha = {alpha}, k = {k} }}"),
+            Required::Near(epsilon, m, relative) => {
                 format!("{{ model = \"epsilon-m-anonymity\", epsilon = {epsilon}, m = {m}, relative = {relative} }}")
             }
-            Asked::Delta(delta, l, true) => format!("{{ model = \"delta-l-diversity\", delta = {delta}, l = {l} }}"),
-            Asked::Delta(delta, l, false) => {
+            Required::Delta(delta, l, true) => format!("{{ model = \"delta-l-diversity\", delta = {delta}, l = {l} }}"),
+            Required::Delta(delta, l, false) => {
                 format!("{{ model = \"delta-l-diversity\", delta = {delta}, l = {l}, reading = \"pairwise\" }}")
             }
         }
@@ -111,37 +111,37 @@ impl Asked {
         counts.sort_by(|a, b| b.cmp(a));
         let most = counts.first().copied().unwrap_or(0) as f64;
         match self {
-            Asked::K(k) => size >= *k,
-            Asked::Distinct(l) => counts.len() >= *l,
-            Asked::Frequency(l) => most * l <= size as f64 + SLACK,
-            Asked::Entropy(l) => {
+            Required::K(k) => size >= *k,
+            Required::Distinct(l) => counts.len() >= *l,
+            Required::Frequency(l) => most * l <= size as f64 + SLACK,
+            Required::Entropy(l) => {
                 let share = |count: &usize| *count as f64 / size as f64;
                 counts.iter().map(|count| -share(count) * share(count).ln()).sum::<f64>() >= l.ln() - SLACK
             }
-            Asked::Recursive(c, l) => most < c * counts.iter().skip(l - 1).sum::<usize>() as f64 - SLACK,
-            Asked::AlphaK(alpha, k) => size >= *k && most <= alpha * size as f64 + SLACK,
-            Asked::Near(epsilon, m, relative) => {
+            Required::Recursive(c, l) => most < c * counts.iter().skip(l - 1).sum::<usize>() as f64 - SLACK,
+            Required::AlphaK(alpha, k) => size >= *k && most <= alpha * size as f64 + SLACK,
+            Required::Near(epsilon, m, relative) => {
                 let reach = |x: f64| if *relative { epsilon * x.abs() } else { *epsilon };
-                crowd(values, |x, y| (y - x).abs() <= reach(x)) * m <= size as f64 + SLACK
+                largest_neighborhood(values, |x, y| (y - x).abs() <= reach(x)) * m <= size as f64 + SLACK
             }
-            Asked::Delta(delta, l, window) => {
+            Required::Delta(delta, l, window) => {
                 let from = if *window { 0.0 } else { -2.0 * delta };
-                crowd(values, |x, y| (from..=2.0 * delta).contains(&(y - x))) * l <= size as f64 + SLACK
+                largest_neighborhood(values, |x, y| (from..=2.0 * delta).contains(&(y - x))) * l <= size as f64 + SLACK
             }
-            Asked::Close(t) => wholes.iter().all(|whole| distance(values, whole) <= t + SLACK),
-            Asked::CloseByTree(t) => wholes.iter().all(|whole| distance_by_tree(values, whole) <= t + SLACK),
+            Required::Close(t) => wholes.iter().all(|whole| distance(values, whole) <= t + SLACK),
+            Required::CloseByTree(t) => wholes.iter().all(|whole| distance_by_tree(values, whole) <= t + SLACK),
         }
     }
 }
 
 /// The most values close to one of them; missing ones are close to one another.
-fn crowd(values: &[&str], close: impl Fn(f64, f64) -> bool) -> f64 {
+fn largest_neighborhood(values: &[&str], close: impl Fn(f64, f64) -> bool) -> f64 {
     let near = |one: &str, other: &str| match (one.parse(), other.parse()) {
         (Ok(x), Ok(y)) => close(x, y),
         _ => one.is_empty() && other.is_empty(),
     };
-    let crowds = values.iter().map(|one| values.iter().filter(|other| near(one, other)).count());
-    crowds.max().unwrap_or(0) as f64
+    let neighborhoods = values.iter().map(|one| values.iter().filter(|other| near(one, other)).count());
+    neighborhoods.max().unwrap_or(0) as f64
 }
 
 /// The labels above a protected value, from the first level to the top. Values that look alike are close.

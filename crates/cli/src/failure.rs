@@ -68,12 +68,17 @@ impl Failure {
 
 /// The library's hints name no flags; these are the ones that do what it advises.
 fn with_flags(mut problem: Problem) -> Problem {
+    // What the library found or, where that is not enough, advised.
     const FLAGS: &[(&str, &str)] = &[
+        (
+            "choose another name for the policy, or allow files to be replaced",
+            "name another policy with -o, or add --force to replace it",
+        ),
         ("exists already", "name another directory with -o, or add --force to replace a release"),
         ("exists and is not a release", "--force replaces only a release or an empty directory; name another with -o"),
         ("not a name for a directory", "name a new directory, such as `-o release`"),
     ];
-    if let Some((_, hint)) = FLAGS.iter().find(|(known, _)| problem.problem == *known) {
+    if let Some((_, hint)) = FLAGS.iter().find(|(known, _)| problem.problem == *known || problem.hint == *known) {
         problem.hint = (*hint).to_owned();
     }
     problem

@@ -112,6 +112,10 @@ fn catalogs(outputs: &Outputs) {
     outputs.expect(0, "catalog-list.json", &["catalog", "list", "catalog"]);
     outputs.expect(0, "catalog-show.json", &["catalog", "show", "catalog", "revenue"]);
     outputs.expect(0, "audit.json", &["audit", "--catalog", "catalog"]);
+    let policy = example("hospital/policy.toml");
+    let with_catalog = ["publish", policy.to_str().unwrap(), "-o", "cataloged", "--catalog", "catalog-2"];
+    outputs.expect(0, "catalog-add.json", &["catalog", "add", "catalog-2", "revenue"]);
+    assert!(outputs.expect(0, "publish.json", &with_catalog)["catalog"].is_object());
 }
 
 fn other_verbs(outputs: &Outputs) {

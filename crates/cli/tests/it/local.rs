@@ -118,7 +118,8 @@ fn sensitive_numbers_are_measured_in_classes_with_cells_of_their_own() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let printed: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
         let pay = &printed["numbers"]["pay"];
-        let mean = |errors: &serde_json::Value| errors["mean"].as_f64().unwrap_or_else(|| panic!("{method}: {printed}"));
+        let mean =
+            |errors: &serde_json::Value| errors["mean"].as_f64().unwrap_or_else(|| panic!("{method}: {printed}"));
         assert!(mean(&pay["by-value"]["age"]) > 0.0, "{method}: {printed}");
         // Ages are untouched in buckets: there a class is the people of one age.
         let by_class = if method == "anatomy" { mean(&pay["by-value"]["age"]) } else { 0.0 };

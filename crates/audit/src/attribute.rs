@@ -10,7 +10,7 @@ use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Column, Cover, Hierarchy, Level, Table, TableError};
 
 use crate::cell::{Cell, Shape};
-use crate::estimate::axis::{Axis, shown};
+use crate::estimate::axis::{Axis, Extent, shown};
 use crate::rows::OTHER_SOURCE;
 
 /// How the quasi-identifiers of a release were recoded.
@@ -99,6 +99,10 @@ impl<'a> Attribute<'a> {
             |text: &str| full_domain.as_ref().map_or(source.domain.code_of(text).is_none(), |found| found.level > 0);
         let is_top =
             |(text, cell): (&String, &Cell)| above_values(text) && text == top_text && cell.codes.len() == values;
+        // Cells of their own leave the ends of the axis to whatever range is known: here, that of the source's values.
+        let ends = |last: u32| Some(Extent { low: source.domain.number(0)?, high: source.domain.number(last)? });
+        let last = (source.domain.present() as u32).checked_sub(1);
+        let range = last.filter(|_| full_domain.is_none()).and_then(ends);
         Ok(Attribute {
             name,
             source,
@@ -106,7 +110,7 @@ impl<'a> Attribute<'a> {
             hierarchy: quasi.hierarchy,
             is_top: texts.iter().zip(&cells).map(is_top).collect(),
             counts: released.counts(),
-            axis: Axis::bind(released, codebook, Some(source.domain.kind()), Some(&source.domain), None)?,
+            axis: Axis::bind(released, codebook, Some(source.domain.kind()), Some(&source.domain), range)?,
             cells,
             full_domain,
         })

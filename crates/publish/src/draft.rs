@@ -106,7 +106,9 @@ impl<'a> DraftTable<'a> {
     ) -> DraftTable<'a> {
         let role = |name: &str| roles.policy.attribute(name).map(|attribute| attribute.role.name());
         let field = |column: &ReleasedColumn<'_>| {
-            Field::new(column.name, column.kind, role(column.name)).over(column.domain.kind())
+            let range = roles.policy.attribute(column.name).and_then(|attribute| attribute.declared.range.as_ref());
+            let field = Field::new(column.name, column.kind, role(column.name)).over(column.domain.kind());
+            range.iter().fold(field, |field, range| field.within(range.low, range.high))
         };
         let fields = columns.iter().map(field).collect();
         DraftTable { folder: None, name, fields, content: Content::Columns { columns, kept } }

@@ -13,6 +13,7 @@ use rand::rngs::{StdRng, SysRng};
 use serde_json::{Map, Value};
 
 use crate::bind::{Bound, Quasi};
+use crate::declared_range::bounded_cover;
 use crate::draft::{DraftTable, is_released};
 use crate::error::PublishError;
 use crate::publish::PublishOptions;
@@ -37,7 +38,7 @@ pub(crate) fn public(quasi: &Quasi<'_>, label: &Label) -> Label {
     let masked = matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
     let cover = match &label.cover {
         Cover::Leaves(_) if masked => Cover::Leaves(vec![label.text.clone()]),
-        cover => cover.clone(),
+        cover => bounded_cover(quasi.attribute, quasi.column.domain.kind(), cover),
     };
     Label { cover, ..label.clone() }
 }

@@ -6,6 +6,7 @@ mod bucketized;
 pub mod catalog;
 pub mod cloning;
 pub mod community;
+mod declared_range;
 mod declared_values;
 pub mod decompose;
 mod draft;

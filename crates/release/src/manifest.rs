@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use hedgerow_table::{Kind, TableError};
+use hedgerow_table::{Bound, Kind, TableError};
 
 pub const FILE_NAME: &str = "datapackage.json";
 
@@ -54,6 +54,10 @@ pub struct Field {
     /// The type of the values that the labels stand for, where these are text and the values are not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub values: Option<String>,
+    /// The lowest and the highest value that there can be, as the publisher declares it without looking at the data; null where an
+    /// end is open.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub range: Option<[Value; 2]>,
 }
 
 /// What Hedgerow says of a release.
@@ -129,13 +133,40 @@ impl ClassSizes {
 
 impl Field {
     pub fn new(name: &str, kind: Kind, role: Option<&str>) -> Field {
-        Field { name: name.to_owned(), kind: type_name(kind).to_owned(), role: role.map(str::to_owned), values: None }
+        Field {
+            name: name.to_owned(),
+            kind: type_name(kind).to_owned(),
+            role: role.map(str::to_owned),
+            values: None,
+            range: None,
+        }
     }
 
     /// The same field, whose labels stand for values of this kind.
     pub fn over(self, values: Kind) -> Field {
         let values = type_name(values);
         Field { values: (values != self.kind).then(|| values.to_owned()), ..self }
+    }
+
+    /// The same field, whose values lie in a declared range, both ends inclusive.
+    pub fn within(self, low: Option<Bound>, high: Option<Bound>) -> Field {
+        let value = |bound: Option<Bound>| match bound {
+            None => Value::Null,
+            Some(Bound::Integer(value)) => value.into(),
+            Some(Bound::Float(value)) => value.into(),
+            Some(Bound::Date(date)) => date.to_string().into(),
+        };
+        Field { range: Some([value(low), value(high)]), ..self }
+    }
+
+    /// The ends of the declared range, where there is one.
+    pub fn declared_range(&self) -> Option<[Option<Bound>; 2]> {
+        let bound = |value: &Value| match value {
+            Value::Number(number) => number.as_i64().map(Bound::Integer).or(number.as_f64().map(Bound::Float)),
+            Value::String(text) => Bound::parse(text),
+            _ => None,
+        };
+        self.range.as_ref().map(|ends| [bound(&ends[0]), bound(&ends[1])])
     }
 
     /// `None` for a type that this version does not know.

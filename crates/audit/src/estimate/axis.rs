@@ -168,7 +168,10 @@ impl Axis {
             }
         }
         let known = self.range.or(self.extent.filter(|_| self.present.is_some()));
-        let limits = Limits { low: known.map(|known| known.low), high: known.map(|known| known.high + unit) };
+        let limits = Limits {
+            low: known.map(|known| known.low).filter(|low| low.is_finite()),
+            high: known.map(|known| known.high + unit).filter(|high| high.is_finite()),
+        };
         Shape::of(&cells, limits, self.kind != Kind::Date)
     }
 

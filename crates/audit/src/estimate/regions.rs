@@ -361,11 +361,10 @@ impl Builder<'_> {
             }
         }
         // No released row is there, or the interval has no length.
-        match (ends, known) {
-            ((Some(low), Some(high)), _) => Spread::Even(low, high),
-            ((Some(low), None), Some(known)) => Spread::Even(low, known.high.max(low)),
-            ((None, Some(high)), Some(known)) => Spread::Even(known.low.min(high), high),
-            ((None, None), Some(known)) => Spread::Even(known.low, known.high),
+        let low = ends.0.or(known.map(|known| ends.1.map_or(known.low, |high| known.low.min(high))));
+        let high = ends.1.or(known.map(|known| ends.0.map_or(known.high, |low| known.high.max(low))));
+        match (low, high) {
+            (Some(low), Some(high)) if low.is_finite() && high.is_finite() => Spread::Even(low, high),
             _ => Spread::Unknown,
         }
     }

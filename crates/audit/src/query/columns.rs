@@ -32,7 +32,10 @@ impl<'a> Columns<'a> {
                 .and_then(|read| Some((read, read.attributes.iter().position(|name| *name == column.name)?)));
             let axis = match place {
                 Some((read, attribute)) => Axis::of_statistics(read, attribute, read.sub_classes()),
-                None => Axis::bind(column, codebook, kind, None, None)?,
+                None => {
+                    let range = view.ranges.iter().find(|(name, _)| *name == column.name).map(|(_, range)| *range);
+                    Axis::bind(column, codebook, kind, None, range)?
+                }
             };
             Ok(Named { axis, rank: rank(column, codebook), column })
         };

@@ -6,10 +6,12 @@ use std::borrow::Cow;
 use hedgerow_release::bucketized::{COUNT, GROUP};
 use hedgerow_release::cloned::{CLASS, Cloned};
 use hedgerow_release::decomposed::{Form, SubTable};
+use hedgerow_release::manifest::Field;
 use hedgerow_release::{Codebook, Release, Tables};
-use hedgerow_table::{Codes, Column, Domain, Kind, Table, TableError, Values};
+use hedgerow_table::{Bound, Codes, Column, Domain, Kind, Table, TableError, Values};
 
 use super::buckets::Sizes;
+use crate::estimate::axis::{Extent, real};
 
 #[derive(Debug)]
 pub(crate) struct View<'a> {
@@ -17,6 +19,8 @@ pub(crate) struct View<'a> {
     pub(crate) codebook: Cow<'a, Codebook>,
     /// The kind of the values under the labels of a column, where the manifest states it.
     pub(crate) kinds: Vec<(String, Kind)>,
+    /// The range that a column declares.
+    pub(crate) ranges: Vec<(String, Extent)>,
     /// The micro-statistics of a cloned release; the labels of its quasi-identifiers are then sub-classes.
     pub(crate) statistics: Option<&'a Cloned>,
     /// Rows of the source that no table shows.
@@ -38,10 +42,13 @@ impl<'a> View<'a> {
             let problem = format!("the release contradicts itself: {problem}");
             return Err(TableError::input(release.name(), problem, "`hedgerow check` lists every problem"));
         }
-        let view = |folder: &str, rows: Rows<'a>, statistics: Option<&'a Cloned>| View {
+        let view = |folder: &'a str, rows: Rows<'a>, statistics: Option<&'a Cloned>| View {
             rows,
             codebook: Cow::Borrowed(release.codebook()),
-            kinds: kinds(release, folder),
+            kinds: fields(release, folder)
+                .filter_map(|field| Some((field.name.clone(), field.values_kind()?)))
+                .collect(),
+            ranges: fields(release, folder).filter_map(|field| Some((field.name.clone(), range(field)?))).collect(),
             statistics,
             suppressed: release.manifest().map_or(0, |manifest| manifest.hedgerow.rows.suppressed),
         };
@@ -99,14 +106,20 @@ fn rows_of(table: &SubTable) -> Rows<'_> {
     }
 }
 
-/// What the manifest states of the tables in a folder.
-fn kinds(release: &Release, folder: &str) -> Vec<(String, Kind)> {
+/// What the manifest states of the columns of the tables in a folder.
+fn fields<'a>(release: &'a Release, folder: &'a str) -> impl Iterator<Item = &'a Field> {
     let resources = release.manifest().map_or(&[][..], |manifest| &manifest.resources);
-    let here = resources
-        .iter()
-        .filter(|table| folder.is_empty() || table.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
-    let fields = here.flat_map(|table| &table.schema.fields);
-    fields.filter_map(|field| Some((field.name.clone(), field.values_kind()?))).collect()
+    let here = resources.iter().filter(move |table| {
+        folder.is_empty() || table.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    });
+    here.flat_map(|table| &table.schema.fields)
+}
+
+/// An end that is open is infinite.
+fn range(field: &Field) -> Option<Extent> {
+    let [low, high] = field.declared_range()?;
+    let end = |bound: Option<Bound>, open: f64| bound.and_then(real).unwrap_or(open);
+    Some(Extent { low: end(low, f64::NEG_INFINITY), high: end(high, f64::INFINITY) })
 }
 
 /// One row for everybody in a cloned release: in every quasi attribute their sub-class, and the class as their group.

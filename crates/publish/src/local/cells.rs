@@ -9,6 +9,7 @@ use hedgerow_table::hierarchy::{Bound, interval_label};
 use hedgerow_table::{Cover, Domain, Kind, Label, Values};
 
 use crate::bind::Quasi;
+use crate::declared_range::bounded;
 use crate::generalized::public;
 use hedgerow_cuts::{Axis, Line, Shape, Span};
 
@@ -147,7 +148,7 @@ impl Teller<'_> {
     fn interval(&self, line: &Line, region: Span) -> (String, Cover) {
         let kind = self.domain().kind();
         if !self.tight {
-            let (low, high) = line.bounds(region);
+            let (low, high) = bounded(self.quasi.attribute, kind, line.bounds(region));
             return interval_label(low, high, kind);
         }
         let (first, last) = (region.first as usize, region.last as usize);

@@ -6,6 +6,7 @@ mod bind;
 mod cloning;
 mod community;
 mod decompose;
+mod estimates;
 mod gate;
 mod local;
 mod manifest;

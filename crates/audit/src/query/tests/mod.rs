@@ -151,7 +151,7 @@ fn answer(release: &Release, sql: &str) -> Result<Answer, hedgerow_table::TableE
 }
 
 fn view(rows: Rows<'static>, codebook: Codebook, kinds: Vec<(String, Kind)>) -> Release {
-    View { rows, codebook: Cow::Owned(codebook), kinds, statistics: None, suppressed: 0 }
+    View { rows, codebook: Cow::Owned(codebook), kinds, ranges: Vec::new(), statistics: None, suppressed: 0 }
 }
 
 /// A generalized release of these labels, row by row.

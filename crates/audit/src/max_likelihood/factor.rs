@@ -1,151 +1,227 @@
 //! One clique of the junction tree: its distinct rows with their counts, and where they meet those of its parent and children.
+//!
+//! A bucketized table is two cliques whose separator is the number of the bucket. Both keep their rows bucket by bucket, so that
+//! the message between them is never stored.
 
-use hashbrown::HashMap;
-
+use super::keys::{Numbers, packed};
+use super::lanes::{LANES, Selection, for_each_lane};
 use super::{PublishedBuckets, PublishedTable};
+
+/// Up to so many combinations of sensitive values are listed for rows without sensitive values, each equally likely.
+const LISTED_MAX: usize = 1 << 16;
 
 #[derive(Debug)]
 pub(super) struct Factor {
+    /// Attributes, then the number of the bucket if there are buckets.
     pub(super) variables: Vec<usize>,
-    /// For every variable its code in each distinct row.
-    columns: Vec<Vec<u32>>,
-    counts: Vec<f64>,
-    /// The row that stands for rows without sensitive values: all values are equally likely. Only by bucket.
-    no_bucket: Option<usize>,
+    /// For every attribute its code in each distinct row.
+    pub(super) columns: Vec<Vec<u32>>,
+    pub(super) counts: Vec<f64>,
+    /// Where the rows of each bucket start, and one more; all rows are one bucket where there are none.
+    pub(super) starts: Vec<usize>,
+    /// The row that stands for all combinations of sensitive values, where these are too many to be listed.
+    any_value: Option<usize>,
     pub(super) children: Vec<Child>,
-    /// What is shared with the parent: which combination each distinct row has, and how many rows there are of each.
-    shared: Vec<u32>,
-    shared_counts: Vec<f64>,
+    /// Which of the combinations that it shares with its parent each distinct row has.
+    pub(super) shared: Vec<u32>,
+    pub(super) shared_counts: Vec<f64>,
 }
 
-/// A child in the tree: which of the combinations that it shares each distinct row has.
+/// A child in the tree, and which of the combinations that it shares each distinct row has.
 #[derive(Debug)]
 pub(super) struct Child {
     pub(super) factor: usize,
-    /// `None` for a combination that the child has no rows of.
-    combination: Vec<Option<u32>>,
+    /// [`NONE`] for a combination that the child has no rows of.
+    combination: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// What a clique expects for every combination that it shares with its parent, by query.
+#[derive(Debug)]
+pub(super) struct Message {
+    /// The queries that it depends on; for others it is 1.
+    pub(super) active: u64,
+    pub(super) values: Vec<[f64; LANES]>,
+    mean: [f64; LANES],
+}
+
+impl Message {
+    /// Sums by combination, over the rows that have it.
+    pub(super) fn new(active: u64, mut sums: Vec<[f64; LANES]>, counts: &[f64]) -> Message {
+        let rows: f64 = counts.iter().sum();
+        let mut mean = [0.0; LANES];
+        for (sums, count) in sums.iter_mut().zip(counts) {
+            mean.iter_mut().zip(sums.iter()).for_each(|(mean, sum)| *mean += sum / rows);
+            sums.iter_mut().for_each(|sum| *sum /= count);
+        }
+        Message { active, values: sums, mean }
+    }
 }
 
 impl Factor {
     /// The table as it is, or by row and by bucket.
-    pub(super) fn of(table: &PublishedTable, bucket: usize) -> Vec<Factor> {
+    pub(super) fn of(table: &PublishedTable, bucket: usize, cardinalities: &[usize]) -> Vec<Factor> {
         let list = |columns: &[(usize, Vec<u32>)]| -> (Vec<usize>, Vec<Vec<u32>>) { columns.iter().cloned().unzip() };
-        let (mut variables, mut columns) = list(&table.by_row);
+        let (mut variables, columns) = list(&table.by_row);
         let Some(buckets) = &table.buckets else {
             let rows = vec![1.0; columns.first().map_or(0, Vec::len)];
-            return vec![Factor::new(variables, &columns, &rows, None)];
+            return vec![Factor::new(variables, columns, None, &rows)];
         };
         variables.push(bucket);
-        columns.push(buckets.of_row.clone());
         let rows = vec![1.0; buckets.of_row.len()];
-        let by_row = Factor::new(variables, &columns, &rows, None);
+        let by_row = Factor::new(variables, columns, Some(&buckets.of_row), &rows);
         let (mut variables, mut columns) = list(&buckets.sensitive);
-        variables.push(bucket);
-        columns.push(buckets.of_entry.clone());
+        let mut of_entry = buckets.of_entry.clone();
         let mut counts: Vec<f64> = buckets.counts.iter().map(|&count| f64::from(count)).collect();
-        let no_bucket = buckets.of_row.iter().filter(|&&bucket| bucket == PublishedBuckets::NO_BUCKET).count();
-        if no_bucket > 0 {
-            let (last, sensitive) = columns.split_last_mut().expect("the bucket is there");
-            last.push(PublishedBuckets::NO_BUCKET);
-            sensitive.iter_mut().for_each(|column| column.push(0));
-            counts.push(no_bucket as f64);
+        let without = buckets.of_row.iter().filter(|&&bucket| bucket == PublishedBuckets::NO_BUCKET).count();
+        let sizes: Vec<usize> = variables.iter().map(|&attribute| cardinalities[attribute]).collect();
+        let combinations = sizes.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
+        let listed = combinations.filter(|&combinations| without > 0 && combinations <= LISTED_MAX);
+        for combination in 0..listed.unwrap_or(0) {
+            let mut rest = combination;
+            for (column, size) in columns.iter_mut().zip(&sizes) {
+                column.push((rest % size) as u32);
+                rest /= size;
+            }
+            of_entry.push(PublishedBuckets::NO_BUCKET);
+            counts.push(without as f64 / listed.unwrap_or(1) as f64);
         }
-        let no_bucket = (no_bucket > 0).then_some(PublishedBuckets::NO_BUCKET);
-        vec![by_row, Factor::new(variables, &columns, &counts, no_bucket)]
+        let any_value = without > 0 && listed.is_none();
+        if any_value {
+            columns.iter_mut().for_each(|column| column.push(0));
+            of_entry.push(PublishedBuckets::NO_BUCKET);
+            counts.push(without as f64);
+        }
+        variables.push(bucket);
+        let mut by_bucket = Factor::new(variables, columns, Some(&of_entry), &counts);
+        // Rows without a bucket come last.
+        by_bucket.any_value = any_value.then(|| by_bucket.counts.len() - 1);
+        vec![by_row, by_bucket]
     }
 
-    /// `no_bucket` is the bucket of rows without sensitive values, if there is one; the bucket is the last variable.
-    fn new(variables: Vec<usize>, columns: &[Vec<u32>], rows: &[f64], no_bucket: Option<u32>) -> Factor {
-        let mut number: HashMap<Vec<u32>, usize> = HashMap::new();
-        let mut distinct: Vec<Vec<u32>> = vec![Vec::new(); columns.len()];
-        let mut counts: Vec<f64> = Vec::new();
-        for (row, &count) in rows.iter().enumerate() {
-            let key: Vec<u32> = columns.iter().map(|column| column[row]).collect();
-            let place = *number.entry(key).or_insert_with(|| {
+    fn new(variables: Vec<usize>, columns: Vec<Vec<u32>>, buckets: Option<&[u32]>, rows: &[f64]) -> Factor {
+        let slices: Vec<&[u32]> = columns.iter().map(Vec::as_slice).chain(buckets).collect();
+        let keys = packed(&[slices], &[rows.len()]).remove(0);
+        let mut numbers = Numbers::default();
+        let number = numbers.of(&keys);
+        let (mut first, mut counts) = (Vec::new(), Vec::new());
+        for (row, (&number, count)) in number.iter().zip(rows).enumerate() {
+            if number as usize == counts.len() {
                 counts.push(0.0);
-                distinct.iter_mut().zip(columns).for_each(|(distinct, column)| distinct.push(column[row]));
-                counts.len() - 1
-            });
-            counts[place] += count;
+                first.push(row);
+            }
+            counts[number as usize] += count;
         }
-        let no_bucket = no_bucket.and_then(|bucket| distinct.last()?.iter().position(|&code| code == bucket));
-        let (children, shared, shared_counts) = (Vec::new(), Vec::new(), Vec::new());
-        Factor { variables, columns: distinct, counts, no_bucket, children, shared, shared_counts }
+        let mut order: Vec<usize> = (0..first.len()).collect();
+        let mut starts = vec![0];
+        if let Some(buckets) = buckets {
+            order.sort_by_key(|&place| buckets[first[place]]);
+            let changes = order.windows(2).enumerate();
+            let changes = changes.filter(|(_, pair)| buckets[first[pair[0]]] != buckets[first[pair[1]]]);
+            starts.extend(changes.map(|(place, _)| place + 1));
+        }
+        starts.push(order.len());
+        let column = |column: &Vec<u32>| order.iter().map(|&place| column[first[place]]).collect();
+        Factor {
+            variables,
+            columns: columns.iter().map(column).collect(),
+            counts: order.iter().map(|&place| counts[place]).collect(),
+            starts,
+            any_value: None,
+            children: Vec::new(),
+            shared: Vec::new(),
+            shared_counts: Vec::new(),
+        }
     }
 
-    /// Finds which rows of parent and child agree on what they share. `own` is this table's number.
+    /// Finds which rows of parent and child agree on the attributes they share. `own` is this table's number.
     pub(super) fn attach_to(&mut self, parent: &mut Factor, own: usize, shared: &[usize]) {
-        let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
-        self.shared_counts.clear();
-        self.shared = (0..self.counts.len())
-            .map(|row| {
-                let next = numbers.len() as u32;
-                let number = *numbers.entry(self.key(row, shared)).or_insert(next);
-                if number == next {
-                    self.shared_counts.push(0.0);
-                }
-                self.shared_counts[number as usize] += self.counts[row];
-                number
-            })
-            .collect();
-        let rows = 0..parent.counts.len();
-        let combination = rows.map(|row| numbers.get(&parent.key(row, shared)).copied()).collect();
+        let rows = [self.counts.len(), parent.counts.len()];
+        let keys = packed(&[self.columns_of(shared), parent.columns_of(shared)], &rows);
+        let mut numbers = Numbers::default();
+        self.shared = numbers.of(&keys[0]);
+        self.shared_counts = vec![0.0; numbers.len()];
+        for (row, (&number, count)) in self.shared.iter().zip(&self.counts).enumerate() {
+            if self.any_value != Some(row) {
+                self.shared_counts[number as usize] += count;
+            }
+        }
+        let combination = keys[1].iter().map(|key| numbers.find(*key).unwrap_or(NONE)).collect();
         parent.children.push(Child { factor: own, combination });
     }
 
-    fn key(&self, row: usize, variables: &[usize]) -> Vec<u32> {
-        let place = |variable: &usize| self.variables.iter().position(|own| own == variable).expect("shared");
-        variables.iter().map(|variable| self.columns[place(variable)][row]).collect()
+    /// The columns of some attributes.
+    pub(super) fn columns_of(&self, attributes: &[usize]) -> Vec<&[u32]> {
+        let place = |attribute: &usize| self.variables.iter().position(|own| own == attribute).expect("shared");
+        attributes.iter().map(|attribute| self.columns[place(attribute)].as_slice()).collect()
     }
 
-    pub(super) fn is_about(&self, selected: &[(usize, Vec<bool>)]) -> bool {
-        selected.iter().any(|(variable, _)| self.variables.contains(variable))
+    pub(super) fn is_any_value(&self, row: usize) -> bool {
+        self.any_value == Some(row)
     }
 
-    /// For every distinct row how many selected rows are expected, here and in the tables below.
-    pub(super) fn weighted(
-        &self,
-        selected: &[(usize, Vec<bool>)],
-        cardinalities: &[usize],
-        messages: &[Option<Vec<f64>>],
-    ) -> Vec<f64> {
-        let mut rows = self.counts.clone();
-        for (variable, wanted) in selected {
-            let Some(place) = self.variables.iter().position(|own| own == variable) else { continue };
-            for (row, (weight, &code)) in rows.iter_mut().zip(&self.columns[place]).enumerate() {
-                if self.no_bucket == Some(row) {
-                    let share = wanted.iter().filter(|&&wanted| wanted).count() as f64;
-                    *weight *= share / cardinalities[*variable] as f64;
-                } else if !wanted[code as usize] {
-                    *weight = 0.0;
+    /// The queries for which rows of this clique weigh differently, by their own values or by those of children.
+    pub(super) fn active(&self, selection: &Selection, messages: &[Option<Message>]) -> u64 {
+        let own = self
+            .columns
+            .iter()
+            .zip(&self.variables)
+            .fold(0, |lanes, (_, &attribute)| lanes | selection.uses(attribute));
+        self.children
+            .iter()
+            .filter_map(|child| messages[child.factor].as_ref())
+            .fold(own, |lanes, child| lanes | child.active)
+    }
+
+    /// This clique's attributes that some query uses, and its children that some query depends on.
+    pub(super) fn weights<'f>(&'f self, selection: &'f Selection, messages: &'f [Option<Message>]) -> Weights<'f> {
+        let used = self.columns.iter().zip(&self.variables);
+        let used =
+            used.filter_map(|(column, &attribute)| Some((attribute, column.as_slice(), selection.masks(attribute)?)));
+        let children = self.children.iter();
+        let children =
+            children.filter_map(|child| Some((child.combination.as_slice(), messages[child.factor].as_ref()?)));
+        Weights { factor: self, selection, used: used.collect(), children: children.collect() }
+    }
+}
+
+/// How many selected rows each distinct row stands for, here and in the tables below.
+pub(super) struct Weights<'f> {
+    factor: &'f Factor,
+    selection: &'f Selection,
+    used: Vec<(usize, &'f [u32], &'f [u64])>,
+    children: Vec<(&'f [u32], &'f Message)>,
+}
+
+impl Weights<'_> {
+    /// Calls `add` with every query of `lanes` that selects the row, and the row's weight.
+    #[inline]
+    pub(super) fn of(&self, row: usize, lanes: u64, mut add: impl FnMut(usize, f64)) {
+        let count = self.factor.counts[row];
+        if self.factor.is_any_value(row) {
+            return for_each_lane(lanes, |lane| add(lane, count * self.of_any_value(lane)));
+        }
+        let word = self.used.iter().fold(lanes, |word, (_, codes, masks)| word & masks[codes[row] as usize]);
+        if self.children.is_empty() {
+            return for_each_lane(word, |lane| add(lane, count));
+        }
+        for_each_lane(word, |lane| {
+            let mut weight = count;
+            for (combination, message) in &self.children {
+                if message.active >> lane & 1 == 1 {
+                    let place = combination[row];
+                    weight *= if place == NONE { 0.0 } else { message.values[place as usize][lane] };
                 }
             }
-        }
-        for child in &self.children {
-            let Some(expected) = &messages[child.factor] else { continue };
-            for (weight, combination) in rows.iter_mut().zip(&child.combination) {
-                *weight *= combination.map_or(0.0, |combination| expected[combination as usize]);
-            }
-        }
-        rows
+            add(lane, weight);
+        });
     }
 
-    /// For every combination that is shared with the parent the share of its rows that is selected.
-    pub(super) fn by_shared(&self, rows: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.shared_counts.len()];
-        for (&combination, weight) in self.shared.iter().zip(rows) {
-            sums[combination as usize] += weight;
-        }
-        sums.iter_mut().zip(&self.shared_counts).for_each(|(sum, count)| *sum /= count);
-        sums
-    }
-
-    /// How many rows share each combination with the parent, by the codes of what is shared.
-    pub(super) fn shared_by_key(&self, shared: &[usize]) -> HashMap<Vec<u32>, f64> {
-        let mut counts: HashMap<Vec<u32>, f64> = HashMap::new();
-        for (row, count) in self.counts.iter().enumerate() {
-            *counts.entry(self.key(row, shared)).or_default() += count;
-        }
-        counts
+    /// The share of all combinations of values that a query selects; children expect of them what they expect on average.
+    fn of_any_value(&self, lane: usize) -> f64 {
+        let own: f64 = self.used.iter().map(|(attribute, ..)| self.selection.share(*attribute, lane)).product();
+        let below = self.children.iter().filter(|(_, message)| message.active >> lane & 1 == 1);
+        own * below.map(|(_, message)| message.mean[lane]).product::<f64>()
     }
 }

@@ -12,6 +12,13 @@ pub(super) struct Clique {
     pub(super) shared: Vec<usize>,
 }
 
+impl Clique {
+    /// Whether it shares with its parent the number of a bucket, which is no attribute.
+    pub(super) fn is_bucket(&self, attributes: usize) -> bool {
+        self.shared.iter().any(|&variable| variable >= attributes)
+    }
+}
+
 /// The tables in an order in which parents come before their children; `None` when they have no junction tree. Each table is a list of
 /// different variables.
 pub(super) fn junction_tree(tables: &[Vec<usize>]) -> Option<Vec<Clique>> {

@@ -5,17 +5,21 @@
 //! number. Nothing is written out over all combinations of values: a count is a walk over the tree, from the leaves to the
 //! root, in which every table adds up its own distinct rows, weighted by what its children expect for the values they share.
 //!
-//! Cost: a count query touches the distinct rows of the tables that hold its attributes and of those between them.
+//! Cost: one pass over the distinct rows of the tables answers 64 count queries ([`lanes`]).
 
 mod factor;
 mod junction_tree;
+mod keys;
 mod kl;
+mod lanes;
 mod queries;
 mod released;
 
-use factor::Factor;
+use factor::{Factor, Message};
 use junction_tree::{Clique, junction_tree};
+use lanes::{LANES, Selection};
 
+pub use lanes::Selected;
 pub use queries::{CountQueries, CountQueryError, RelativeError};
 pub(crate) use released::measure_tables;
 pub use released::{Divergence, MeasuredTables};
@@ -55,6 +59,8 @@ pub struct MaxLikelihood<'a> {
     factors: Vec<Factor>,
     /// Parents first.
     cliques: Vec<Clique>,
+    /// For every factor the one below it that shows the same buckets.
+    other_side: Vec<Option<usize>>,
 }
 
 impl<'a> MaxLikelihood<'a> {
@@ -65,37 +71,97 @@ impl<'a> MaxLikelihood<'a> {
         for (index, table) in tables.iter().enumerate() {
             // A bucket's number is a variable of its own.
             let bucket = cardinalities.len() + index;
-            factors.extend(Factor::of(table, bucket));
+            factors.extend(Factor::of(table, bucket, cardinalities));
         }
         let variables: Vec<Vec<usize>> = factors.iter().map(|factor| factor.variables.clone()).collect();
         let cliques = junction_tree(&variables)?;
+        let mut other_side = vec![None; factors.len()];
         for clique in &cliques {
-            if let Some(parent) = clique.parent {
+            let Some(parent) = clique.parent else { continue };
+            if clique.is_bucket(cardinalities.len()) {
+                other_side[parent] = Some(clique.table);
+            } else {
                 let (parent, child) = pair(&mut factors, parent, clique.table);
                 child.attach_to(parent, clique.table, &clique.shared);
             }
         }
-        Some(MaxLikelihood { cardinalities, rows: rows as f64, tables, factors, cliques })
+        Some(MaxLikelihood { cardinalities, rows: rows as f64, tables, factors, cliques, other_side })
     }
 
     /// How many rows it expects: for every attribute of the query, which values are selected.
     pub fn expected(&self, selected: &[(usize, Vec<bool>)]) -> f64 {
-        let mut messages: Vec<Option<Vec<f64>>> = vec![None; self.factors.len()];
-        let mut share = 1.0;
+        self.expected_lanes(&Selection::new(&[selected.to_vec()], self.cardinalities))[0]
+    }
+
+    /// The same for many queries at once.
+    fn expected_lanes(&self, selection: &Selection) -> [f64; LANES] {
+        let mut messages: Vec<Option<Message>> = self.factors.iter().map(|_| None).collect();
+        let mut expected = [self.rows; LANES];
         for clique in self.cliques.iter().rev() {
-            let factor = &self.factors[clique.table];
-            let concerned =
-                factor.is_about(selected) || factor.children.iter().any(|child| messages[child.factor].is_some());
-            if !concerned {
+            // The other side of a bucketized table is walked together with this one.
+            if clique.parent.is_some() && clique.is_bucket(self.cardinalities.len()) {
                 continue;
             }
-            let rows = factor.weighted(selected, self.cardinalities, &messages);
-            match clique.parent {
-                Some(_) => messages[clique.table] = Some(factor.by_shared(&rows)),
-                None => share *= rows.iter().sum::<f64>() / self.rows,
+            let factor = &self.factors[clique.table];
+            let below = self.other_side[clique.table].map(|other| &self.factors[other]);
+            let active =
+                factor.active(selection, &messages) | below.map_or(0, |below| below.active(selection, &messages));
+            if active == 0 {
+                continue;
+            }
+            if clique.parent.is_some() {
+                let mut sums = vec![[0.0; LANES]; factor.shared_counts.len()];
+                self.walk(clique.table, selection, &messages, active, |row, lane, weight| {
+                    if !factor.is_any_value(row) {
+                        sums[factor.shared[row] as usize][lane] += weight;
+                    }
+                });
+                messages[clique.table] = Some(Message::new(active, sums, &factor.shared_counts));
+            } else {
+                let mut sums = [0.0; LANES];
+                self.walk(clique.table, selection, &messages, active, |_, lane, weight| sums[lane] += weight);
+                lanes::for_each_lane(active, |lane| expected[lane] *= sums[lane] / self.rows);
             }
         }
-        share * self.rows
+        expected
+    }
+
+    /// Calls `add` with every distinct row of a table, the queries that select it and its weight, bucket by bucket.
+    fn walk(
+        &self,
+        table: usize,
+        selection: &Selection,
+        messages: &[Option<Message>],
+        active: u64,
+        mut add: impl FnMut(usize, usize, f64),
+    ) {
+        let factor = &self.factors[table];
+        let weights = factor.weights(selection, messages);
+        let below = self.other_side[table].map(|other| &self.factors[other]);
+        let Some((below, changing)) =
+            below.map(|below| (below, below.active(selection, messages))).filter(|(_, lanes)| *lanes != 0)
+        else {
+            (0..factor.counts.len()).for_each(|row| weights.of(row, active, |lane, weight| add(row, lane, weight)));
+            return;
+        };
+        let weights_below = below.weights(selection, messages);
+        for (own, other) in factor.starts.windows(2).zip(below.starts.windows(2)) {
+            let mut share = [1.0; LANES];
+            lanes::for_each_lane(changing, |lane| share[lane] = 0.0);
+            let mut size = 0.0;
+            let mut selected = !changing;
+            for row in other[0]..other[1] {
+                size += below.counts[row];
+                weights_below.of(row, changing, |lane, weight| {
+                    share[lane] += weight;
+                    selected |= 1 << lane;
+                });
+            }
+            lanes::for_each_lane(changing & selected, |lane| share[lane] /= size);
+            for row in own[0]..own[1] {
+                weights.of(row, active & selected, |lane, weight| add(row, lane, weight * share[lane]));
+            }
+        }
     }
 }
 

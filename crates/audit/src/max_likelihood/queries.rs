@@ -2,6 +2,8 @@
 //! `share` of its values; the error is |true − estimate| / true. A query that selects no row has no relative error and is
 //! drawn again.
 
+use std::ops::Range;
+
 use hedgerow_table::parallel;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -9,6 +11,7 @@ use rand::seq::SliceRandom;
 use serde::Serialize;
 
 use super::MaxLikelihood;
+use super::lanes::{LANES, Selected, Selection};
 
 /// Beyond so many draws for every query requested, those that select a row are too rare.
 const DRAWS_MAX: usize = 20;
@@ -57,7 +60,9 @@ impl MaxLikelihood<'_> {
             let batch = drawn..drawn + queries.count - errors.len();
             drawn = batch.end;
             // In the order of their numbers, whoever answers them.
-            let found = parallel::map_items(batch, |_, number| self.error(source, queries, number));
+            let found = parallel::map_ranges(batch.len(), LANES, |range| {
+                self.errors(source, queries, batch.start + range.start..batch.start + range.end)
+            });
             errors.extend(found.into_iter().flatten());
         }
         let answered = errors.len();
@@ -67,17 +72,20 @@ impl MaxLikelihood<'_> {
         Some(CountQueryError { queries, answered, relative_error: RelativeError { mean, median } })
     }
 
-    fn error(&self, source: &[Vec<u32>], queries: CountQueries, number: usize) -> Option<f64> {
-        let mut rng =
-            StdRng::seed_from_u64(queries.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number as u64));
-        let query = self.draw(queries, &mut rng);
-        let rows = 0..source.first().map_or(0, Vec::len);
-        let fits = |row: &usize| query.iter().all(|(attribute, wanted)| wanted[source[*attribute][*row] as usize]);
-        let truth = rows.filter(fits).count() as f64;
-        (truth > 0.0).then(|| (truth - self.expected(&query)).abs() / truth)
+    /// The errors of the queries with these numbers that select a row.
+    fn errors(&self, source: &[Vec<u32>], queries: CountQueries, numbers: Range<usize>) -> Vec<f64> {
+        let query = |number: usize| {
+            let seed = queries.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number as u64);
+            self.draw(queries, &mut StdRng::seed_from_u64(seed))
+        };
+        let drawn: Vec<Selected> = numbers.map(query).collect();
+        let selection = Selection::new(&drawn, self.cardinalities);
+        let (truth, expected) = (selection.counts(source), self.expected_lanes(&selection));
+        let pairs = truth.into_iter().zip(expected).take(drawn.len()).filter(|(truth, _)| *truth > 0);
+        pairs.map(|(truth, expected)| (truth as f64 - expected).abs() / truth as f64).collect()
     }
 
-    fn draw(&self, queries: CountQueries, rng: &mut StdRng) -> Vec<(usize, Vec<bool>)> {
+    fn draw(&self, queries: CountQueries, rng: &mut StdRng) -> Selected {
         let mut attributes: Vec<usize> = (0..self.cardinalities.len()).collect();
         attributes.shuffle(rng);
         attributes.truncate(queries.dimension);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_audit::query;
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishOptions, TableFormat, publish};
+use hedgerow_publish::{PublishOptions, Source, TableFormat, publish};
 use hedgerow_release::Release;
 use hedgerow_table::NoProgress;
 use rand::rngs::StdRng;
@@ -59,7 +59,8 @@ fn policy(folder: &Path, method: &str, ranges: bool) -> Policy {
 
 fn released(folder: &Path, method: &str, ranges: bool) -> Release {
     let destination = folder.join(format!("{method}-{ranges}"));
-    publish(&policy(folder, method, ranges), &options(destination.clone())).unwrap_or_else(|error| panic!("{error}"));
+    publish(&policy(folder, method, ranges), Source::Policy, &options(destination.clone()))
+        .unwrap_or_else(|error| panic!("{error}"));
     Release::open(&destination, &NoProgress).unwrap()
 }
 
@@ -167,6 +168,8 @@ fn a_declared_range_bounds_end_cells_and_is_kept() {
     let mut rows = rows;
     rows[5][0] = 130;
     let folder = source(&rows);
-    let refused = publish(&policy(folder.path(), "mondrian", true), &options(folder.path().join("out"))).unwrap_err();
+    let refused =
+        publish(&policy(folder.path(), "mondrian", true), Source::Policy, &options(folder.path().join("out")))
+            .unwrap_err();
     assert!(refused.to_string().contains("`age` has the value 130"), "{refused}");
 }

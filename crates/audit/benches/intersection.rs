@@ -31,7 +31,7 @@ fn main() {
         SubTable {
             name: name.to_owned(),
             quasi: quasi.map(|attribute| person(0)[attribute].1.to_owned()).to_vec(),
-            sensitive: "illness".to_owned(),
+            sensitive: Some("illness".to_owned()),
             buckets: buckets.collect(),
         }
     };

@@ -7,13 +7,13 @@ use hedgerow_table::{Table, TableError};
 use serde::Serialize;
 
 use crate::adversaries::correlation::Weights;
-use crate::adversaries::intersection::sub_tables;
 use crate::adversaries::minimality::HowMade;
 use crate::adversaries::{
     attribute, composition, correlation, definetti, difference, independence, intersection, linker, minimality,
 };
 use crate::combined_view::{CombinedView, Group, pairs};
 use crate::finding::{Finding, Needs, WorstPair};
+use crate::kinds::{Joinable, kind};
 
 /// What the caller chooses.
 #[derive(Debug, Clone)]
@@ -90,8 +90,11 @@ fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, T
     let wanted = |name: &str| options.adversaries.is_empty() || options.adversaries.iter().any(|wanted| wanted == name);
     let requested = |name: &str| options.adversaries.iter().any(|requested| requested == name);
     let mut named: Vec<(String, &ReleasedClasses)> = Vec::new();
+    let mut all_rows: Vec<Option<ReleasedClasses>> = Vec::new();
     for release in releases {
+        let mut more = kind(release.release).all_rows(release.release)?.into_iter();
         for table in release.tables {
+            all_rows.push(more.next().flatten());
             let name = if release.tables.len() == 1 {
                 release.name.to_owned()
             } else {
@@ -102,8 +105,9 @@ fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, T
     }
     let tables: Vec<(&str, &ReleasedClasses)> = named.iter().map(|(name, table)| (name.as_str(), *table)).collect();
     let mut findings = Vec::new();
-    for &(name, classes) in &tables {
+    for (&(name, classes), all_rows) in tables.iter().zip(&all_rows) {
         if wanted("linker") {
+            let classes = all_rows.as_ref().unwrap_or(classes);
             findings.push(linker::run(name, classes, options.people, options.k.unwrap_or(2))?);
         }
         for sensitive in &classes.sensitive {
@@ -125,7 +129,7 @@ fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, T
         findings.extend(differences(releases, options, requested("difference")));
     }
     if wanted("intersection") {
-        findings.extend(joins(releases, requested("intersection")));
+        findings.extend(joins(releases, requested("intersection"))?);
     }
     let contradictions: Vec<Contradiction> = releases.iter().flat_map(contradictions_of).collect();
     for finding in &mut findings {
@@ -254,34 +258,36 @@ fn worst_pair(two: &[Group], run: impl Fn(&Group) -> Finding) -> Option<WorstPai
     Some(WorstPair { releases: worst.releases, at_risk: worst.at_risk, effective_l: worst.effective_l })
 }
 
-/// The sub-tables of each release joined; and, when requested by name, those of all releases, as views of one custodian.
-fn joins(releases: &[Opened<'_>], requested: bool) -> Vec<Finding> {
-    let join = |name: Vec<String>, releases: &[&Opened<'_>]| {
-        let tables: Option<Vec<_>> = releases
-            .iter()
-            .flat_map(|release| release.tables.iter().map(|table| (release.name, table)))
-            .map(|(name, table)| sub_tables(&format!("{name}/{}", table.name), table))
-            .collect();
-        match tables {
-            Some(tables) => intersection::run(name, &tables.concat()),
-            None => {
-                let mut finding = Finding::new("intersection", name, None);
-                let note = "generalized cells do not compare value by value: combine them by composition instead";
-                finding.note(note);
-                finding
-            }
+/// The tables of each release joined; and, when requested by name, those of all releases, as views of one custodian. Every
+/// table takes part whose labels are values, also one that hides nothing.
+fn joins(releases: &[Opened<'_>], requested: bool) -> Result<Vec<Finding>, TableError> {
+    let join = |names: Vec<String>, releases: &[&Opened<'_>]| {
+        let mut all = Joinable::default();
+        for release in releases {
+            let found = kind(release.release).joinable(release.release)?;
+            all.tables.extend(found.tables);
+            all.generalized.extend(found.generalized);
         }
+        let mut finding = match all.tables.len() {
+            0 | 1 => Finding::new("intersection", names, None),
+            _ => intersection::run(names, &all.tables),
+        };
+        if !all.generalized.is_empty() {
+            let tables = all.generalized.join(", ");
+            finding.note(format!(
+                "generalized cells do not compare value by value: composition combines them instead ({tables})"
+            ));
+        }
+        Ok(finding)
     };
-    let mut findings: Vec<Finding> = releases
-        .iter()
-        .filter(|release| release.tables.len() > 1)
-        .map(|release| join(vec![release.name.to_owned()], &[release]))
-        .collect();
+    let several = releases.iter().filter(|release| release.tables.len() > 1);
+    let mut findings: Vec<Finding> =
+        several.map(|release| join(vec![release.name.to_owned()], &[release])).collect::<Result<_, TableError>>()?;
     if requested && releases.len() > 1 {
         let names = releases.iter().map(|release| release.name.to_owned()).collect();
-        findings.push(join(names, &releases.iter().collect::<Vec<_>>()));
+        findings.push(join(names, &releases.iter().collect::<Vec<_>>())?);
     }
-    findings
+    Ok(findings)
 }
 
 #[cfg(test)]

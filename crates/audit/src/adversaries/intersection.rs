@@ -2,7 +2,8 @@
 //! preservation*, 2010, section 1.3): everybody is in every sub-table, so only what all of them allow together can be true.
 //!
 //! Every sub-table is two *views* of the same people: its rows, with their quasi-identifiers, and its slots, with their sensitive
-//! values; a bucket ties the two together. A member of a view is a set of possible values for every attribute. Since
+//! values; a bucket ties the two together. A table that lists all its attributes by row is one view: it hides nothing, and what
+//! it shows together narrows the other tables. A member of a view is a set of possible values for every attribute. Since
 //! both are lists of the same people, the members of any two views can be paired one to one so that each pair agrees. So a
 //! pair that is in no such pairing is ruled out, and a member keeps only the values that some partner left to it has. This
 //! is repeated until nothing changes.
@@ -12,8 +13,6 @@
 //! the combinations that they list (`by_index`); [`Joined::complete`] says so.
 
 use hashbrown::HashMap;
-use hedgerow_release::classes::{QuasiLabels, ReleasedClasses};
-use hedgerow_table::Cover;
 use serde_json::json;
 
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
@@ -21,43 +20,17 @@ use views::{Member, Views};
 
 mod by_index;
 mod pairing;
+mod sub_table;
 mod views;
+
+pub(crate) use sub_table::is_exact;
+pub use sub_table::{Allowed, Bucket, SubTable};
 
 /// Each round rules something out, so that few are needed; stopping early rules out less and is still right.
 const ROUNDS_MAX: usize = 100;
 
 /// More rows and slots than this are joined by an index: what is possible for each would not fit into memory.
 const MEMBERS_MAX: usize = 10_000;
-
-/// One bucketized sub-table in plain values: a generalized one has one bucket for each class.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SubTable {
-    pub name: String,
-    pub quasi: Vec<String>,
-    pub sensitive: String,
-    pub buckets: Vec<Bucket>,
-}
-
-/// What a sub-table shows of some people: who they are by their quasi-identifiers, and which sensitive values they have.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Bucket {
-    /// One text per quasi-identifier, and how many rows have them.
-    pub rows: Vec<(Vec<String>, u64)>,
-    pub values: Vec<(String, u64)>,
-}
-
-/// What the join allows for the rows of one sub-table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowed {
-    pub table: usize,
-    pub bucket: usize,
-    pub quasi: Vec<String>,
-    pub rows: u64,
-    /// The sensitive values of the bucket that the other sub-tables do not rule out, in the bucket's order.
-    pub values: Vec<String>,
-    /// How many values the bucket itself has.
-    pub of: usize,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Joined {
@@ -105,9 +78,13 @@ pub fn join(tables: &[SubTable]) -> Joined {
 fn allowed(tables: &[SubTable], views: &Views) -> Vec<Allowed> {
     let mut rows = Vec::new();
     for (number, table) in tables.iter().enumerate() {
-        let attribute = views.attribute(&table.sensitive);
-        for member in &views.views[2 * number].members {
+        let Some(sensitive) = &table.sensitive else { continue };
+        let attribute = views.attribute(sensitive);
+        for member in &views.rows_of(number).members {
             let bucket = &table.buckets[member.bucket];
+            if bucket.values.is_empty() {
+                continue;
+            }
             let is_allowed = |value: &&(String, u64)| member.allows(attribute, views.code(attribute, &value.0));
             rows.push(Allowed {
                 table: number,
@@ -120,40 +97,6 @@ fn allowed(tables: &[SubTable], views: &Views) -> Vec<Allowed> {
         }
     }
     rows
-}
-
-/// A released table as sub-tables, one for each sensitive attribute. Labels that stand for more than one value would not
-/// compare between tables: then there are none.
-pub fn sub_tables(name: &str, classes: &ReleasedClasses) -> Option<Vec<SubTable>> {
-    let exact = |quasi: &QuasiLabels| {
-        quasi.covers.iter().all(|cover| match cover {
-            Cover::Point(_) | Cover::Missing => true,
-            Cover::Leaves(leaves) => leaves.len() == 1 && !leaves[0].contains('*'),
-            Cover::Everything | Cover::Interval { .. } => false,
-        })
-    };
-    if !classes.quasi.iter().all(exact) {
-        return None;
-    }
-    let of = |sensitive: &hedgerow_release::classes::SensitiveCounts| {
-        let mut buckets = vec![Bucket::default(); classes.buckets()];
-        for (class, &bucket) in classes.bucket_of.iter().enumerate() {
-            let texts = classes.describe(class).into_iter().map(|(_, label)| label.to_owned()).collect();
-            buckets[bucket as usize].rows.push((texts, u64::from(classes.sizes[class])));
-        }
-        for (number, bucket) in buckets.iter_mut().enumerate() {
-            let values = sensitive.of_bucket(number as u32).iter();
-            let text = |value: u32| sensitive.values[value as usize].clone();
-            bucket.values = values.map(|&(value, count)| (text(value), u64::from(count))).collect();
-        }
-        SubTable {
-            name: name.to_owned(),
-            quasi: classes.quasi.iter().map(|quasi| quasi.name.clone()).collect(),
-            sensitive: sensitive.name.clone(),
-            buckets,
-        }
-    };
-    Some(classes.sensitive.iter().map(of).collect())
 }
 
 pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
@@ -179,7 +122,8 @@ pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
             people: row.rows,
             why: format!(
                 "of {} values of `{}` in the bucket, the other tables rule out the rest",
-                row.of, table.sensitive
+                row.of,
+                table.sensitive.as_deref().unwrap_or_default()
             ),
         });
     }
@@ -193,6 +137,7 @@ pub(crate) fn run(names: Vec<String>, tables: &[SubTable]) -> Finding {
     let by_table: Vec<_> = tables
         .iter()
         .enumerate()
+        .filter(|(_, table)| table.sensitive.is_some())
         .map(|(number, table)| json!({ "table": table.name, "exposed": exposed.get(&number).unwrap_or(&0) }))
         .collect();
     finding.details.insert("exposed".to_owned(), json!(by_table));

@@ -5,10 +5,10 @@
 //! Classes are the buckets. The risk of re-identification is that of the unchanged quasi-identifiers: a row that is found leads
 //! to a bucket, not to a sensitive value.
 
-use hedgerow_release::Release;
+use hedgerow_release::{Release, ReleasedClasses};
 use hedgerow_table::{Codes, FrequencySet, Layout, Progress, Table, TableError, with_words};
 
-use super::{Kind, MeasureOptions, SourceTable, rows_suppressed};
+use super::{Joinable, Kind, MeasureOptions, SourceTable, joinable_buckets, rows_suppressed};
 use crate::attribute::Unchanged;
 use crate::class_sizes::SizeDistribution;
 use crate::loss::{AttributeLoss, Losses};
@@ -39,6 +39,25 @@ impl Kind for hedgerow_release::bucketized::Bucketized {
         };
         measure_buckets(&input, &options.queries, progress).map(Measures::Table)
     }
+
+    fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {
+        let classes = release.classes()?;
+        Ok(joinable(&format!("{}/{}", release.name(), classes[0].name), &classes[0], self))
+    }
+}
+
+/// A bucketized table, alone or among those of a decomposed release.
+pub(super) fn joinable(
+    name: &str,
+    classes: &ReleasedClasses,
+    read: &hedgerow_release::bucketized::Bucketized,
+) -> Joinable {
+    let buckets: Vec<Option<u32>> = read.bucket_of_row.iter().map(|&bucket| Some(bucket)).collect();
+    let values = |bucket: usize| {
+        read.values(bucket).iter().map(|&(code, count)| (read.domain.text(code), u64::from(count))).collect()
+    };
+    let values: Vec<Vec<(String, u64)>> = (0..read.len()).map(values).collect();
+    joinable_buckets(name, classes, &read.quasi, &buckets, vec![(&read.sensitive, values)])
 }
 
 /// A bucketized release with the table that it was made from.

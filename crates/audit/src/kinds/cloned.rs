@@ -8,7 +8,7 @@ use hedgerow_release::Release;
 use hedgerow_release::cloned::Cloned;
 use hedgerow_table::{Progress, Table, TableError};
 
-use super::{Kind, MeasureOptions, SourceTable, rows_suppressed};
+use super::{Joinable, Kind, MeasureOptions, SourceTable, rows_suppressed};
 use crate::class_sizes::SizeDistribution;
 use crate::loss::{AttributeLoss, Losses};
 use crate::measures::{Measures, TableMeasures};
@@ -34,6 +34,11 @@ impl Kind for Cloned {
             rows_suppressed: rows_suppressed(release, source),
         };
         measure_clones(&input, &options.queries, progress).map(Measures::Table)
+    }
+
+    /// Statistics do not compare value by value.
+    fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {
+        Ok(Joinable { tables: Vec::new(), generalized: vec![release.name().to_owned()] })
     }
 }
 

@@ -7,7 +7,7 @@ use hedgerow_release::generalized::Generalized;
 use hedgerow_release::{Codebook, Release};
 use hedgerow_table::{Progress, Table, TableError};
 
-use super::{Kind, MeasureOptions, SourceTable, rows_suppressed};
+use super::{Joinable, Kind, MeasureOptions, SourceTable, joinable_rows, rows_suppressed};
 use crate::attribute::{Attribute, QuasiSource, Recoding, Unchanged};
 use crate::class_sizes::SizeDistribution;
 use crate::classes;
@@ -46,6 +46,11 @@ impl Kind for Generalized {
             },
         };
         measured.map(Measures::Table)
+    }
+
+    fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {
+        let classes = release.classes()?;
+        Ok(joinable_rows(&format!("{}/{}", release.name(), classes[0].name), &classes[0], &self.table))
     }
 }
 

@@ -6,9 +6,11 @@ pub(crate) mod cloned;
 pub(crate) mod decomposed;
 pub(crate) mod generalized;
 
-use hedgerow_release::{Release, Tables};
-use hedgerow_table::{Progress, Table, TableError};
+use hedgerow_release::bucketized::GROUP;
+use hedgerow_release::{Release, ReleasedClasses, Tables};
+use hedgerow_table::{Column, Progress, Table, TableError};
 
+use crate::adversaries::intersection::{SubTable, is_exact};
 use crate::attribute::QuasiSource;
 use crate::max_likelihood::CountQueries;
 use crate::measures::Measures;
@@ -45,6 +47,52 @@ pub(crate) trait Kind {
         options: &MeasureOptions,
         progress: &dyn Progress,
     ) -> Result<Measures, TableError>;
+
+    /// The tables as an adversary joins them with others about the same people.
+    fn joinable(&self, release: &Release) -> Result<Joinable, TableError>;
+
+    /// For each table whose classes lack rows, because their sensitive values are not released, the classes of all its rows
+    /// by quasi-identifiers alone.
+    fn all_rows(&self, release: &Release) -> Result<Vec<Option<ReleasedClasses>>, TableError> {
+        let _ = release;
+        Ok(Vec::new())
+    }
+}
+
+/// Tables that can be compared value by value.
+#[derive(Debug, Default)]
+pub(crate) struct Joinable {
+    pub(crate) tables: Vec<SubTable>,
+    /// The tables that cannot: their labels cover several values.
+    pub(crate) generalized: Vec<String>,
+}
+
+/// The tables of released classes, and all attributes by row where these list more than the classes do.
+fn joinable_rows(name: &str, classes: &ReleasedClasses, rows: &Table) -> Joinable {
+    if !classes.quasi.iter().all(is_exact) {
+        return Joinable { tables: Vec::new(), generalized: vec![name.to_owned()] };
+    }
+    let mut tables = SubTable::of_classes(name, classes);
+    if tables.len() != 1 || rows.columns.len() > classes.quasi.len() + 1 {
+        tables.push(SubTable::of_rows(name, &rows.columns.iter().collect::<Vec<_>>(), rows.rows));
+    }
+    Joinable { tables, generalized: Vec::new() }
+}
+
+/// The attributes by row, and one by bucket. `classes` says what the labels cover.
+fn joinable_buckets(
+    name: &str,
+    classes: &ReleasedClasses,
+    rows: &Table,
+    bucket_of_row: &[Option<u32>],
+    values: Vec<(&str, Vec<Vec<(String, u64)>>)>,
+) -> Joinable {
+    if !classes.quasi.iter().all(is_exact) {
+        return Joinable { tables: Vec::new(), generalized: vec![name.to_owned()] };
+    }
+    let columns: Vec<&Column> = rows.columns.iter().filter(|column| column.name != GROUP).collect();
+    let of = |(sensitive, values)| SubTable::of_buckets(name, &columns, bucket_of_row, sensitive, values);
+    Joinable { tables: values.into_iter().map(of).collect(), generalized: Vec::new() }
 }
 
 /// What a release lost, and which risks are left, measured against the table that it was made from.

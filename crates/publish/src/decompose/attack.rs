@@ -256,7 +256,7 @@ impl<'t> View<'t> {
         SubTable {
             name: String::new(),
             quasi: own.iter().map(|compared| compared.name()).collect(),
-            sensitive: self.hidden.to_string(),
+            sensitive: Some(self.hidden.to_string()),
             buckets,
         }
     }

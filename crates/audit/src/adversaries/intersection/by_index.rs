@@ -9,7 +9,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Allowed, SubTable};
+use super::sub_table::{Allowed, SubTable};
 
 /// Stopping early rules out less and is still right.
 const ROUNDS_MAX: usize = 8;
@@ -21,7 +21,8 @@ const VALUES_MAX: usize = 64;
 struct Coded<'t> {
     table: &'t SubTable,
     quasi: Vec<usize>,
-    sensitive: usize,
+    /// `None` where all attributes are listed by row.
+    sensitive: Option<usize>,
     rows: Vec<Row>,
     /// By bucket, the codes of its values.
     values: Vec<Vec<u32>>,
@@ -65,21 +66,23 @@ fn code<'t>(tables: &'t [SubTable]) -> Vec<Coded<'t>> {
     let mut codes: Vec<HashMap<&str, u32>> = Vec::new();
     let mut coded = Vec::new();
     for table in tables {
-        for name in table.quasi.iter().chain([&table.sensitive]) {
+        for name in table.quasi.iter().chain(&table.sensitive) {
             attributes.entry(name).or_insert_with(|| {
                 codes.push(HashMap::new());
                 codes.len() - 1
             });
         }
         let quasi: Vec<usize> = table.quasi.iter().map(|name| attributes[name.as_str()]).collect();
-        let sensitive = attributes[table.sensitive.as_str()];
+        let sensitive = table.sensitive.as_ref().map(|name| attributes[name.as_str()]);
         let mut of = |attribute: usize, text: &'t String| {
             let next = codes[attribute].len() as u32;
             *codes[attribute].entry(text.as_str()).or_insert(next)
         };
         let (mut rows, mut values) = (Vec::new(), Vec::new());
         for (number, bucket) in table.buckets.iter().enumerate() {
-            let own: Vec<u32> = bucket.values.iter().map(|(text, _)| of(sensitive, text)).collect();
+            let listed =
+                sensitive.iter().flat_map(|&attribute| bucket.values.iter().map(move |(text, _)| (attribute, text)));
+            let own: Vec<u32> = listed.map(|(attribute, text)| of(attribute, text)).collect();
             let left = if own.len() > VALUES_MAX { u64::MAX } else { all(own.len()) };
             rows.extend(bucket.rows.iter().zip(0..).map(|((texts, people), position)| Row {
                 codes: quasi.iter().zip(texts).map(|(&attribute, text)| of(attribute, text)).collect(),
@@ -103,6 +106,11 @@ fn all(values: usize) -> u64 {
 impl Coded<'_> {
     fn place(&self, attribute: usize) -> Option<usize> {
         self.quasi.iter().position(|&own| own == attribute)
+    }
+
+    /// The attribute that is listed by bucket, for whoever looks values up: none where some rows can have any value.
+    fn hidden(&self) -> Option<usize> {
+        self.sensitive.filter(|_| self.values.iter().all(|values| !values.is_empty()))
     }
 
     /// The values left to a row; all of them where the bucket has too many to keep track of.
@@ -147,6 +155,9 @@ impl Coded<'_> {
             for row in rows {
                 let bucket = &self.table.buckets[row.bucket as usize];
                 let of = bucket.values.len();
+                if of == 0 {
+                    continue;
+                }
                 let left = |place: usize| of > VALUES_MAX || row.left >> place & 1 == 1;
                 let places: Vec<usize> = (0..of).filter(|&place| left(place)).collect();
                 if let Some(same) =
@@ -184,9 +195,9 @@ impl Index {
         let shared: Vec<(usize, usize)> = (own.quasi.iter().enumerate())
             .filter_map(|(column, &attribute)| Some((column, other.place(attribute)?)))
             .collect();
-        let hidden_there = own.place(other.sensitive);
-        let listed_there = other.place(own.sensitive);
-        let hidden_in_both = own.sensitive == other.sensitive;
+        let hidden_there = other.hidden().and_then(|attribute| own.place(attribute));
+        let listed_there = own.sensitive.and_then(|attribute| other.place(attribute));
+        let hidden_in_both = own.sensitive.is_some() && own.sensitive == other.hidden();
         let mut columns: Vec<usize> = shared.iter().map(|&(column, _)| column).collect();
         columns.extend(hidden_there);
         let lists = listed_there.is_some() || hidden_in_both;
@@ -224,6 +235,9 @@ impl Index {
                 continue;
             };
             let values = &own.values[row.bucket as usize];
+            if values.is_empty() {
+                continue;
+            }
             let Some(combined) = self.combined.as_ref().filter(|_| values.len() <= VALUES_MAX) else { continue };
             let left = (0..values.len()).filter(|&place| combined.contains(&(number, values[place])));
             let left = row.left & left.fold(0u64, |left, place| left | 1 << place);

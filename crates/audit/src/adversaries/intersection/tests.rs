@@ -25,8 +25,22 @@ fn sub_table(people: &[Person], quasi: &[&str], sensitive: &str, buckets: &[Vec<
     SubTable {
         name: format!("{quasi:?}|{sensitive}"),
         quasi: quasi.iter().map(|name| (*name).to_owned()).collect(),
-        sensitive: sensitive.to_owned(),
+        sensitive: Some(sensitive.to_owned()),
         buckets: buckets.iter().map(bucket).collect(),
+    }
+}
+
+/// A table of some people that lists all its attributes by row.
+fn open_table(people: &[Person], columns: &[&str]) -> SubTable {
+    let mut rows: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+    for person in people {
+        *rows.entry(columns.iter().map(|name| person[*name].clone()).collect()).or_default() += 1;
+    }
+    SubTable {
+        name: format!("{columns:?}"),
+        quasi: columns.iter().map(|name| (*name).to_owned()).collect(),
+        sensitive: None,
+        buckets: vec![Bucket { rows: rows.into_iter().collect(), values: Vec::new() }],
     }
 }
 
@@ -109,6 +123,10 @@ fn worlds_of(table: &SubTable) -> Vec<World> {
     for bucket in &table.buckets {
         let rows: Vec<&Vec<String>> =
             bucket.rows.iter().flat_map(|(row, n)| std::iter::repeat_n(row, *n as usize)).collect();
+        if table.sensitive.is_none() {
+            worlds.iter_mut().for_each(|world| world.extend(rows.iter().map(|row| ((*row).clone(), String::new()))));
+            continue;
+        }
         let values: Vec<&String> =
             bucket.values.iter().flat_map(|(value, n)| std::iter::repeat_n(value, *n as usize)).collect();
         let mut orders = BTreeSet::new();
@@ -176,6 +194,9 @@ fn random_tables_leave_exactly_what_is_possible() {
             let width = rng.random_range(1..3usize);
             let mut members: Vec<usize> = (0..count).collect();
             members.shuffle(rng);
+            if rng.random_bool(0.25) {
+                return open_table(&people, &order[..=width]);
+            }
             let size = rng.random_range(1..4usize);
             let buckets: Vec<Vec<usize>> = members.chunks(size).map(<[usize]>::to_vec).collect();
             sub_table(&people, &order[1..=width], order[0], &buckets)
@@ -185,7 +206,7 @@ fn random_tables_leave_exactly_what_is_possible() {
         assert!(!joined.contradiction, "seed {seed}");
         let named = |table: &SubTable, (row, value): &(Vec<String>, String)| -> Person {
             let quasi = table.quasi.iter().cloned().zip(row.iter().cloned());
-            quasi.chain([(table.sensitive.clone(), value.clone())]).collect()
+            quasi.chain(table.sensitive.clone().map(|name| (name, value.clone()))).collect()
         };
         let mut choices: Vec<Vec<World>> = vec![Vec::new()];
         for table in &tables {
@@ -203,7 +224,8 @@ fn random_tables_leave_exactly_what_is_possible() {
                 .map(|(world, table)| world.iter().map(|tuple| named(table, tuple)).collect())
                 .collect();
             if fits(&mut worlds[0].clone(), &worlds[1..], 0, 0) {
-                for (table, world) in chosen.iter().enumerate() {
+                let hiding = chosen.iter().enumerate().filter(|(table, _)| tables[*table].sensitive.is_some());
+                for (table, world) in hiding {
                     possible.extend(world.iter().map(|(row, value)| (table, row.clone(), value.clone())));
                 }
             }
@@ -216,7 +238,8 @@ fn random_tables_leave_exactly_what_is_possible() {
         assert_eq!(kept, possible, "seed {seed}");
         let (indexed, contradiction) = by_index::join(&tables);
         assert!(!contradiction, "seed {seed}");
-        assert_eq!(indexed.iter().map(|row| row.rows).sum::<u64>(), (many * count) as u64, "seed {seed}");
+        let hiding = tables.iter().filter(|table| table.sensitive.is_some()).count();
+        assert_eq!(indexed.iter().map(|row| row.rows).sum::<u64>(), (hiding * count) as u64, "seed {seed}");
         narrowed += usize::from(indexed.iter().any(|row| row.values.len() < row.of));
         let kept = in_full(&tables, &indexed);
         assert!(possible.is_subset(&kept), "seed {seed}: lost {:?}", possible.difference(&kept).collect::<Vec<_>>());
@@ -257,7 +280,7 @@ fn large_tables_are_joined_by_what_they_tell() {
     let table = |name: &str, pairs: Vec<[usize; 2]>| SubTable {
         name: name.to_owned(),
         quasi: vec!["age".to_owned()],
-        sensitive: "illness".to_owned(),
+        sensitive: Some("illness".to_owned()),
         buckets: pairs.into_iter().map(bucket).collect(),
     };
     let pairs: Vec<[usize; 2]> = (0..count / 2).map(|pair| [2 * pair, 2 * pair + 1]).collect();

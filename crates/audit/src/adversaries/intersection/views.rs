@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::SubTable;
+use super::sub_table::SubTable;
 
 /// A set of values of one attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -62,10 +62,12 @@ pub(super) struct View {
     pub(super) members: Vec<Member>,
 }
 
-/// Rows and slots of every sub-table in turn.
+/// The rows of every sub-table, and its slots where one attribute is listed by bucket.
 #[derive(Debug)]
 pub(super) struct Views {
     pub(super) views: Vec<View>,
+    /// By sub-table, which view its rows are.
+    rows_of: Vec<usize>,
     attributes: HashMap<String, usize>,
     codes: Vec<HashMap<String, usize>>,
 }
@@ -73,7 +75,7 @@ pub(super) struct Views {
 impl Views {
     pub(super) fn new(tables: &[SubTable]) -> Views {
         let mut attributes: HashMap<String, usize> = HashMap::new();
-        for name in tables.iter().flat_map(|table| table.quasi.iter().chain([&table.sensitive])) {
+        for name in tables.iter().flat_map(|table| table.quasi.iter().chain(&table.sensitive)) {
             let next = attributes.len();
             attributes.entry(name.clone()).or_insert(next);
         }
@@ -87,16 +89,27 @@ impl Views {
                 for (name, text) in bucket.rows.iter().flat_map(|(texts, _)| table.quasi.iter().zip(texts)) {
                     learn(attributes[name], text);
                 }
-                bucket.values.iter().for_each(|(text, _)| learn(attributes[&table.sensitive], text));
+                if let Some(sensitive) = &table.sensitive {
+                    bucket.values.iter().for_each(|(text, _)| learn(attributes[sensitive], text));
+                }
             }
         }
-        let mut views = Views { views: Vec::new(), attributes, codes };
+        let mut views = Views { views: Vec::new(), rows_of: Vec::new(), attributes, codes };
         for (number, table) in tables.iter().enumerate() {
+            views.rows_of.push(views.views.len());
             let rows = views.rows(table, number, tables.len());
-            let slots = views.slots(table, number, tables.len());
-            views.views.extend([rows, slots]);
+            views.views.push(rows);
+            if let Some(sensitive) = &table.sensitive {
+                let slots = views.slots(table, sensitive, number, tables.len());
+                views.views.push(slots);
+            }
         }
         views
+    }
+
+    /// The rows of a sub-table.
+    pub(super) fn rows_of(&self, table: usize) -> &View {
+        &self.views[self.rows_of[table]]
     }
 
     pub(super) fn attribute(&self, name: &str) -> usize {
@@ -130,12 +143,14 @@ impl Views {
         Member { people: 0, possible, bucket, position }
     }
 
-    /// A row has its quasi-identifiers, and any sensitive value of its bucket.
+    /// A row has its quasi-identifiers, and any sensitive value of its bucket; any value at all where none is released.
     fn rows(&self, table: &SubTable, number: usize, tables: usize) -> View {
-        let sensitive = self.attributes[&table.sensitive];
+        let sensitive = table.sensitive.as_ref().map(|name| self.attributes[name]);
         let mut members = Vec::new();
         for (index, bucket) in table.buckets.iter().enumerate() {
-            let values = self.set(sensitive, bucket.values.iter().map(|(value, _)| value));
+            let listed = sensitive.filter(|_| !bucket.values.is_empty());
+            let values =
+                listed.map(|attribute| (attribute, self.set(attribute, bucket.values.iter().map(|(value, _)| value))));
             for (position, (texts, people)) in bucket.rows.iter().enumerate() {
                 let mut member = self.member(table, number, tables, index, position);
                 member.people = *people;
@@ -143,27 +158,32 @@ impl Views {
                     let attribute = self.attributes[name];
                     member.possible[attribute] = Some(self.set(attribute, [text].into_iter()));
                 }
-                member.possible[sensitive] = Some(values.clone());
+                if let Some((attribute, values)) = &values {
+                    member.possible[*attribute] = Some(values.clone());
+                }
                 members.push(member);
             }
         }
         View { members }
     }
 
-    /// A slot has its sensitive value, and the quasi-identifiers of any row of its bucket.
-    fn slots(&self, table: &SubTable, number: usize, tables: usize) -> View {
-        let sensitive = self.attributes[&table.sensitive];
+    /// A slot has its sensitive value, and the quasi-identifiers of any row of its bucket. Rows without a released value are
+    /// one slot that can have any.
+    fn slots(&self, table: &SubTable, sensitive: &str, number: usize, tables: usize) -> View {
+        let sensitive = self.attributes[sensitive];
         let mut members = Vec::new();
         for (index, bucket) in table.buckets.iter().enumerate() {
-            for (position, (text, people)) in bucket.values.iter().enumerate() {
+            let unknown = bucket.values.is_empty().then(|| (None, bucket.rows.iter().map(|(_, people)| *people).sum()));
+            let listed = bucket.values.iter().map(|(text, people)| (Some(text), *people));
+            for (position, (text, people)) in listed.chain(unknown).enumerate() {
                 let mut member = self.member(table, number, tables, index, position);
-                member.people = *people;
+                member.people = people;
                 for (column, name) in table.quasi.iter().enumerate() {
                     let attribute = self.attributes[name];
                     let texts = bucket.rows.iter().map(|(texts, _)| &texts[column]);
                     member.possible[attribute] = Some(self.set(attribute, texts));
                 }
-                member.possible[sensitive] = Some(self.set(sensitive, [text].into_iter()));
+                member.possible[sensitive] = text.map(|text| self.set(sensitive, [text].into_iter()));
                 members.push(member);
             }
         }

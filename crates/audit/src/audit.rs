@@ -26,6 +26,9 @@ pub struct AuditOptions<'a> {
     pub l: Option<u64>,
     /// Anybody among fewer rows is a breach.
     pub k: Option<u64>,
+    /// A higher confidence in anybody's sensitive value is a breach, also that of adversaries who can only believe. The
+    /// linker's confidence is about rows: `k` limits it.
+    pub confidence: Option<f64>,
     pub weights: Weights,
     /// Report the probabilistic table of the independence adversary.
     pub table: bool,
@@ -42,6 +45,7 @@ impl Default for AuditOptions<'_> {
             adversaries: Vec::new(),
             l: None,
             k: None,
+            confidence: None,
             weights: Weights::Exact,
             table: false,
             own: Vec::new(),
@@ -133,6 +137,7 @@ fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, T
     }
     let contradictions: Vec<Contradiction> = releases.iter().flat_map(contradictions_of).collect();
     for finding in &mut findings {
+        finding.limit_confidence(options.confidence.filter(|_| finding.adversary != "linker"));
         finding.breach = is_breach(finding, options);
     }
     let breach = !contradictions.is_empty() || findings.iter().any(|finding| finding.breach);
@@ -186,13 +191,14 @@ fn differences(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: b
 fn is_breach(finding: &Finding, options: &AuditOptions<'_>) -> bool {
     let few = |least: Option<u64>, wanted: u64| least.is_some_and(|least| least < wanted);
     let values = options.l.unwrap_or(2);
+    let confident = options.confidence.is_some_and(|limit| finding.max_confidence > limit);
     match finding.adversary {
         "linker" => options.k.is_some_and(|k| few(finding.effective_k, k)),
         // What these believe rests on more than the release: it is reported, and judged by people.
-        "definetti" | "minimality" => false,
+        "definetti" | "minimality" => confident,
         _ => {
             let pair = finding.worst_pair.as_ref().and_then(|pair| pair.effective_l);
-            few(finding.effective_l, values) || few(pair, values)
+            few(finding.effective_l, values) || few(pair, values) || confident
         }
     }
 }

@@ -66,6 +66,8 @@ pub(crate) struct Combination {
 pub(crate) struct Group {
     pub(crate) sides: Vec<usize>,
     pub(crate) combinations: Vec<Combination>,
+    /// By row of the people's table, which combination it is in; empty where nobody was named.
+    pub(crate) of_person: Vec<u32>,
     /// Not all combinations are listed.
     pub(crate) cut: bool,
 }
@@ -78,7 +80,12 @@ impl Group {
             people: combination.people,
             truth: combination.truth,
         });
-        Group { sides: pair.map(|p| self.sides[p]).to_vec(), combinations: combinations.collect(), cut: self.cut }
+        Group {
+            sides: pair.map(|p| self.sides[p]).to_vec(),
+            combinations: combinations.collect(),
+            of_person: self.of_person.clone(),
+            cut: self.cut,
+        }
     }
 }
 
@@ -135,15 +142,23 @@ impl<'a> CombinedView<'a> {
         for side in &mut self.sides {
             seen.push(side.see(people)?);
         }
-        let mut counts: HashMap<(Vec<u32>, Option<u32>), u64> = HashMap::new();
+        let mut numbers: HashMap<(Vec<u32>, Option<u32>), u32> = HashMap::new();
+        let mut of_person = Vec::with_capacity(people.rows);
         for row in 0..people.rows {
             let views = seen.iter().map(|views| views[row]).collect();
-            *counts.entry((views, truth.as_ref().map(|truth| truth[row]))).or_default() += 1;
+            let next = numbers.len() as u32;
+            of_person.push(*numbers.entry((views, truth.as_ref().map(|truth| truth[row]))).or_insert(next));
         }
-        let combinations = counts.into_iter().map(|((views, truth), people)| Combination { views, people, truth });
-        let mut combinations: Vec<Combination> = combinations.collect();
-        combinations.sort_unstable_by(|a, b| (&a.views, a.truth).cmp(&(&b.views, b.truth)));
-        Ok(Group { sides: (0..self.sides.len()).collect(), combinations, cut: false })
+        let mut found: Vec<(Vec<u32>, Option<u32>, u32)> =
+            numbers.into_iter().map(|((views, truth), number)| (views, truth, number)).collect();
+        found.sort_unstable();
+        let mut place = vec![0u32; found.len()];
+        (0..).zip(&found).for_each(|(sorted, (_, _, number))| place[*number as usize] = sorted);
+        of_person.iter_mut().for_each(|number| *number = place[*number as usize]);
+        let combination = |(views, truth, _)| Combination { views, people: 0, truth };
+        let mut combinations: Vec<Combination> = found.into_iter().map(combination).collect();
+        of_person.iter().for_each(|&number| combinations[number as usize].people += 1);
+        Ok(Group { sides: (0..self.sides.len()).collect(), combinations, of_person, cut: false })
     }
 
     /// The combinations that somebody could be in: cells that meet in every attribute they share. Of all releases
@@ -157,7 +172,7 @@ impl<'a> CombinedView<'a> {
             let joint = joint_cells(&tables, COMBINATIONS_MAX);
             let combinations = joint.combinations.into_iter();
             let combinations = combinations.map(|views| Combination { views, people: 0, truth: None }).collect();
-            Group { sides, combinations, cut: joint.cut }
+            Group { sides, combinations, of_person: Vec::new(), cut: joint.cut }
         };
         let pairs = if self.sides.len() > 2 {
             pairs(self.sides.len()).map(|pair| group(pair.to_vec())).collect()

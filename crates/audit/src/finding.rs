@@ -40,6 +40,13 @@ pub struct Finding {
     /// What only this adversary measures.
     #[serde(flatten)]
     pub details: Map<String, Value>,
+    /// Who is at risk, as rows of the people's table from 0, ascending. Never part of a report: who may see it is the
+    /// caller's decision.
+    #[serde(skip)]
+    pub people_at_risk: Vec<u32>,
+    /// By row of the people's table, the adversary's confidence in the value that is likeliest for them.
+    #[serde(skip)]
+    pub(crate) confidences: Vec<f32>,
     /// What was not examined, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
@@ -121,9 +128,32 @@ impl Finding {
             also: Vec::new(),
             worst_pair: None,
             details: Map::new(),
+            people_at_risk: Vec::new(),
+            confidences: Vec::new(),
             notes: Vec::new(),
             breach: false,
         }
+    }
+
+    /// Records who is at risk: `of_person` says for each person where they were found, `places` for each such place whether
+    /// they are at risk there and how confident the adversary is.
+    pub(crate) fn list_people(&mut self, of_person: &[u32], places: &[(bool, f64)]) {
+        let at_risk = (0..).zip(of_person).filter(|(_, place)| places[**place as usize].0);
+        self.people_at_risk = at_risk.map(|(person, _)| person).collect();
+        self.confidences = of_person.iter().map(|&place| places[place as usize].1 as f32).collect();
+    }
+
+    /// With a limit, whoever exceeds it is at risk as well.
+    pub(crate) fn limit_confidence(&mut self, limit: Option<f64>) {
+        let confidences = std::mem::take(&mut self.confidences);
+        let Some(limit) = limit.filter(|_| !confidences.is_empty()) else { return };
+        // Confidences are kept in single precision: one that is exactly the limit does not exceed it.
+        let above = (0..).zip(&confidences).filter(|(_, confidence)| **confidence > limit as f32);
+        let above: Vec<u32> = above.map(|(person, _)| person).collect();
+        self.details.insert("above_confidence".to_owned(), json!({ "limit": limit, "people": above.len() }));
+        self.people_at_risk.extend(above);
+        self.people_at_risk.sort_unstable();
+        self.people_at_risk.dedup();
     }
 
     /// Adds a note.

@@ -225,9 +225,13 @@ pub(crate) struct Audit {
     /// Only these adversaries: linker, attribute, independence, correlation, composition, intersection, definetti, minimality, difference
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(hedgerow::ADVERSARIES), hide_possible_values = true)]
     pub(crate) adversary: Vec<String>,
-    /// What counts as a breach: fewer sensitive values or rows left for anyone than l or k, such as l=3 or l=3,k=5 [default: l=2]
+    /// What counts as a breach: fewer sensitive values or rows left for anyone than l or k, or a higher confidence in anyone's
+    /// sensitive value, such as l=3,k=5 or confidence=0.8 [default: l=2]
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', value_parser = limit)]
-    pub(crate) fail_under: Vec<(char, u64)>,
+    pub(crate) fail_under: Vec<Limit>,
+    /// Writes who is at risk to a file: row numbers of the people's table, by adversary. They are never printed
+    #[arg(long, value_name = "FILE", requires = "people")]
+    pub(crate) list: Option<PathBuf>,
     /// How the correlation adversary weighs what is possible: uniform as in its paper, or exact: by the number of tables behind it
     #[arg(long, value_enum, default_value_t)]
     pub(crate) weights: Weights,
@@ -368,11 +372,26 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-fn limit(text: &str) -> Result<(char, u64), String> {
+/// What an audit must leave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Limit {
+    /// The fewest sensitive values.
+    L(u64),
+    /// The fewest rows.
+    K(u64),
+    /// The highest confidence.
+    Confidence(f64),
+}
+
+fn limit(text: &str) -> Result<Limit, String> {
     let (name, number) = text.split_once('=').unwrap_or_default();
-    match (name.trim(), number.trim().parse::<u64>()) {
-        (name @ ("l" | "k"), Ok(number)) if number >= 1 => Ok((name.as_bytes()[0].into(), number)),
-        _ => Err("expected l=N or k=N with a whole number of at least 1, such as l=3".to_owned()),
+    let number = number.trim();
+    match (name.trim(), number.parse::<u64>(), number.parse::<f64>()) {
+        ("l", Ok(l), _) if l >= 1 => Ok(Limit::L(l)),
+        ("k", Ok(k), _) if k >= 1 => Ok(Limit::K(k)),
+        ("confidence", _, Ok(limit)) if limit > 0.0 && limit <= 1.0 => Ok(Limit::Confidence(limit)),
+        ("confidence", ..) => Err("expected confidence=SHARE above 0 and at most 1, such as confidence=0.8".to_owned()),
+        _ => Err("expected l=N, k=N with a whole number of at least 1, or confidence=SHARE, such as l=3".to_owned()),
     }
 }
 

@@ -157,6 +157,7 @@ impl<'a> Audit<'a> {
             adversaries: self.adversaries,
             l: self.l,
             k: self.k,
+            confidence: self.confidence,
             weights: self.weights,
             table: self.table,
             own: self.own,

@@ -29,8 +29,8 @@ pub(crate) fn run(
 ) -> Result<Finding, TableError> {
     let mut finding = Finding::new("attribute", vec![name.to_owned()], Some(&sensitive.name));
     let mut combined = CombinedView::new(&sensitive.name, &[(name, classes)]);
-    let described = match people {
-        None => of_buckets(&combined),
+    let (described, of_person) = match people {
+        None => (of_buckets(&combined), Vec::new()),
         Some(people) => of_people(&mut combined, people)?,
     };
     let Some(side) = combined.sides.first() else { return Ok(finding) };
@@ -39,9 +39,11 @@ pub(crate) fn run(
     let range = numbers.as_ref().map(|numbers| spread(numbers.iter().copied())).filter(|range| *range > 0.0);
     let (mut worst, mut skewed, mut narrow) = (Worst::new(), Worst::new(), Worst::new());
     let (mut known, mut hits) = (0u64, 0u64);
+    let mut places: Vec<(bool, f64)> = Vec::with_capacity(described.len());
     for Described { view, people, truth } in &described {
         let Some(&class) = view.classes.first() else {
             finding.not_in_release(*people);
+            places.push((false, 0.0));
             continue;
         };
         finding.people += people;
@@ -51,6 +53,7 @@ pub(crate) fn run(
         let shares = view.values.iter().map(|&(value, rows)| (value, rows / view.rows as f64));
         let (likeliest, top) = highest(shares.clone());
         finding.max_confidence = finding.max_confidence.max(top);
+        places.push((view.values.len() == 1, top));
         if let Some(truth) = truth {
             known += people;
             hits += if likeliest == *truth { *people } else { 0 };
@@ -62,7 +65,7 @@ pub(crate) fn run(
             let cells = vec![ReleaseCells::new(name, classes.describe(class as usize))];
             Exposure { cells, values, people: *people, why }
         };
-        let least = (view.values.len(), -top, u64::MAX - people);
+        let least = (-top, view.values.len(), u64::MAX - people);
         worst.offer(least, || exposure("the values of this class".to_owned()));
         let lifts =
             shares.clone().map(|(value, share)| (value, share * rows as f64 / side.totals[value as usize] as f64));
@@ -76,6 +79,7 @@ pub(crate) fn run(
             narrow.offer((share, class), || (share, exposure(why())));
         }
     }
+    finding.list_people(&of_person, &places);
     finding.worst = worst.into_vec();
     if let Some((lift, exposure)) = skewed.into_vec().into_iter().next() {
         finding.details.insert("skew".to_owned(), json!(lift));
@@ -111,7 +115,8 @@ fn of_buckets(combined: &CombinedView<'_>) -> Vec<Described> {
         .collect()
 }
 
-fn of_people(combined: &mut CombinedView<'_>, people: &Table) -> Result<Vec<Described>, TableError> {
+/// What is released about each combination, and which one each person is in.
+fn of_people(combined: &mut CombinedView<'_>, people: &Table) -> Result<(Vec<Described>, Vec<u32>), TableError> {
     let group = combined.people(people)?;
     let views = &combined.sides[0].views;
     let described = group.combinations.iter().map(|combination| Described {
@@ -119,7 +124,7 @@ fn of_people(combined: &mut CombinedView<'_>, people: &Table) -> Result<Vec<Desc
         people: combination.people,
         truth: combination.truth,
     });
-    Ok(described.collect())
+    Ok((described.collect(), group.of_person))
 }
 
 fn highest(values: impl Iterator<Item = (u32, f64)>) -> (u32, f64) {

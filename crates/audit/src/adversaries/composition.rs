@@ -48,6 +48,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group) -> Finding {
     let people_known = group.combinations.iter().any(|combination| combination.people > 0);
     let (mut worst, mut outside, mut theta) = (Worst::new(), 0u64, f64::NEG_INFINITY);
     let (mut known, mut hits) = (0u64, 0u64);
+    let mut places: Vec<(bool, f64)> = Vec::with_capacity(group.combinations.len());
     // By side and view, the fewest values that a combination with it leaves.
     let mut fewest: Vec<Vec<usize>> =
         group.sides.iter().map(|&side| vec![usize::MAX; combined.sides[side].views.len()]).collect();
@@ -59,6 +60,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group) -> Finding {
         let left = confidences.len();
         if left == 0 {
             outside += combination.people;
+            places.push((false, 0.0));
             continue;
         }
         finding.leave(left as u64, combination.people);
@@ -66,6 +68,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group) -> Finding {
         finding.effective_k = Some(finding.effective_k.map_or(rows, |least| least.min(rows)));
         let top = confidences.iter().map(|&(_, confidence)| confidence).fold(0.0, f64::max);
         finding.max_confidence = finding.max_confidence.max(top);
+        places.push((left == 1, top));
         theta = theta.max(gain(combined, group, combination, &confidences));
         finding.at_risk += if left == 1 { combination.people } else { 0 };
         for (fewest, &view) in fewest.iter_mut().zip(&combination.views) {
@@ -75,7 +78,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group) -> Finding {
             known += combination.people;
             hits += if left == 1 && confidences[0].0 == truth { combination.people } else { 0 };
         }
-        worst.offer((left, -top, u64::MAX - combination.people), || {
+        worst.offer((-top, left, u64::MAX - combination.people), || {
             let mut exposure = exposure(combined, group, combination, confidences);
             exposure.why = why(left);
             exposure
@@ -102,6 +105,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group) -> Finding {
     if group.cut {
         finding.note_needs(Needs::People, "too many combinations of cells to examine all");
     }
+    finding.list_people(&group.of_person, &places);
     finding.worst = worst.into_vec();
     finding
 }

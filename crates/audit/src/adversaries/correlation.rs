@@ -161,7 +161,8 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, pair: [usize; 2], 
     let mut joint: Vec<([u32; 2], u64)> = joint.into_iter().collect();
     joint.sort_unstable();
     let (mut worst, mut unfit, mut large) = (Worst::new(), 0u64, 0u64);
-    let pair_group = Group { sides: sides.to_vec(), combinations: Vec::new(), cut: false };
+    let pair_group = Group { sides: sides.to_vec(), combinations: Vec::new(), of_person: Vec::new(), cut: false };
+    let mut risks: HashMap<[u32; 2], (bool, f64)> = HashMap::new();
     for (views, people) in joint {
         finding.people += people;
         let [first, second] = [0, 1].map(|side| &combined.sides[sides[side]].views[views[side] as usize]);
@@ -198,6 +199,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, pair: [usize; 2], 
         finding.at_risk += if left.len() == 1 { people } else { 0 };
         let top = left.iter().map(|&(_, confidence)| confidence).fold(0.0, f64::max);
         finding.max_confidence = finding.max_confidence.max(top);
+        risks.insert(views, (left.len() == 1, top));
         worst.offer((-top, left.len(), u64::MAX - people), || {
             let combination = Combination { views: views.to_vec(), people, truth: None };
             let mut exposure = exposure(combined, &pair_group, &combination, left);
@@ -205,6 +207,10 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, pair: [usize; 2], 
             exposure
         });
     }
+    let of_pair = |combination: &Combination| {
+        risks.get(&pair.map(|position| combination.views[position])).copied().unwrap_or((false, 0.0))
+    };
+    finding.list_people(&group.of_person, &group.combinations.iter().map(of_pair).collect::<Vec<_>>());
     let weights = if weights == Weights::Uniform { "uniform" } else { "exact" };
     finding.details.insert("weights".to_owned(), json!(weights));
     if unfit > 0 {

@@ -45,6 +45,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, with_table: bool) 
     let mut finding = Finding::new("independence", combined.names(&group.sides), Some(combined.protect));
     let prior = prior(combined, group);
     let mut worst = Worst::new();
+    let mut places: Vec<(bool, f64)> = Vec::with_capacity(group.combinations.len());
     let mut table: Vec<Value> = Vec::new();
     let people_known = group.combinations.iter().any(|combination| combination.people > 0);
     for combination in &group.combinations {
@@ -52,12 +53,14 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, with_table: bool) 
         finding.people += people;
         let left = of_combination(combined, group, combination, &prior);
         if left.is_empty() {
+            places.push((false, 0.0));
             continue;
         }
         finding.leave(left.len() as u64, people);
         finding.at_risk += if left.len() == 1 { people } else { 0 };
         let top = left.iter().map(|&(_, confidence)| confidence).fold(0.0, f64::max);
         finding.max_confidence = finding.max_confidence.max(top);
+        places.push((left.len() == 1, top));
         if with_table && table.len() < TABLE_MAX {
             let exposure = exposure(combined, group, combination, left.clone());
             let cells = exposure.cells.iter().map(|of| json!({ "release": of.release, "cells": of.cells }));
@@ -76,6 +79,7 @@ pub(crate) fn run(combined: &CombinedView<'_>, group: &Group, with_table: bool) 
     if with_table {
         finding.details.insert("table".to_owned(), Value::Array(table));
     }
+    finding.list_people(&group.of_person, &places);
     finding.worst = worst.into_vec();
     finding
 }

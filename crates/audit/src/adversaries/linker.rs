@@ -27,6 +27,8 @@ pub(crate) fn run(
         Some(people) => {
             let found = FoundPeople::new(name, classes, people)?;
             finding.not_in_release(not_in_release(&found));
+            let places: Vec<(bool, f64)> = found.places.iter().map(|place| chance(classes, place, k)).collect();
+            finding.list_people(&found.of_person, &places);
             by_people(classes, &found)
         }
     };
@@ -75,6 +77,12 @@ fn by_cells(classes: &ReleasedClasses) -> Vec<(usize, Matched)> {
     let mut alike: Vec<(usize, u64)> = alike.into_values().collect();
     alike.sort_unstable();
     alike.into_iter().map(|(class, rows)| (class, Matched { people: rows, rows, population: Some(rows) })).collect()
+}
+
+/// Whether fewer than k rows match somebody in these classes, and the chance of picking theirs.
+fn chance(classes: &ReleasedClasses, place: &[u32], k: u64) -> (bool, f64) {
+    let rows: u64 = place.iter().map(|&class| u64::from(classes.sizes[class as usize])).sum();
+    if rows == 0 { (false, 0.0) } else { (rows < k, 1.0 / rows as f64) }
 }
 
 /// People of a list by the classes that they match.

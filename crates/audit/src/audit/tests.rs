@@ -158,6 +158,39 @@ fn nancy_david_and_eliza() {
     assert!(!found.breach);
 }
 
+/// Of three people, one is left with a single salary, and one has 2/3 for High where the releases are independent.
+#[test]
+fn people_at_risk_are_listed_by_row_and_a_confidence_limit_adds_to_them() {
+    let both = departments();
+    let people = Table::from_texts(&["age", "zip"], &[vec!["48", "28544"], vec!["18", "15341"], vec!["50", "15000"]]);
+    let options = AuditOptions { people: Some(&people), l: Some(1), ..AuditOptions::default() };
+    let found = audit(&both, &options).unwrap();
+    assert!(!found.breach, "nobody is left without a value");
+    for name in ["composition", "independence"] {
+        assert_eq!(find(&found, name).people_at_risk, [1], "{name}");
+    }
+    assert!(find(&found, "attribute").people_at_risk.is_empty());
+    let limited = audit(&both, &AuditOptions { confidence: Some(0.6), ..options.clone() }).unwrap();
+    let independence = find(&limited, "independence");
+    assert_eq!(independence.people_at_risk, [1, 2]);
+    assert_eq!(independence.details["above_confidence"], json!({ "limit": 0.6, "people": 2 }));
+    assert!(limited.breach && independence.breach && !find(&limited, "linker").breach);
+    assert!(!audit(&both, &AuditOptions { confidence: Some(1.0), ..options }).unwrap().breach, "1 is not above 1");
+    let written = serde_json::to_string(&limited).unwrap();
+    assert!(!written.contains("people_at_risk") && !written.contains("confidences"), "{written}");
+}
+
+/// Three values, one of them in eight of ten rows, say more than two values in equal parts.
+#[test]
+fn the_worst_cell_is_the_one_with_the_highest_confidence() {
+    let table =
+        counted(&[("old", "flu", 8), ("old", "HIV", 1), ("old", "gout", 1), ("young", "flu", 1), ("young", "HIV", 1)]);
+    let found = audit(&[release("r", &["age", "disease"], &table)], &AuditOptions::default()).unwrap();
+    let attribute = find(&found, "attribute");
+    assert_eq!((attribute.max_confidence, attribute.effective_l), (0.8, Some(2)));
+    assert_eq!(attribute.worst[0].values[0], ("flu".to_owned(), 0.8));
+}
+
 #[test]
 fn limits_decide_what_a_breach_is() {
     let table = rows(&[&["old", "flu"], &["old", "HIV"], &["young", "flu"], &["young", "HIV"]]);

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use hedgerow::Audit;
+use hedgerow::{Audit, Audited, Error};
 
 use super::{load_policy, print, print_json};
-use crate::args::{self, Talk, Weights};
+use crate::args::{self, Limit, Talk, Weights};
 use crate::failure::{BREACH, Failure, say};
 use crate::progress::Shown;
 use crate::text::AuditText;
@@ -18,11 +18,19 @@ pub(crate) fn run(arguments: &args::Audit, talk: &Talk) -> Result<ExitCode, Fail
     for path in &arguments.releases {
         releases.push(hedgerow::open_with(path, &monitor)?);
     }
-    let limit = |wanted: char| arguments.fail_under.iter().rev().find(|(name, _)| *name == wanted).map(|&(_, n)| n);
+    let (mut l, mut k, mut confidence) = (None, None, None);
+    for limit in &arguments.fail_under {
+        match *limit {
+            Limit::L(limit) => l = Some(limit),
+            Limit::K(limit) => k = Some(limit),
+            Limit::Confidence(limit) => confidence = Some(limit),
+        }
+    }
     let mut audit = Audit::new(releases)?
         .adversaries(arguments.adversary.clone())
-        .l(limit('l'))
-        .k(limit('k'))
+        .l(l)
+        .k(k)
+        .confidence(confidence)
         .weights(match arguments.weights {
             Weights::Exact => hedgerow::Weights::Exact,
             Weights::Uniform => hedgerow::Weights::Uniform,
@@ -40,6 +48,10 @@ pub(crate) fn run(arguments: &args::Audit, talk: &Talk) -> Result<ExitCode, Fail
     let audited = audit.run()?;
     drop(monitor);
     drop(shown);
+    if let Some(path) = &arguments.list {
+        let written = std::fs::write(path, people_at_risk(&audited));
+        written.map_err(|source| Error::Io { path: path.clone(), source })?;
+    }
     if talk.json {
         print_json(&audited)?;
     } else if !talk.quiet {
@@ -49,4 +61,21 @@ pub(crate) fn run(arguments: &args::Audit, talk: &Talk) -> Result<ExitCode, Fail
         say("breach: the combined releases disclose sensitive values; see above");
     }
     Ok(if audited.breach { ExitCode::from(BREACH) } else { ExitCode::SUCCESS })
+}
+
+/// One line for each person and adversary: the row of the people's table, from 1.
+fn people_at_risk(audited: &Audited) -> String {
+    let mut text = String::from("row,adversary,protect,releases\n");
+    for finding in &audited.findings {
+        let protect = quoted(finding.protect.as_deref().unwrap_or_default());
+        let releases = quoted(&finding.releases.join(" + "));
+        for row in &finding.people_at_risk {
+            text.push_str(&format!("{},{},{protect},{releases}\n", row + 1, finding.adversary));
+        }
+    }
+    text
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
 }

@@ -48,7 +48,7 @@ pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), Tab
             finding.leave(left as u64, 1);
             finding.at_risk += u64::from(left == 1);
             finding.max_confidence = finding.max_confidence.max(top);
-            worst.offer((left, -top, class), || Exposure {
+            worst.offer((-top, left, class), || Exposure {
                 cells: vec![ReleaseCells::new(name, classes.describe(class))],
                 values: remaining(sensitive, values, &shares),
                 people: 1,

@@ -164,6 +164,7 @@ impl<'a> Audit<'a> {
             made: self.policy.map(|policy| HowMade {
                 hierarchies: &hierarchies,
                 suppression: policy.publish.suppression.numerator > 0,
+                loss: Some(policy.publish.loss.name()),
             }),
         };
         Ok(hedgerow_audit::audit(&self.releases, &options)?)

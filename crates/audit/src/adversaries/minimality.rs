@@ -10,6 +10,9 @@
 //! - An exact full-domain search without suppression passes over a finer node only when some class of it fails (`full_domain.rs`).
 //! - `best-cut` does not say which cuts it tried, and buckets are dealt by chance: there nothing follows.
 //!
+//! Where all ways are examined together, the confidence is exact (`exact.rs`); elsewhere it is a lower bound, and the finding
+//! says so.
+//!
 //! Other guarantees could be the reason as well, so the attack is made only where nothing but k-anonymity and distinct
 //! l-diversity of one attribute was required.
 
@@ -20,6 +23,7 @@ use serde_json::json;
 
 use crate::finding::{Finding, Needs};
 
+mod exact;
 mod full_domain;
 mod mondrian;
 mod worlds;
@@ -38,6 +42,8 @@ pub struct HowMade<'a> {
     pub hierarchies: &'a [(String, &'a Hierarchy)],
     /// Rows could be suppressed: then a finer node may have been passed over for its loss.
     pub suppression: bool,
+    /// The loss that was minimized, by its name in the policy: then nodes that are not finer compare as well.
+    pub loss: Option<&'a str>,
 }
 
 /// A release of which the method is known, with the people in it.
@@ -71,6 +77,9 @@ pub(crate) fn run(
         let why = "more was required than k-anonymity and distinct l-diversity of this attribute, and any of it may be the reason";
         return note(finding, why);
     };
+    if sensitive.values.iter().any(String::is_empty) {
+        return note(finding, "some sensitive values are missing, and either reading of them may be the reason");
+    }
     finding.details.insert("k".to_owned(), json!(required.k));
     finding.details.insert("l".to_owned(), json!(required.l));
     let known = Known { name, classes, sensitive, people, required };
@@ -155,6 +164,12 @@ impl Hits {
                 .note(format!("the true value of {people} people is ruled out: the release was not made as it says"));
         }
     }
+}
+
+/// Says that more may be known than was counted.
+fn lower_bound(finding: &mut Finding, why: &str) {
+    finding.details.insert("exact".to_owned(), json!(false));
+    finding.note(format!("the confidence is a lower bound: {why}"));
 }
 
 fn possible(shares: &[f64]) -> Vec<usize> {

@@ -13,8 +13,10 @@
 //!
 //! Cost: one pass over the labels of each attribute.
 
+use hedgerow_table::Domain;
+
 use crate::attribute::Attribute;
-use crate::cell::{Interval, Shape};
+use crate::cell::{Cell, Interval, Shape};
 
 /// The penalty of one attribute over `rows` source rows, of which `suppressed` were not released.
 pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64) -> f64 {
@@ -24,10 +26,13 @@ pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64
 }
 
 fn penalty(attribute: &Attribute<'_>, label: usize) -> f64 {
-    let cell = &attribute.cells[label];
-    let domain = &attribute.source.domain;
+    of_cell(&attribute.cells[label], &attribute.source.domain, attribute.is_top[label])
+}
+
+/// The penalty of one cell of a column with this domain.
+pub(crate) fn of_cell(cell: &Cell, domain: &Domain, is_top: bool) -> f64 {
     match cell.shape {
-        _ if attribute.is_top[label] => 1.0,
+        _ if is_top => 1.0,
         Shape::Everything => 1.0,
         Shape::Value => 0.0,
         Shape::Listed => cell.codes.len() as f64 / domain.cardinality() as f64,

@@ -225,7 +225,7 @@ impl Case {
             .collect();
         let hierarchies: Vec<(String, &Hierarchy)> =
             hierarchies.iter().map(|(name, built)| (name.clone(), built)).collect();
-        let made = Some(HowMade { hierarchies: &hierarchies, suppression: false });
+        let made = Some(HowMade { hierarchies: &hierarchies, suppression: false, loss: None });
         let options = AuditOptions { people: Some(&people), table: true, made, ..AuditOptions::default() };
         let found = audit(&opened, &options).unwrap();
         assert!(found.contradictions.is_empty(), "seed {seed}: {:?}", found.contradictions);

@@ -8,9 +8,11 @@
 
 use hashbrown::HashMap;
 use hedgerow_table::{Hierarchy, TableError};
+use serde_json::json;
 
+use super::exact::{self, Posterior};
 use super::worlds::{PEOPLE_MAX, Worlds, kinds, worlds};
-use super::{Hits, HowMade, Known, members, possible, remaining, truths};
+use super::{Hits, HowMade, Known, lower_bound, members, possible, remaining, truths};
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 
 /// The groups of one class under a finer node, as bits over its members; only those that can lack values.
@@ -27,10 +29,26 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
         finding.note("the people are not all those of the release: nothing follows");
         return Ok(());
     }
+    let levels = (0..known.classes.quasi.len()).map(|index| {
+        let quasi = &known.classes.quasi[index];
+        let (_, hierarchy) = made.hierarchies.iter().find(|(name, _)| *name == quasi.name)?;
+        level_of(known, index, hierarchy, &members)
+    });
+    if let Some(levels) = levels.collect::<Option<Vec<usize>>>()
+        && let Some(found) = exact::posterior(known, made, &levels, &members)
+    {
+        report(known, &members, &found, finding);
+        return Ok(());
+    }
+    lower_bound(finding, "each finer node was examined by itself, and nodes that are not finer were not");
     let values = |class: usize| known.sensitive.of_bucket(known.classes.bucket_of[class]);
     let all =
         |(class, members): (usize, &Vec<usize>)| vec![(0..values(class).len()).collect::<Vec<_>>(); members.len()];
-    let mut blamed = Blamed { least: members.iter().enumerate().map(all).collect(), worst: Worst::new() };
+    let mut blamed = Blamed {
+        least: members.iter().enumerate().map(all).collect(),
+        confidence: vec![None; members.len()],
+        worst: Worst::new(),
+    };
     for (index, quasi) in known.classes.quasi.iter().enumerate() {
         let hierarchy = made.hierarchies.iter().find(|(name, _)| *name == quasi.name).map(|(_, hierarchy)| *hierarchy);
         let (Some(hierarchy), Some(column)) = (hierarchy, known.people.column(&quasi.name)) else { continue };
@@ -47,7 +65,7 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
             }
             Node::Suspects(suspects) => {
                 let why = format!("some group with `{}` one level lower must have broken the rule", quasi.name);
-                if !blamed.add(known, &members, &suspects, &why, finding) {
+                if !blamed.add(known, &members, &suspects, &why) {
                     let groups: usize = suspects.iter().map(|suspect| suspect.groups.len()).sum();
                     finding.note(format!(
                         "`{}` one level lower: any of {groups} groups may have broken the rule, too many to count",
@@ -60,7 +78,14 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
     }
     let (truths, mut hits) = (truths(known), Hits::default());
     for (class, least) in blamed.least.iter().enumerate() {
+        // Of classes that no node accuses, no more is known than they list.
+        let most = values(class).iter().map(|&(_, count)| count).max().unwrap_or_default();
+        let listed = f64::from(most) / members[class].len().max(1) as f64;
+        finding.max_confidence = finding.max_confidence.max(blamed.confidence[class].unwrap_or(listed));
         for (left, &row) in least.iter().zip(&members[class]) {
+            if left.len() == 1 {
+                finding.people_at_risk.push(row as u32);
+            }
             finding.leave(left.len() as u64, 1);
             finding.at_risk += u64::from(left.len() == 1);
             if let Some(truths) = &truths {
@@ -71,8 +96,56 @@ pub(super) fn attack(known: &Known<'_>, made: HowMade<'_>, finding: &mut Finding
     if truths.is_some() {
         hits.report(finding);
     }
+    finding.people_at_risk.sort_unstable();
     finding.worst = blamed.worst.into_vec();
     Ok(())
+}
+
+/// What all ways together leave.
+fn report(known: &Known<'_>, members: &[Vec<usize>], found: &Posterior, finding: &mut Finding) {
+    if found.complete {
+        finding.details.insert("exact".to_owned(), json!(true));
+    } else {
+        lower_bound(finding, "which loss was minimized is not known, so that only finer nodes were examined");
+    }
+    if found.remaining == 0 {
+        finding.note("a node with less loss would have kept the rule: not the least loss");
+        return;
+    }
+    if found.nodes == 0 {
+        finding.note("every node with less loss has groups that are too small: nothing follows");
+    }
+    let (truths, mut hits, mut worst) = (truths(known), Hits::default(), Worst::new());
+    finding.confidences = vec![0.0; known.people.rows];
+    for (class, members) in members.iter().enumerate() {
+        let values = known.sensitive.of_bucket(known.classes.bucket_of[class]);
+        for &row in members {
+            let share = |&(value, _): &(u32, u32)| found.having[row][value as usize] as f64 / found.remaining as f64;
+            let shares: Vec<f64> = values.iter().map(share).collect();
+            let (possible, top) = (possible(&shares), shares.iter().copied().fold(0.0, f64::max));
+            finding.leave(possible.len() as u64, 1);
+            finding.max_confidence = finding.max_confidence.max(top);
+            finding.confidences[row] = top as f32;
+            if possible.len() == 1 {
+                finding.at_risk += 1;
+                finding.people_at_risk.push(row as u32);
+            }
+            if let Some(truths) = &truths {
+                hits.count(truths[row], values, &possible);
+            }
+            worst.offer((-top, possible.len(), class), || Exposure {
+                cells: vec![ReleaseCells::new(known.name, known.classes.describe(class))],
+                values: remaining(known.sensitive, values, &shares),
+                people: 1,
+                why: format!("{} nodes with less loss must have broken the rule", found.nodes),
+            });
+        }
+    }
+    finding.people_at_risk.sort_unstable();
+    if truths.is_some() {
+        hits.report(finding);
+    }
+    finding.worst = worst.into_vec();
 }
 
 /// The level on which every person's value has the label of their class.
@@ -128,19 +201,14 @@ fn suspects(known: &Known<'_>, members: &[Vec<usize>], label: impl Fn(usize) -> 
 struct Blamed {
     /// By class and person, what all finer nodes leave, as positions among the values of the class.
     least: Vec<Vec<Vec<usize>>>,
-    worst: Worst<(usize, f64, usize), Exposure>,
+    /// By class that a node accuses, the highest confidence.
+    confidence: Vec<Option<f64>>,
+    worst: Worst<(f64, usize, usize), Exposure>,
 }
 
 impl Blamed {
     /// What follows for the people of the suspect classes; false when that cannot be counted through.
-    fn add(
-        &mut self,
-        known: &Known<'_>,
-        members: &[Vec<usize>],
-        suspects: &[Suspect],
-        why: &str,
-        finding: &mut Finding,
-    ) -> bool {
+    fn add(&mut self, known: &Known<'_>, members: &[Vec<usize>], suspects: &[Suspect], why: &str) -> bool {
         let (classes, sensitive) = (known.classes, known.sensitive);
         let values = |suspect: &Suspect| sensitive.of_bucket(classes.bucket_of[suspect.class]);
         let fine = |suspect: &Suspect, given: &[u128]| {
@@ -177,8 +245,9 @@ impl Blamed {
                 let left = possible.len();
                 let top = shares.iter().copied().fold(0.0, f64::max);
                 least.retain(|value| possible.contains(value));
-                finding.max_confidence = finding.max_confidence.max(top);
-                self.worst.offer((left, -top, suspect.class), || Exposure {
+                let highest = &mut self.confidence[suspect.class];
+                *highest = Some(highest.unwrap_or(0.0).max(top));
+                self.worst.offer((-top, left, suspect.class), || Exposure {
                     cells: vec![ReleaseCells::new(known.name, classes.describe(suspect.class))],
                     values: remaining(sensitive, values(suspect), &shares),
                     people: 1,

@@ -5,7 +5,7 @@
 use hedgerow_table::{Column, TableError};
 
 use super::worlds::{PEOPLE_MAX, kinds, worlds};
-use super::{Hits, Known, members, possible, remaining, truths};
+use super::{Hits, Known, lower_bound, members, possible, remaining, truths};
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 
 pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), TableError> {
@@ -14,6 +14,8 @@ pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), Tab
     let numbers: Vec<&Column> = columns.filter(|column| column.domain.number(0).is_some()).collect();
     let (mut worst, mut skipped, mut drawn, mut likely) = (Worst::new(), 0u64, 0u64, 0.0f64);
     let (truths, mut hits) = (truths(known), Hits::default());
+    finding.confidences = vec![0.0; people.rows];
+    lower_bound(finding, "cuts of categories, relaxed cuts and those of the divisions before were not examined");
     for (class, members) in members(known)?.iter().enumerate() {
         let values = sensitive.of_bucket(classes.bucket_of[class]);
         let size = u64::from(classes.sizes[class]);
@@ -46,7 +48,11 @@ pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), Tab
                 hits.count(truths[members[person]], values, &possible);
             }
             finding.leave(left as u64, 1);
-            finding.at_risk += u64::from(left == 1);
+            finding.confidences[members[person]] = top as f32;
+            if left == 1 {
+                finding.at_risk += 1;
+                finding.people_at_risk.push(members[person] as u32);
+            }
             finding.max_confidence = finding.max_confidence.max(top);
             worst.offer((-top, left, class), || Exposure {
                 cells: vec![ReleaseCells::new(name, classes.describe(class))],
@@ -71,6 +77,7 @@ pub(super) fn attack(known: &Known<'_>, finding: &mut Finding) -> Result<(), Tab
     if truths.is_some() {
         hits.report(finding);
     }
+    finding.people_at_risk.sort_unstable();
     finding.worst = worst.into_vec();
     Ok(())
 }

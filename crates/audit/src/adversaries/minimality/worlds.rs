@@ -64,7 +64,7 @@ pub(super) fn worlds(values: &[(u32, u32)], people: usize, fits: impl Fn(&[u128]
 }
 
 /// In how many ways the values can be given to people.
-fn ways(values: &[(u32, u32)]) -> f64 {
+pub(super) fn ways(values: &[(u32, u32)]) -> f64 {
     let (mut ways, mut placed) = (1.0, 0u32);
     for &(_, count) in values {
         for step in 1..=count {

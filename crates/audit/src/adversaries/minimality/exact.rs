@@ -146,7 +146,8 @@ fn must_fail(known: &Known<'_>, made: HowMade<'_>, axes: &[Axis<'_>]) -> Option<
         }
         let groups = groups(axes, &node, known.people.rows);
         let large = groups.iter().all(|group| u64::from(group.count_ones()) >= known.required.k);
-        if large && groups != own_groups {
+        // Where the loss is not known, a node with the same groups may lose as much.
+        if large && (own_loss.is_some() || groups != own_groups) {
             cheaper.push((node, groups));
         }
     }

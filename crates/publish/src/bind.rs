@@ -245,7 +245,7 @@ impl<'a> Bound<'a> {
                 let name = rule.protect.as_deref().unwrap_or_default();
                 let refused = |unfit: NotNumbers| unfit.refusal(name, model.name(), place.clone());
                 let community = self.community(name);
-                let context = Context { protect: domain, tree: tree.as_ref(), community };
+                let context = Context { protect: domain, tree: tree.as_ref(), community, missing: None };
                 guarantees.push(models::guarantee(model, &context).map_err(refused)?);
             }
             rules.push(Rule {

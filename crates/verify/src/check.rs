@@ -26,7 +26,7 @@ pub struct NamedRule {
 impl NamedRule {
     /// What the rule's models are judged with. `protect` holds the protected attribute's values.
     pub fn context<'a>(&'a self, protect: Option<&'a Domain>) -> Context<'a> {
-        Context { protect, tree: self.tree.as_ref(), community: self.community.as_ref() }
+        Context { protect, tree: self.tree.as_ref(), community: self.community.as_ref(), missing: None }
     }
 
     /// A guarantee of the rule as a manifest and a report have it.

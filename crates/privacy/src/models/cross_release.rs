@@ -6,8 +6,8 @@
 //! leaves l values together with a smaller set leaves them together with a larger one. These are kept as bit sets, once ([`Community`]);
 //! a class is tested against them, and the product of classes is never walked.
 //!
-//! Absorbing: a union holds every value of each part, so its intersection with a set only grows. A missing value is a
-//! value. Cost per class: one count of bits for each minimal set, fewest bits first.
+//! Absorbing: a union holds every value of each part, so its intersection with a set only grows. A missing value
+//! is never left: nobody is protected by values that are not there. Cost per class: one count of bits for each minimal set, fewest bits first.
 //!
 //! Worked example (the twelve people of the paper's table 1): age ≥40 {High, Middle, Low}, <40 {Middle, Low} was published.
 //! ZIP <20k {High, Low} leaves one value together with <40; ZIP * leaves two.
@@ -145,13 +145,12 @@ pub struct CrossRelease {
 }
 
 impl CrossRelease {
-    /// `protect` holds the values of the protected attribute; those that no earlier release has are never left.
+    /// `protect` holds the values of the protected attribute; those that no earlier release has, and the missing one, are never left.
     pub fn new(model: &Model, community: Arc<Community>, protect: Option<&Domain>) -> Self {
         let Model::CrossReleaseLDiversity { l } = *model else { unreachable!("dispatched by model") };
         let mut position = vec![u32::MAX; protect.map_or(0, Domain::cardinality)];
         for (place, value) in (0..).zip(&community.vocabulary) {
-            let missing = |domain: &Domain| domain.missing_code().filter(|_| value.is_empty());
-            let code = protect.and_then(|domain| domain.code_of(value).or_else(|| missing(domain)));
+            let code = protect.and_then(|domain| domain.code_of(value));
             code.into_iter().for_each(|code| position[code as usize] = place);
         }
         CrossRelease { model: model.clone(), l, community, position }

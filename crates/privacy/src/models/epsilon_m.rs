@@ -95,8 +95,10 @@ mod tests {
     #[test]
     fn missing_values_are_close_to_one_another_alone() {
         let wide = model(1000.0, 2.0, false);
-        assert!(holds_for(&wide, &["1", ""]));
+        assert!(holds_for(&wide, &["1", "5000", ""]), "a missing value is close to no number");
+        assert!(holds_for(&wide, &["1", "5000", "", ""]));
+        assert!(!holds_for(&wide, &["1", "5000", "", "", ""]));
         assert!(!holds_for(&wide, &["1", "2", ""]));
-        assert!(!holds_for(&wide, &["", "", "1"]));
+        assert!(!holds_for(&wide, &["1", ""]), "one known value is alone");
     }
 }

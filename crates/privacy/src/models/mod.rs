@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use hedgerow_table::{Domain, Kind};
 
+use crate::missing::HoldsTwice;
 use crate::numbers::{NotNumbers, Numbers};
 use crate::{Guarantee, Model, Tree};
 
@@ -40,11 +41,31 @@ pub struct Context<'a> {
     pub tree: Option<&'a Tree>,
     /// What earlier releases disclose of the protected attribute. Without it, cross-release l-diversity holds for no class.
     pub community: Option<&'a Arc<Community>>,
+    /// The code of the missing value, where the values themselves are not given.
+    pub missing: Option<u32>,
 }
 
-/// The guarantee that a model requires. Refused when a model that measures distances meets values that are no numbers.
+impl Context<'_> {
+    fn missing_code(&self) -> Option<u32> {
+        self.missing.or_else(|| self.protect.and_then(Domain::missing_code))
+    }
+}
+
+/// The guarantee that a model requires. Where the protected attribute has missing values, it holds with missing as a value of
+/// its own and among the rows whose value is known. Refused when a model that measures distances meets values that are no numbers.
 pub fn guarantee(model: &Model, context: &Context<'_>) -> Result<Box<dyn Guarantee>, NotNumbers> {
-    let Context { protect, tree, community } = *context;
+    let guarantee = of_model(model, context)?;
+    Ok(match context.missing_code() {
+        // Missing values say nothing of how many rows look alike; and earlier releases are compared by known values alone.
+        Some(missing) if !matches!(model, Model::KAnonymity { .. } | Model::CrossReleaseLDiversity { .. }) => {
+            Box::new(HoldsTwice::new(guarantee, missing, context.tree.cloned()))
+        }
+        _ => guarantee,
+    })
+}
+
+fn of_model(model: &Model, context: &Context<'_>) -> Result<Box<dyn Guarantee>, NotNumbers> {
+    let Context { protect, tree, community, .. } = *context;
     let numbers = || protect.map_or(Ok(Numbers::default()), Numbers::of);
     Ok(match model {
         Model::KAnonymity { .. } => Box::new(KAnonymity::new(model)),

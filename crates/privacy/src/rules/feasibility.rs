@@ -29,15 +29,26 @@ impl Feasibility {
     }
 }
 
-/// Judges the table as one class. `columns` are those of the protected combination.
-pub fn feasibility(columns: &[&Codes], rows: usize, require: &[Model]) -> Feasibility {
-    let counts = combination_counts(columns, rows);
+/// Judges the table as one class. `columns` are those of the protected combination, each with the code of its missing value. Of a
+/// combination, the guarantees hold with missing as a value; of one attribute, among its known values too.
+pub fn feasibility(columns: &[(&Codes, Option<u32>)], rows: usize, require: &[Model]) -> Feasibility {
+    let codes: Vec<&Codes> = columns.iter().map(|(codes, _)| *codes).collect();
+    let mut counts = combination_counts(&codes, rows);
+    let missing = match columns {
+        [(codes, Some(missing))] => codes.iter().filter(|code| code == missing).count() as u32,
+        _ => 0,
+    };
+    if let Some(place) = counts.iter().position(|&count| count == missing) {
+        // Whichever value is as frequent as the missing one: only the counts matter, and the missing one comes last.
+        let missing = counts.remove(place);
+        counts.push(missing);
+    }
+    let context = Context { missing: (missing > 0).then(|| counts.len() as u32 - 1), ..Context::default() };
     let values: Vec<(u32, u32)> = counts.iter().enumerate().map(|(code, &count)| (code as u32, count)).collect();
     let table = Distribution::new(counts.iter().map(|&count| u64::from(count)).collect(), None);
     let class = Class { rows: rows as u64, values: &values };
-    let keeps = |model: &Model| {
-        rows > 0 && models::guarantee(model, &Context::default()).is_ok_and(|kept| kept.holds(class, &table))
-    };
+    let keeps =
+        |model: &Model| rows > 0 && models::guarantee(model, &context).is_ok_and(|kept| kept.holds(class, &table));
     Feasibility {
         rows: rows as u64,
         most: counts.iter().map(|&count| u64::from(count)).max().unwrap_or(0),
@@ -75,7 +86,7 @@ mod tests {
     fn a_value_that_most_rows_carry_cannot_be_protected() {
         let disease = Codes::from_iter(3, [0, 0, 0, 1, 2]);
         let required = [Model::FrequencyLDiversity { l: Ratio::integer(2) }, Model::DistinctLDiversity { l: 3 }];
-        let found = feasibility(&[&disease], 5, &required);
+        let found = feasibility(&[(&disease, None)], 5, &required);
         assert_eq!(found, Feasibility { rows: 5, most: 3, distinct: 3, broken: vec![0] });
         assert!(found.l_max() < 2.0);
     }
@@ -84,13 +95,22 @@ mod tests {
     fn a_combination_may_be_protected_where_its_parts_are_not() {
         let (one, other) = (Codes::from_iter(2, [0, 0, 0, 1]), Codes::from_iter(2, [0, 1, 1, 1]));
         let required = [Model::FrequencyLDiversity { l: Ratio::integer(2) }];
-        assert!(!feasibility(&[&one], 4, &required).holds());
-        assert!(!feasibility(&[&other], 4, &required).holds());
-        assert!(feasibility(&[&one, &other], 4, &required).holds());
+        assert!(!feasibility(&[(&one, None)], 4, &required).holds());
+        assert!(!feasibility(&[(&other, None)], 4, &required).holds());
+        assert!(feasibility(&[(&one, None), (&other, None)], 4, &required).holds());
+    }
+
+    #[test]
+    fn missing_values_do_not_make_a_value_rarer() {
+        let disease = Codes::from_iter(3, [0, 0, 1, 2, 2]);
+        let required = [Model::FrequencyLDiversity { l: Ratio::integer(2) }];
+        assert!(feasibility(&[(&disease, None)], 5, &required).holds());
+        assert!(!feasibility(&[(&disease, Some(2))], 5, &required).holds(), "two of three known values are alike");
+        assert!(feasibility(&[(&disease, Some(1))], 5, &required).holds());
     }
 
     #[test]
     fn an_empty_table_keeps_nothing() {
-        assert!(!feasibility(&[&Codes::from_iter(1, [])], 0, &[Model::DistinctLDiversity { l: 1 }]).holds());
+        assert!(!feasibility(&[(&Codes::from_iter(1, []), None)], 0, &[Model::DistinctLDiversity { l: 1 }]).holds());
     }
 }

@@ -15,7 +15,7 @@ const PAIRS: usize = 100_000;
 /// Gives up on parameters that hardly any class meets.
 const ATTEMPTS_PER_PAIR: usize = 20;
 
-/// Codes of the protected attribute; the last one stands for the missing value.
+/// Codes of the protected attribute; the last one is the missing value, or one more value.
 const CODES: usize = 7;
 
 /// The protected values: some close together, some far apart.
@@ -29,8 +29,8 @@ fn ratio(value: f64) -> Ratio {
     Ratio::from_decimal(value).expect("a short decimal")
 }
 
-/// The guarantees tried: every model with tight and loose parameters.
-fn guarantees() -> Vec<Box<dyn Guarantee>> {
+/// The guarantees tried: every model with tight and loose parameters, over an attribute with or without missing values.
+fn guarantees(missing: bool) -> Vec<Box<dyn Guarantee>> {
     let tree = tree();
     let mut models: Vec<Model> = Vec::new();
     for k in [1, 2, 5, 9] {
@@ -65,11 +65,16 @@ fn guarantees() -> Vec<Box<dyn Guarantee>> {
         }
     }
     models.extend([0.0, 0.05, 0.1, 0.3, 1.0].map(|epsilon| Model::EpsilonClone { epsilon: ratio(epsilon) }));
-    let (domain, _) = Domain::from_texts(&VALUES, true, None).unwrap();
+    let texts: Vec<&str> = if missing { VALUES.to_vec() } else { [&VALUES[..], &["30"]].concat() };
+    let (domain, _) = Domain::from_texts(&texts, missing, None).unwrap();
     models
         .iter()
         .map(|model| {
-            models::guarantee(model, &Context { protect: Some(&domain), tree: Some(&tree), community: None }).unwrap()
+            models::guarantee(
+                model,
+                &Context { protect: Some(&domain), tree: Some(&tree), community: None, missing: None },
+            )
+            .unwrap()
         })
         .collect()
 }
@@ -166,7 +171,7 @@ fn family(model: &Model) -> String {
 fn unions_and_cores_are_as_every_guarantee_claims() {
     let seed = seed();
     let mut rng = StdRng::seed_from_u64(seed);
-    let guarantees = guarantees();
+    let guarantees: Vec<_> = [false, true].into_iter().flat_map(guarantees).collect();
     for guarantee in &guarantees {
         let name = family(guarantee.model());
         let in_family = guarantees.iter().filter(|other| family(other.model()) == name).count();
@@ -184,7 +189,9 @@ fn unions_and_cores_are_as_every_guarantee_claims() {
 fn the_core_of_an_absorbing_guarantee_is_the_guarantee() {
     let seed = seed();
     let mut rng = StdRng::seed_from_u64(seed);
-    for guarantee in guarantees().iter().filter(|guarantee| guarantee.on_merge() == OnMerge::Absorbing) {
+    let guarantees: Vec<_> = [false, true].into_iter().flat_map(guarantees).collect();
+    let absorbing = |guarantee: &&Box<dyn Guarantee>| guarantee.on_merge() == OnMerge::Absorbing;
+    for guarantee in guarantees.iter().filter(absorbing).filter(|guarantee| !guarantee.core_is_more()) {
         for _ in 0..PAIRS / 10 {
             let counts = random_counts(&mut rng);
             let (core, holds) = with_class(&counts, |class| {

@@ -51,7 +51,7 @@ fn vacuous_models_hold_for_every_class_and_others_do_not() {
     let classes = vec![(vec![0, 1], String::new()), (vec![2, 3], String::new())];
     let earlier = EarlierRelease { name: String::new(), digest: String::new(), rows: 4, classes };
     let community = Arc::new(Community::new(values, vec![earlier]).unwrap());
-    let context = Context { protect: Some(&domain), tree: Some(&tree), community: Some(&community) };
+    let context = Context { protect: Some(&domain), tree: Some(&tree), community: Some(&community), missing: None };
     let mut tables: Vec<(Counts, Counts)> = Vec::new();
     for class in small_counts().into_iter().filter(|class| class.iter().any(|&count| count > 0)) {
         tables.extend(small_counts().into_iter().map(|rest| (class, rest)));

@@ -121,7 +121,7 @@ pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed,
     for rule in &bound.policy.rules {
         for (model, place) in rule.require.iter().zip(&rule.require_places) {
             let community = bound.community(&sensitive.name);
-            let context = Context { protect: Some(&sensitive.domain), tree: tree.as_ref(), community };
+            let context = Context { protect: Some(&sensitive.domain), tree: tree.as_ref(), community, missing: None };
             let guarantee = models::guarantee(model, &context)
                 .map_err(|unfit| unfit.refusal(&sensitive.name, model.name(), place.clone()))?;
             let one_bucket = (rows > 0).then(|| class(&values));

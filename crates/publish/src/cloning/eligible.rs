@@ -63,7 +63,7 @@ pub(super) fn division(
         let required = rule.require.iter().zip(&rule.require_places);
         for (model, place) in required.filter(|(model, _)| !matches!(model, Model::KAnonymity { .. })) {
             let community = bound.community(&sensitive.name);
-            let context = Context { protect: Some(&sensitive.domain), tree: tree.as_ref(), community };
+            let context = Context { protect: Some(&sensitive.domain), tree: tree.as_ref(), community, missing: None };
             let guarantee = models::guarantee(model, &context)
                 .map_err(|unfit| unfit.refusal(&sensitive.name, model.name(), place.clone()))?;
             let mut counts = sensitive.counts();

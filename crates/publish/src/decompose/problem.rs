@@ -14,6 +14,8 @@ use crate::anatomy::Allowed;
 pub struct Problem<'a> {
     pub columns: Vec<&'a Codes>,
     pub cardinalities: Vec<usize>,
+    /// For every attribute the code of its missing value, where it has one.
+    pub missing: Vec<Option<u32>>,
     pub rows: usize,
     /// Each protects one attribute, which alone is harmless.
     pub rules: Vec<Rule>,
@@ -37,6 +39,18 @@ impl<'a> Problem<'a> {
         rules: Vec<Rule>,
         dependencies: &[Dependency],
     ) -> Problem<'a> {
+        let missing = vec![None; columns.len()];
+        Problem::with_missing(columns, cardinalities, missing, rows, rules, dependencies)
+    }
+
+    pub fn with_missing(
+        columns: Vec<&'a Codes>,
+        cardinalities: Vec<usize>,
+        missing: Vec<Option<u32>>,
+        rows: usize,
+        rules: Vec<Rule>,
+        dependencies: &[Dependency],
+    ) -> Problem<'a> {
         let known = dependencies
             .iter()
             .map(|dependency| Schema { attributes: dependency.from.with(dependency.to), guards: Vec::new() });
@@ -44,17 +58,17 @@ impl<'a> Problem<'a> {
         let mut require: Vec<Vec<Model>> = vec![Vec::new(); columns.len()];
         for rule in &rules {
             for attribute in rule.protect.iter() {
-                let missing: Vec<Model> =
+                let further: Vec<Model> =
                     rule.require.iter().filter(|model| !require[attribute].contains(model)).cloned().collect();
-                require[attribute].extend(missing);
+                require[attribute].extend(further);
             }
         }
         let allowed = (0..columns.len()).map(|attribute| {
             let counts = columns[attribute].counts(cardinalities[attribute]);
-            allowed(counts, &require[attribute])
+            allowed(counts, missing[attribute], &require[attribute])
         });
         let allowed = allowed.collect();
-        Problem { columns, cardinalities, rows, rules, known, require, allowed }
+        Problem { columns, cardinalities, missing, rows, rules, known, require, allowed }
     }
 
     /// An attribute's codes, and how many there are.
@@ -72,9 +86,9 @@ impl<'a> Problem<'a> {
     }
 
     /// The l for which buckets without a value over 1/l keep all that is required of an attribute; `None` where something is required
-    /// that shares alone do not decide, or that not even all rows together keep.
+    /// that shares alone do not decide, as with missing values, or that not even all rows together keep.
     pub fn l(&self, attribute: usize) -> Option<Ratio> {
-        self.allowed[attribute].as_ref()?;
+        self.allowed[attribute].as_ref().filter(|_| self.missing[attribute].is_none())?;
         self.require[attribute].iter().try_fold(Ratio::integer(1), |most, model| {
             let l = match model {
                 Model::DistinctLDiversity { l } => Ratio::integer(*l),
@@ -190,12 +204,12 @@ pub(super) fn isolate(attribute: usize, tables: &mut Vec<Subtable>) {
 }
 
 /// Which buckets of an attribute are allowed; `None` when not even one of all rows is, or nothing is required.
-fn allowed(counts: Vec<u64>, require: &[Model]) -> Option<Allowed> {
+fn allowed(counts: Vec<u64>, missing: Option<u32>, require: &[Model]) -> Option<Allowed> {
     if require.is_empty() || !require.iter().all(can_be_kept) {
         return None;
     }
-    let guarantees =
-        require.iter().map(|model| models::guarantee(model, &Context::default()).ok()).collect::<Option<Vec<_>>>()?;
+    let context = Context { missing, ..Context::default() };
+    let guarantees = require.iter().map(|model| models::guarantee(model, &context).ok()).collect::<Option<Vec<_>>>()?;
     let occurring = (0..).zip(&counts).filter(|(_, count)| **count > 0);
     let values: Vec<(u32, u32)> = occurring.map(|(code, &count)| (code, count as u32)).collect();
     let allowed = Allowed::new(guarantees, Distribution::new(counts, None));

@@ -67,8 +67,9 @@ impl<'a> Rules<'a> {
         let added = expand(&rules, &dependencies);
         rules.extend(added.iter().filter_map(|added| added.rule.clone()));
         let reduced = reduce(&rules);
-        let codes = |attributes: AttributeSet| -> Vec<&Codes> {
-            attributes.iter().map(|attribute| &columns[attribute].codes).collect()
+        let codes = |attributes: AttributeSet| -> Vec<(&Codes, Option<u32>)> {
+            let columns = attributes.iter().map(|attribute| columns[attribute]);
+            columns.map(|column| (&column.codes, column.domain.missing_code())).collect()
         };
         let alone = rules.iter().map(|rule| Alone {
             combination: feasibility(&codes(rule.protect), table.rows, &rule.require),
@@ -147,7 +148,8 @@ impl<'a> Rules<'a> {
         });
         let columns = self.columns.iter().map(|column| &column.codes).collect();
         let cardinalities = self.columns.iter().map(|column| column.domain.cardinality()).collect();
-        Problem::new(columns, cardinalities, self.rows, rules.collect(), &self.dependencies)
+        let missing = self.columns.iter().map(|column| column.domain.missing_code()).collect();
+        Problem::with_missing(columns, cardinalities, missing, self.rows, rules.collect(), &self.dependencies)
     }
 
     /// Dependencies that the table has and the policy does not name, about attributes that some rule protects: on one other

@@ -102,7 +102,8 @@ fn closest(
     let columns: Vec<Codes> = problem.columns.iter().zip(&problem.cardinalities).map(sampled).collect();
     let rows = problem.rows.div_ceil(step);
     let (cardinalities, rules) = (problem.cardinalities.clone(), problem.rules.clone());
-    let sample = Problem::new(columns.iter().collect(), cardinalities, rows, rules, &[]);
+    let missing = problem.missing.clone();
+    let sample = Problem::with_missing(columns.iter().collect(), cardinalities, missing, rows, rules, &[]);
     let decompositions = found.iter().map(|&(table, sensitive)| {
         let table = made(&sample, table, sensitive, rng);
         let alone = (problem.everything() - table.attributes).iter().map(|one| Subtable::plain(AttributeSet::of(one)));

@@ -193,10 +193,22 @@ impl<'a> Oracle<'a> {
     }
 
     pub(crate) fn rule_holds(&self, rule: &Rule, rows: &[usize], released: &[usize]) -> bool {
-        rule.require.iter().all(|model| self.model_holds(model, rule.protect.as_deref(), rows, released))
+        let everybody: Vec<usize> = (0..self.case.table.rows).collect();
+        let protect = rule.protect.as_deref();
+        let known = |rows: &[usize]| -> Vec<usize> {
+            let known = |row: &&usize| protect.is_none_or(|name| !self.value(name, **row).is_empty());
+            rows.iter().filter(known).copied().collect()
+        };
+        let (known_rows, known_released, known_everybody) = (known(rows), known(released), known(&everybody));
+        rule.require.iter().all(|model| {
+            // With missing as a value of its own, and among the rows whose value is known.
+            let again = !matches!(model, Model::KAnonymity { .. }) && !known_rows.is_empty();
+            self.model_holds(model, protect, rows, [&everybody, released])
+                && (!again || self.model_holds(model, protect, &known_rows, [&known_everybody, &known_released]))
+        })
     }
 
-    fn model_holds(&self, model: &Model, protect: Option<&str>, rows: &[usize], released: &[usize]) -> bool {
+    fn model_holds(&self, model: &Model, protect: Option<&str>, rows: &[usize], tables: [&[usize]; 2]) -> bool {
         let n = rows.len() as f64;
         let counts = protect.map_or_else(Counts::new, |name| self.counts(name, rows));
         let mut sorted: Vec<f64> = counts.values().map(|&count| count as f64).collect();
@@ -216,25 +228,20 @@ impl<'a> Oracle<'a> {
             }
             Model::TCloseness { t, distance } => {
                 let name = protect.unwrap();
-                let all: Vec<usize> = (0..self.case.table.rows).collect();
-                [&all[..], released]
-                    .iter()
-                    .all(|whole| self.distance(*distance, name, rows, whole) <= t.as_f64() + SLACK)
+                tables.iter().all(|whole| self.distance(*distance, name, rows, whole) <= t.as_f64() + SLACK)
             }
-            Model::EpsilonClone { epsilon } => {
-                let all: Vec<usize> = (0..self.case.table.rows).collect();
-                [&all[..], released].iter().all(|whole| {
-                    let there = self.counts(protect.unwrap(), whole);
-                    there.iter().all(|(value, &count)| {
-                        let share = counts.get(value).map_or(f64::INFINITY, |&count| count as f64 / n);
-                        (share - count as f64 / whole.len() as f64).abs() <= epsilon.as_f64() + SLACK
-                    })
+            Model::EpsilonClone { epsilon } => tables.iter().all(|whole| {
+                let there = self.counts(protect.unwrap(), whole);
+                there.iter().all(|(value, &count)| {
+                    let share = counts.get(value).map_or(f64::INFINITY, |&count| count as f64 / n);
+                    (share - count as f64 / whole.len() as f64).abs() <= epsilon.as_f64() + SLACK
                 })
-            }
+            }),
             Model::CrossReleaseLDiversity { l } => {
                 let community = &self.case.earlier.communities[protect.unwrap()];
                 // Every combination of one class from each release.
-                let mut left: Vec<BTreeSet<&str>> = vec![counts.keys().map(String::as_str).collect()];
+                let known = counts.keys().filter(|value| !value.is_empty());
+                let mut left: Vec<BTreeSet<&str>> = vec![known.map(String::as_str).collect()];
                 for release in &community.releases {
                     let classes = release.classes.iter().map(|(values, _)| -> BTreeSet<&str> {
                         values.iter().map(|&value| community.vocabulary[value as usize].as_str()).collect()

@@ -1,0 +1,162 @@
+//! Missing values never buy privacy: a guarantee on a protected attribute must hold twice, with missing as a value of its own,
+//! and among the rows whose value is known.
+//!
+//! Without the second half, {flu, flu, missing} would be 2-diverse, though whoever has a value there has flu. A class without
+//! any known value is judged by the first half alone.
+//!
+//! **Merging survives.** Where the known rows of both parts hold, so does their union; where one part has none, the union's known
+//! rows are the other's. A comparison with the table is a comparison with the table's known rows.
+//! **Absorbing survives** for distinct l-diversity: for l ≥ 2 a class that holds has l known values, and keeps them in every
+//! union; for l = 1 every class holds. Cross-release l-diversity counts known values only, by itself.
+//!
+//! Missing is the last code of a domain, so the known rows of a class are all its values but the last: nothing is copied.
+
+use std::sync::OnceLock;
+
+use crate::guarantee::Measure;
+use crate::proximity::Proximity;
+use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge, Tree};
+
+/// A guarantee of an attribute that has missing values.
+#[derive(Debug)]
+pub(crate) struct HoldsTwice {
+    guarantee: Box<dyn Guarantee>,
+    /// The code of the missing value.
+    missing: u32,
+    tree: Option<Tree>,
+}
+
+impl HoldsTwice {
+    pub(crate) fn new(guarantee: Box<dyn Guarantee>, missing: u32, tree: Option<Tree>) -> HoldsTwice {
+        HoldsTwice { guarantee, missing, tree }
+    }
+
+    /// The rows of a class whose value is known; `None` where these are all rows, or none.
+    fn known<'c>(&self, class: Class<'c>) -> Option<Class<'c>> {
+        let (&(code, count), values) = class.values.split_last()?;
+        let rows = class.rows.checked_sub(u64::from(count))?;
+        (code == self.missing && !values.is_empty()).then_some(Class { rows, values })
+    }
+
+    fn known_table<'t>(&self, table: &'t Distribution) -> &'t Distribution {
+        if self.guarantee.compares_with_table() { table.known(self.missing, self.tree.as_ref()) } else { table }
+    }
+}
+
+impl Guarantee for HoldsTwice {
+    fn model(&self) -> &Model {
+        self.guarantee.model()
+    }
+
+    fn on_merge(&self) -> OnMerge {
+        self.guarantee.on_merge()
+    }
+
+    fn core(&self) -> Absorbing {
+        self.guarantee.core()
+    }
+
+    /// A number of values does not say how many of them are known.
+    fn core_is_more(&self) -> bool {
+        self.on_merge() == OnMerge::Absorbing
+    }
+
+    fn compares_with_table(&self) -> bool {
+        self.guarantee.compares_with_table()
+    }
+
+    fn windows(&self) -> Option<&Proximity> {
+        self.guarantee.windows()
+    }
+
+    fn holds(&self, class: Class<'_>, table: &Distribution) -> bool {
+        self.guarantee.holds(class, table)
+            && self.known(class).is_none_or(|known| self.guarantee.holds(known, self.known_table(table)))
+    }
+
+    fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure> {
+        let all = self.guarantee.measure(class, table);
+        let Some(known) = self.known(class) else { return all };
+        let known = self.guarantee.measure(known, self.known_table(table));
+        all.into_iter().zip(known).map(|(all, known)| all.worse(known)).collect()
+    }
+}
+
+/// The distribution of the known values, worked out when first needed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KnownDistribution(OnceLock<Box<Distribution>>);
+
+impl KnownDistribution {
+    pub(crate) fn get_or_init(&self, init: impl FnOnce() -> Distribution) -> &Distribution {
+        self.0.get_or_init(|| Box::new(init()))
+    }
+}
+
+/// It follows from the counts.
+impl PartialEq for KnownDistribution {
+    fn eq(&self, _: &KnownDistribution) -> bool {
+        true
+    }
+}
+
+impl Eq for KnownDistribution {}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_table::{Domain, Ratio};
+
+    use crate::models::testing::{holds_for, measured};
+    use crate::{Class, Context, Distance, Distribution, Model, Reading, models};
+
+    fn ratio(value: f64) -> Ratio {
+        Ratio::from_decimal(value).unwrap()
+    }
+
+    /// Every model refuses a class that is diverse only by its missing values.
+    #[test]
+    fn a_missing_value_is_no_second_value() {
+        for model in [
+            Model::DistinctLDiversity { l: 2 },
+            Model::FrequencyLDiversity { l: ratio(1.5) },
+            Model::EntropyLDiversity { l: ratio(1.5) },
+            Model::RecursiveLDiversity { c: ratio(3.0), l: 2 },
+            Model::AlphaKAnonymity { alpha: ratio(0.7), k: 1, values: None },
+            Model::AlphaKAnonymity { alpha: ratio(0.7), k: 1, values: Some(vec!["1".to_owned()]) },
+            Model::AlphaKAnonymity { alpha: ratio(1.0), k: 3, values: None },
+            Model::EpsilonMAnonymity { epsilon: ratio(0.0), m: ratio(1.5), relative: false },
+            Model::DeltaLDiversity { delta: ratio(0.0), l: ratio(1.5), reading: Reading::Window },
+            Model::DeltaLDiversity { delta: ratio(0.0), l: ratio(1.5), reading: Reading::Pairwise },
+        ] {
+            assert!(!holds_for(&model, &["1", "1", ""]), "{model:?}");
+            assert!(holds_for(&model, &["1", "1", "5", "5", "9", "9", ""]), "{model:?}");
+        }
+        assert!(!holds_for(&Model::DistinctLDiversity { l: 2 }, &["", ""]), "missing is one value");
+        assert!(holds_for(&Model::DistinctLDiversity { l: 1 }, &["", ""]));
+        assert!(
+            !holds_for(&Model::FrequencyLDiversity { l: ratio(2.0) }, &["1", "2", "", "", ""]),
+            "too many are missing"
+        );
+        assert_eq!(measured(&Model::DistinctLDiversity { l: 2 }, &["1", "1", ""]), 1.0);
+        assert_eq!(measured(&Model::DistinctLDiversity { l: 2 }, &["1", "2", ""]), 2.0);
+    }
+
+    /// Half of the table is missing, and of the known values half are `a`. The class has the right share of missing values and
+    /// of `a` among all its rows, and is still all `a` where a value is known.
+    #[test]
+    fn the_known_values_are_compared_with_the_tables_known_values() {
+        let domain = Domain::from_texts(&["a", "b"], true, None).unwrap().0;
+        let table = Distribution::new(vec![25, 25, 50], None);
+        let class = Class { rows: 4, values: &[(0, 2), (2, 2)] };
+        for (model, t) in [
+            (Model::TCloseness { t: ratio(0.3), distance: Distance::Equal }, 0.5),
+            (Model::TCloseness { t: ratio(0.3), distance: Distance::Ordered }, 0.5),
+            (Model::EpsilonClone { epsilon: ratio(0.3) }, 1.0),
+        ] {
+            let context = Context { protect: Some(&domain), ..Context::default() };
+            let guarantee = models::guarantee(&model, &context).unwrap();
+            assert!(!guarantee.holds(class, &table), "{model:?}");
+            assert_eq!(guarantee.measure(class, &table)[0].value, t, "{model:?}");
+            assert!(guarantee.holds(Class { rows: 4, values: &[(0, 1), (1, 1), (2, 2)] }, &table), "{model:?}");
+        }
+    }
+}

@@ -160,10 +160,19 @@ impl Model {
         let at_least_one = |key: &str| ratio(key).filter(|value| value.numerator >= value.denominator);
         let at_most_one = |key: &str| ratio(key).filter(|value| value.numerator <= value.denominator);
         let above_zero = |value: &Ratio| value.numerator > 0;
+        // A parameter that nobody reads could be taken for a promise.
+        let known = parameters(name);
+        if required.keys().any(|key| !known.contains(&key.as_str())) {
+            return None;
+        }
         Some(match name {
             "k-anonymity" => Model::KAnonymity { k: whole("k")? },
             "distinct-l-diversity" => Model::DistinctLDiversity { l: whole("l")? },
-            "cross-release-l-diversity" => Model::CrossReleaseLDiversity { l: whole("l")? },
+            "cross-release-l-diversity" => {
+                let is_text = |list: &Value| list.as_array().is_some_and(|list| list.iter().all(Value::is_string));
+                required.get("releases").is_none_or(is_text).then_some(())?;
+                Model::CrossReleaseLDiversity { l: whole("l")? }
+            }
             "frequency-l-diversity" => Model::FrequencyLDiversity { l: at_least_one("l")? },
             "entropy-l-diversity" => Model::EntropyLDiversity { l: at_least_one("l")? },
             "recursive-l-diversity" => Model::RecursiveLDiversity { c: ratio("c").filter(above_zero)?, l: whole("l")? },
@@ -196,6 +205,22 @@ impl Model {
             }
             _ => return None,
         })
+    }
+}
+
+/// What a manifest may state under `required`. Digests name the releases that a model was judged with.
+fn parameters(model: &str) -> &'static [&'static str] {
+    match model {
+        "k-anonymity" => &["k"],
+        "distinct-l-diversity" | "frequency-l-diversity" | "entropy-l-diversity" => &["l"],
+        "recursive-l-diversity" => &["c", "l"],
+        "t-closeness" => &["t", "distance"],
+        "alpha-k-anonymity" => &["alpha", "k", "values"],
+        "epsilon-m-anonymity" => &["epsilon", "m", "relative"],
+        "delta-l-diversity" => &["delta", "l", "reading"],
+        "epsilon-clone" => &["epsilon"],
+        "cross-release-l-diversity" => &["l", "releases"],
+        _ => &[],
     }
 }
 

@@ -9,7 +9,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::read::refuse_unless_file;
 use hedgerow_table::{Bound, Kind, TableError};
+
+mod strict;
 
 pub const FILE_NAME: &str = "datapackage.json";
 
@@ -25,6 +28,7 @@ pub struct Manifest {
 
 /// One table of the release.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Resource {
     pub name: String,
     /// Relative to the manifest.
@@ -36,6 +40,7 @@ pub struct Resource {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Schema {
     pub fields: Vec<Field>,
     #[serde(rename = "missingValues")]
@@ -43,6 +48,7 @@ pub struct Schema {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Field {
     pub name: String,
     /// A Frictionless type: `integer`, `number`, `date` or `string`.
@@ -62,6 +68,7 @@ pub struct Field {
 
 /// What Hedgerow says of a release.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Promise {
     pub version: String,
     pub method: String,
@@ -87,6 +94,7 @@ pub struct Promise {
 
 /// Whoever knows the attributes `from` of somebody knows `to`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KnownDependency {
     pub from: Vec<String>,
     pub to: String,
@@ -94,6 +102,7 @@ pub struct KnownDependency {
 
 /// One guarantee of one rule: what is required and what is achieved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Claim {
     pub model: String,
     pub required: Map<String, Value>,
@@ -104,6 +113,7 @@ pub struct Claim {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rows {
     #[serde(rename = "in")]
     pub source: u64,
@@ -113,6 +123,7 @@ pub struct Rows {
 
 /// Classes over all quasi attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ClassSizes {
     pub count: u64,
     pub min: u64,
@@ -215,6 +226,16 @@ impl Resource {
     }
 }
 
+/// Whether this version can read what that one wrote: versions up to its own, by their first two numbers.
+fn is_known_version(version: &str) -> bool {
+    let numbers = |version: &str| -> Option<(u64, u64)> {
+        let mut parts = version.split('.').map(|part| part.parse::<u64>().ok());
+        let (major, minor, patch) = (parts.next()??, parts.next()??, parts.next()?);
+        (patch.is_some() && parts.next().is_none()).then_some((major, minor))
+    };
+    numbers(version).is_some_and(|found| numbers(env!("CARGO_PKG_VERSION")).is_some_and(|own| found <= own))
+}
+
 impl Manifest {
     /// Reads the manifest of a release directory.
     pub fn read(directory: &Path) -> Result<Manifest, TableError> {
@@ -231,6 +252,7 @@ impl Manifest {
             }
             Err(error) => return Err(TableError::io(&path, error)),
         };
+        refuse_unless_file(directory, FILE_NAME)?;
         if size > BYTES_MAX {
             return Err(TableError::input(
                 path.display().to_string(),
@@ -239,10 +261,19 @@ impl Manifest {
             ));
         }
         let text = std::fs::read(&path).map_err(|error| TableError::io(&path, error))?;
-        serde_json::from_slice(&text).map_err(|error| {
+        let refuse = |error: serde_json::Error| {
             let place = format!("{}:{}", path.display(), error.line());
             TableError::input(place, format!("not a release manifest: {error}"), "publish the release again")
-        })
+        };
+        strict::refuse_repeated_keys(&text).map_err(refuse)?;
+        let manifest: Manifest = serde_json::from_slice(&text).map_err(refuse)?;
+        let version = manifest.hedgerow.version.as_str();
+        if !is_known_version(version) {
+            let problem = format!("the manifest is of version `{version}`, and this is {}", env!("CARGO_PKG_VERSION"));
+            let hint = "check it with the version that wrote it, or a later one";
+            return Err(TableError::input(path.display().to_string(), problem, hint));
+        }
+        Ok(manifest)
     }
 
     pub fn to_json(&self) -> String {

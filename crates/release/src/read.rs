@@ -13,12 +13,7 @@ use hedgerow_table::{InputError, Progress, Table, TableError};
 pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progress) -> Result<Table, TableError> {
     let path = directory.join(&resource.path);
     let place = path.display().to_string();
-    let leaves_directory =
-        Path::new(&resource.path).components().any(|part| !matches!(part, std::path::Component::Normal(_)));
-    if leaves_directory {
-        let hint = "a release holds its tables in its own directory; do not trust this one";
-        return Err(TableError::input(place, "the manifest names a table outside of the release", hint));
-    }
+    refuse_unless_file(directory, &resource.path)?;
     // Free to say which texts are missing, a manifest could make one class of labels that every reader distinguishes.
     if resource.schema.missing_values != [""] {
         let problem = "the manifest counts other cells than empty ones as missing";
@@ -52,14 +47,36 @@ pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progr
 
 /// Reads the codebook of a release; one without it is damaged.
 pub fn read_codebook(directory: &Path) -> Result<Codebook, TableError> {
-    let path = directory.join("codebook.csv");
-    match Codebook::read(&path) {
-        Err(TableError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-            let hint = "every release has one; publish it again";
-            Err(TableError::input(path.display().to_string(), "the codebook is missing", hint))
-        }
-        read => read,
+    let path = directory.join(CODEBOOK);
+    if !path.exists() {
+        let hint = "every release has one; publish it again";
+        return Err(TableError::input(path.display().to_string(), "the codebook is missing", hint));
     }
+    refuse_unless_file(directory, CODEBOOK)?;
+    Codebook::read(&path)
+}
+
+const CODEBOOK: &str = "codebook.csv";
+
+/// Refuses a path that leads out of a release, by `..` or by a symbolic link, and what is no ordinary file: a pipe would be waited
+/// for without end. A file that is not there is left to whoever opens it.
+pub(crate) fn refuse_unless_file(directory: &Path, path: &str) -> Result<(), TableError> {
+    let hint = "a release holds its files in its own directory; do not trust this one";
+    let refuse = |problem: &str| Err(TableError::input(directory.join(path).display().to_string(), problem, hint));
+    let parts = || Path::new(path).components();
+    if path.is_empty() || parts().any(|part| !matches!(part, std::path::Component::Normal(_))) {
+        return refuse("the manifest names a table outside of the release");
+    }
+    let mut whole = directory.to_path_buf();
+    for part in parts() {
+        whole.push(part);
+        match std::fs::symlink_metadata(&whole) {
+            Ok(found) if found.is_symlink() => return refuse("a symbolic link"),
+            Ok(found) if whole == directory.join(path) && !found.is_file() => return refuse("not an ordinary file"),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The quasi attributes of a released table.

@@ -49,6 +49,11 @@ impl Release {
                 contradictions.push(format!("{unknown} labels of `{attribute}` have no entry in codebook.csv"));
             }
         }
+        let explained = tables.kind().labels();
+        for attribute in codebook.attributes().filter(|name| explained.iter().all(|(known, _)| known != name)) {
+            contradictions.push(format!("codebook.csv explains `{attribute}`, which is no released quasi attribute"));
+        }
+        drop(explained);
         Release::new(directory.to_path_buf(), Some(manifest), codebook, tables, contradictions)
     }
 

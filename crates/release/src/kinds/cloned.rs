@@ -217,6 +217,10 @@ impl Cloned {
                         contradictions
                             .note("the statistics of a sub-class describe another number of tuples than it has");
                     }
+                    if attribute.number.is_some_and(|number| !(number.low <= number.mean && number.mean <= number.high))
+                    {
+                        contradictions.note("a mean lies outside of its indicative range");
+                    }
                     if attribute.number.is_some_and(|number| number.covered > number.count) {
                         contradictions.note("an indicative range covers more tuples than there are");
                     }

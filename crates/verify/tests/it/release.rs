@@ -19,7 +19,7 @@ fn manifest(rows: u64, classes: ClassSizes, k: u64, achieved: u64) -> Manifest {
         name: "release".to_owned(),
         resources: vec![Resource::csv("data", vec![Field::new("age", Kind::Category, Some("quasi"))])],
         hedgerow: Promise {
-            version: "0".to_owned(),
+            version: "0.1.0".to_owned(),
             method: "full-domain".to_owned(),
             guarantees: vec![Claim {
                 model: "k-anonymity".to_owned(),
@@ -102,6 +102,9 @@ fn parameters_out_of_range_are_no_guarantee() {
         ("delta-l-diversity", json!({ "delta": 1, "l": 0.9 })),
         ("delta-l-diversity", json!({ "delta": 1, "l": 2, "reading": "hopeful" })),
         ("delta-l-diversity", json!({ "l": 2 })),
+        ("k-anonymity", json!({ "k": 2, "l": 3 })),
+        ("distinct-l-diversity", json!({ "l": 2, "among": "known" })),
+        ("cross-release-l-diversity", json!({ "l": 2, "releases": "all" })),
     ] {
         assert_eq!(Model::from_required(model, &map(required.clone())), None, "{model} {required}");
     }
@@ -117,4 +120,85 @@ fn only_a_release_is_replaced_not_any_data_package() {
     assert!(Staged::next_to(&project, true).is_err(), "someone's sources would be removed");
     fs::write(project.join("datapackage.json"), manifest(1, ClassSizes::of([1]), 1, 1).to_json()).unwrap();
     assert!(Staged::next_to(&project, true).is_ok());
+}
+
+/// A release of two rows that holds, with its manifest as JSON.
+fn sound(directory: &Path) -> Value {
+    let manifest = manifest(2, ClassSizes::of([2]), 2, 2);
+    assert!(check(directory, &manifest, &["a", "a"]).unwrap().holds());
+    serde_json::from_str(&manifest.to_json()).unwrap()
+}
+
+/// What opening says of the release once its manifest is this text.
+fn refusal_of(directory: &Path, manifest: &str) -> String {
+    fs::write(directory.join("datapackage.json"), manifest).unwrap();
+    Release::open(directory, &NoProgress).unwrap_err().to_string()
+}
+
+#[test]
+fn a_key_that_occurs_twice_is_refused_however_deep() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = sound(directory.path()).to_string();
+    let twice = text.replacen(r#""required":{"k":2}"#, r#""required":{"k":2,"k":1}"#, 1);
+    assert_ne!(text, twice);
+    assert!(refusal_of(directory.path(), &twice).contains("`k` occurs twice"));
+}
+
+#[test]
+fn keys_of_a_table_that_are_not_read_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    for (key, value) in [("data", json!([{ "age": "b" }])), ("dialect", json!({ "delimiter": ";" }))] {
+        let mut manifest = sound(directory.path());
+        manifest["resources"][0][key] = value;
+        assert!(refusal_of(directory.path(), &manifest.to_string()).contains(key), "{key}");
+    }
+    let mut manifest = sound(directory.path());
+    manifest["resources"][0]["schema"]["fields"][0]["constraints"] = json!({});
+    assert!(refusal_of(directory.path(), &manifest.to_string()).contains("constraints"));
+}
+
+#[test]
+fn an_unknown_parameter_or_version_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut manifest = sound(directory.path());
+    manifest["hedgerow"]["guarantees"][0]["required"]["l"] = json!(3);
+    fs::write(directory.path().join("datapackage.json"), manifest.to_string()).unwrap();
+    let release = Release::open(directory.path(), &NoProgress).unwrap();
+    assert!(check_release(&release, &[]).unwrap_err().to_string().contains("parameters that cannot be read"));
+    for version in ["", "1", "99.0.0", "0.1", "0.1.0-evil", "0.1.0.0"] {
+        let mut manifest = sound(directory.path());
+        manifest["hedgerow"]["version"] = json!(version);
+        assert!(refusal_of(directory.path(), &manifest.to_string()).contains("version"), "{version}");
+    }
+}
+
+#[test]
+fn a_codebook_explains_released_attributes_only() {
+    let directory = tempfile::tempdir().unwrap();
+    sound(directory.path());
+    let path = directory.path().join("codebook.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}name,Ann,,,Ann\n")).unwrap();
+    let found = check_release(&Release::open(directory.path(), &NoProgress).unwrap(), &[]).unwrap();
+    assert!(!found.holds() && found.contradictions[0].contains("`name`"), "{:?}", found.contradictions);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_pipes_are_no_tables() {
+    let (directory, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for name in ["data.csv", "codebook.csv", "datapackage.json"] {
+        sound(directory.path());
+        let (inside, outside) = (directory.path().join(name), elsewhere.path().join(name));
+        fs::rename(&inside, &outside).unwrap();
+        std::os::unix::fs::symlink(&outside, &inside).unwrap();
+        let refused = Release::open(directory.path(), &NoProgress).unwrap_err().to_string();
+        assert!(refused.contains("symbolic link"), "{name}: {refused}");
+        fs::remove_file(&inside).unwrap();
+        // Nobody will ever write to it: opening it would wait without end.
+        assert!(std::process::Command::new("mkfifo").arg(&inside).status().unwrap().success());
+        let refused = Release::open(directory.path(), &NoProgress).unwrap_err().to_string();
+        assert!(refused.contains("not an ordinary file"), "{name}: {refused}");
+        fs::remove_file(&inside).unwrap();
+    }
 }

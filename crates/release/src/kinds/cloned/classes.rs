@@ -117,7 +117,7 @@ mod tests {
         let read = Cloned {
             sensitive: "disease".to_owned(),
             domain: Domain::from_texts(&["G", "J"], false, None).unwrap().0,
-            counted: Table::from_texts(&[], &[]),
+            counted: Table::from_texts(&["class"], &[vec!["1"]]),
             attributes: vec!["age".to_owned(), "sex".to_owned()],
             texts: vec!["F".to_owned(), "M".to_owned()],
             classes: vec![

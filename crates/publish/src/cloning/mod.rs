@@ -198,12 +198,11 @@ fn rows_by_value(sensitive: &Column, division: &Division) -> Vec<Vec<u32>> {
     rows
 }
 
-/// Discernibility of the sub-classes, whose counterfeits are nobody and do not count; measures of cells have no meaning where
-/// there are none.
+/// Discernibility of the sub-classes: each released row is charged the rows of its sub-class, where counterfeits are none, and each
+/// suppressed one those of the table. Measures of cells have no meaning where there are none.
 fn losses(cut: &[Cut], source: u64) -> Map<String, Value> {
-    let sizes = cut.iter().flat_map(|(_, parts)| parts.iter().map(|(rows, _)| rows.len() as f64));
+    let sizes = cut.iter().flat_map(|(_, parts)| parts.iter().map(|(rows, _)| rows.len() as u64));
     let released: u64 = cut.iter().map(|(class, _)| class.rows.len() as u64).sum();
-    let squares: f64 = sizes.map(|size| size * size).sum();
-    let discernibility = squares + source as f64 * (source - released) as f64;
-    Map::from_iter([("discernibility".to_owned(), json!(discernibility))])
+    let discernibility = sizes.map(|size| size * size).sum::<u64>() + source * (source - released);
+    Map::from_iter([("discernibility".to_owned(), json!(discernibility as f64))])
 }

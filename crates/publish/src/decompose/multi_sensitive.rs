@@ -11,13 +11,15 @@
 //! A combination that differs from too few others in just one attribute is in no bucket; without it others may have too few, and
 //! so on. What stays is the *core*, often nothing, and only there boxes and programs are looked for.
 //!
-//! Cost: for every box, the core, and a walk over combinations of frequent values until all of a box's rows are there; then some
-//! integer programs with one variable for each combination of the core.
+//! Cost: the core, and a walk over combinations of frequent values until all of a box's rows are there: for every box of a small
+//! table, and of others as often as half of the rows are gone; then some integer programs with one variable for each
+//! combination of the core.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_table::Ratio;
 use rand::rngs::StdRng;
@@ -29,6 +31,9 @@ use crate::rows::shuffle;
 
 /// Steps of the walk for one box; where it takes longer, the programs take over.
 const STEPS_MAX: usize = 100_000;
+
+/// Tables with more combinations are not searched anew for every box.
+const COMBINATIONS_FEW: usize = 2_000;
 
 /// Different buckets that the programs search for; the rest becomes one.
 const PROGRAMS_MAX: usize = 20;
@@ -52,11 +57,8 @@ pub fn multi_sensitive(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Su
     }
     rows_of.values_mut().for_each(|rows| shuffle(rows, rng));
     let needed: Vec<u64> = l.iter().map(|l| l.ceil()).collect();
-    let mut making = Making { rows_of, of_row: vec![Groups::NONE; problem.rows], buckets: Vec::new() };
-    while let Some(found) = next_box(&making.core(&l), &needed) {
-        let taken: Vec<(Vec<u32>, u64)> = found.into_iter().map(|codes| (codes, 1)).collect();
-        making.take(&taken, u64::MAX);
-    }
+    let mut making = Making { rows_of, of_row: vec![Groups::NONE; problem.rows], buckets: Vec::new(), rows_taken: 0 };
+    while making.take_boxes(&l, &needed) {}
     making.take_by_programs(&l);
     let (value_of, _) = sensitive_values(problem, sensitive);
     let members = making.buckets.iter().map(|rows| {
@@ -78,11 +80,26 @@ struct Making {
     rows_of: BTreeMap<Vec<u32>, Vec<u32>>,
     of_row: Vec<u32>,
     buckets: Vec<Vec<u32>>,
+    rows_taken: u64,
 }
 
 impl Making {
-    /// Makes buckets with so many rows of some combinations, as often as there are rows for it and at most `times`.
-    fn take(&mut self, taken: &[(Vec<u32>, u64)], times: u64) {
+    /// Takes boxes of the combinations that some bucket may hold, frequent values first; whether there was one. Tables of few
+    /// combinations are searched anew after every box; others once half of the rows are taken, since the search costs more
+    /// than a box.
+    fn take_boxes(&mut self, l: &[Ratio], needed: &[u64]) -> bool {
+        let core = self.core(l);
+        let rows: u64 = core.iter().map(|(_, rows)| rows).sum();
+        let enough = if core.len() > COMBINATIONS_FEW { rows / 2 } else { 1 };
+        let mut search = Search::new(&core, needed, enough);
+        let _ = search.grow(self, &mut vec![Vec::new(); needed.len()], &[Vec::new()], 0, 0);
+        search.taken > 0
+    }
+
+    /// Makes buckets with so many rows of some combinations, as often as there are rows for it and at most `times`; how many rows
+    /// they take.
+    fn take(&mut self, taken: &[(Vec<u32>, u64)], times: u64) -> u64 {
+        let before = self.rows_taken;
         let possible = taken.iter().map(|(codes, count)| self.rows_of[codes].len() as u64 / count).min().unwrap_or(0);
         for _ in 0..possible.min(times) {
             let mut bucket = Vec::new();
@@ -93,9 +110,15 @@ impl Making {
             for &row in &bucket {
                 self.of_row[row as usize] = self.buckets.len() as u32;
             }
+            self.rows_taken += bucket.len() as u64;
             self.buckets.push(bucket);
         }
-        self.rows_of.retain(|_, rows| !rows.is_empty());
+        for (codes, _) in taken {
+            if self.rows_of.get(codes).is_some_and(Vec::is_empty) {
+                self.rows_of.remove(codes);
+            }
+        }
+        self.rows_taken - before
     }
 
     /// The combinations that some bucket may still hold, with how many rows there are of each.
@@ -129,66 +152,97 @@ impl Making {
     }
 }
 
-/// The combinations of a box all of which are there, frequent values first.
-fn next_box(left: &[(Vec<u32>, u64)], needed: &[u64]) -> Option<Vec<Vec<u32>>> {
-    let begin =
-        |(codes, _): &'_ (Vec<u32>, u64)| (1..=codes.len()).map(|length| codes[..length].to_vec()).collect::<Vec<_>>();
-    let mut search =
-        Search { begun: left.iter().flat_map(begin).collect(), needed, by_frequency: Vec::new(), steps: 0 };
-    for place in 0..needed.len() {
-        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-        for (codes, rows) in left {
-            *counts.entry(codes[place]).or_default() += rows;
-        }
-        let mut values: Vec<(u64, u32)> = counts.into_iter().map(|(value, count)| (count, value)).collect();
-        values.sort_unstable_by(|one, other| other.cmp(one));
-        search.by_frequency.push(values.into_iter().map(|(_, value)| value).collect());
-    }
-    search.grow(&mut vec![Vec::new(); needed.len()], &[Vec::new()], 0, 0)
-}
-
+/// The walk over combinations of values in search of boxes all of whose rows are there. Rows only become fewer, so that what was no
+/// box before is none later, and the walk goes on where it found the last one.
 struct Search<'a> {
-    /// How the combinations that are there begin, to any length.
-    begun: HashSet<Vec<u32>>,
+    /// How the combinations that are there begin, to any length, and how many begin so.
+    begun: HashMap<Vec<u32>, u32>,
     needed: &'a [u64],
     /// For every protected attribute its values, the most frequent first.
     by_frequency: Vec<Vec<u32>>,
+    /// Since the last box.
     steps: usize,
+    taken: u64,
+    /// The search ends when so many rows are taken.
+    enough: u64,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(left: &[(Vec<u32>, u64)], needed: &'a [u64], enough: u64) -> Search<'a> {
+        let mut begun: HashMap<Vec<u32>, u32> = HashMap::new();
+        for (codes, _) in left {
+            (1..=codes.len()).for_each(|length| *begun.entry_ref(&codes[..length]).or_default() += 1);
+        }
+        let by_frequency = (0..needed.len()).map(|place| {
+            let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+            for (codes, rows) in left {
+                *counts.entry(codes[place]).or_default() += rows;
+            }
+            let mut values: Vec<(u64, u32)> = counts.into_iter().map(|(value, count)| (count, value)).collect();
+            values.sort_unstable_by(|one, other| other.cmp(one));
+            values.into_iter().map(|(_, value)| value).collect()
+        });
+        Search { begun, needed, by_frequency: by_frequency.collect(), steps: 0, taken: 0, enough }
+    }
+
+    fn are_there(&self, beginnings: &[Vec<u32>]) -> bool {
+        beginnings.iter().all(|begun| begun.is_empty() || self.begun.contains_key(begun))
+    }
+
     /// Adds values to one side of the box after another. `before` are the combinations of the sides that are full; `from` is the
     /// next value of the side being filled.
     fn grow(
         &mut self,
+        making: &mut Making,
         sides: &mut Vec<Vec<u32>>,
         before: &[Vec<u32>],
         place: usize,
         from: usize,
-    ) -> Option<Vec<Vec<u32>>> {
+    ) -> ControlFlow<()> {
         if place == sides.len() {
-            return Some(before.to_vec());
+            return self.take(making, before);
         }
         if sides[place].len() as u64 == self.needed[place] {
             let full = extended(before, &sides[place]);
-            return self.grow(sides, &full, place + 1, 0);
+            return self.grow(making, sides, &full, place + 1, 0);
         }
         for index in from..self.by_frequency[place].len() {
             self.steps += 1;
             if self.steps > STEPS_MAX {
-                return None;
+                return ControlFlow::Break(());
             }
             let value = self.by_frequency[place][index];
-            if extended(before, &[value]).iter().all(|begun| self.begun.contains(begun)) {
+            if self.are_there(&extended(before, &[value])) {
+                let taken = self.taken;
                 sides[place].push(value);
-                let found = self.grow(sides, before, place, index + 1);
-                if found.is_some() {
-                    return found;
-                }
+                self.grow(making, sides, before, place, index + 1)?;
                 sides[place].pop();
+                // A box below may have used up what was chosen here.
+                let is_left = || self.are_there(before) && self.are_there(&extended(before, &sides[place]));
+                if self.taken > taken && !is_left() {
+                    return ControlFlow::Continue(());
+                }
             }
         }
-        None
+        ControlFlow::Continue(())
+    }
+
+    /// Takes a box as often as there are rows for it.
+    fn take(&mut self, making: &mut Making, combinations: &[Vec<u32>]) -> ControlFlow<()> {
+        let taken: Vec<(Vec<u32>, u64)> = combinations.iter().map(|codes| (codes.clone(), 1)).collect();
+        self.taken += making.take(&taken, u64::MAX);
+        self.steps = 0;
+        for codes in combinations.iter().filter(|codes| !making.rows_of.contains_key(*codes)) {
+            for length in 1..=codes.len() {
+                if let Some(count) = self.begun.get_mut(&codes[..length]) {
+                    *count -= 1;
+                    if *count == 0 {
+                        self.begun.remove(&codes[..length]);
+                    }
+                }
+            }
+        }
+        if self.taken < self.enough { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 

@@ -303,6 +303,11 @@ fn hold_manifest_to_tables(release: &Path, published: &Published, listed: &Liste
     for (name, truth) in truths {
         assert!(number(name) >= truth - 1e-9, "seed {seed}: {name} {} is below {truth}", number(name));
     }
+    // The measure's definition, as `measure` recomputes it: counterfeits are no rows.
+    let people = listed.parts.values().map(|part| Listed::total(part, "tuples") - Listed::total(part, "counterfeits"));
+    let rows = published.rows;
+    let discernibility = people.map(|people| people * people).sum::<u64>() + rows.source * rows.suppressed;
+    assert_eq!(published.losses["discernibility"].as_f64(), Some(discernibility as f64), "seed {seed}");
     let keys: Vec<&str> = cloning.as_object().unwrap().keys().map(String::as_str).collect();
     let known =
         ["beta", "theta", "theta-at", "broken-by", "epsilon", "k", "lambda", "counterfeits", "sub-classes", "meaning"];

@@ -42,6 +42,19 @@ fn record_numbers_and_keys_are_identifiers_whatever_they_are_called() {
 }
 
 #[test]
+fn a_column_called_household_is_a_key_or_a_size_by_its_values() {
+    let (policy, proposal) = proposed(vec![
+        ("household", cells(300, |row| (row / 3 + 1).to_string())),
+        ("person", cells(300, |row| (row % 3 + 1).to_string())),
+        ("household size", cells(300, |row| (1 + row * 7 % 5).to_string())),
+        ("age", cells(300, |row| (18 + row * 7 % 60).to_string())),
+    ]);
+    assert_eq!(role(&policy, "household"), Some(Role::Identifier), "{}", proposal.policy);
+    assert_eq!(role(&policy, "person"), Some(Role::Identifier), "{}", proposal.policy);
+    assert_eq!(role(&policy, "household size"), Some(Role::Quasi), "{}", proposal.policy);
+}
+
+#[test]
 fn a_measured_quantity_may_be_different_in_every_row() {
     let (policy, proposal) = proposed(vec![
         ("age", cells(300, |row| (18 + row % 60).to_string())),

@@ -7,7 +7,7 @@
 use hedgerow_table::{Kind, Values};
 
 use super::profile::{Facts, share};
-use super::vocabulary::{Concept, ends_as_key, meaning, numbers_are_codes};
+use super::vocabulary::{Concept, NEIGHBORS_KNOW, ends_as_key, meaning, numbers_are_codes};
 use super::{codes, content, countries, keys};
 use crate::Role;
 
@@ -63,12 +63,17 @@ fn proposed(facts: &Facts<'_>) -> ProposedRole {
     }
     let by_name = by_name(facts);
     // What is generalized may be different in every row; what is released as it is may not number the rows.
-    let generalized = by_name.as_ref().is_some_and(|by_name| by_name.role == Some(Role::Quasi));
+    // A column called `household` may hold its size, which is known, or its number, which is a key.
+    let generalized =
+        by_name.as_ref().is_some_and(|by_name| by_name.role == Some(Role::Quasi) && by_name.reason != NEIGHBORS_KNOW);
+    let named_identifier = by_name.as_ref().is_some_and(|proposed| proposed.role == Some(Role::Identifier));
     let quantity = by_name.as_ref().is_some_and(|by_name| by_name.concept == Concept::Quantity);
-    if !generalized && let Some(reason) = keys::numbering(facts, quantity) {
+    if !generalized
+        && !named_identifier
+        && let Some(reason) = keys::numbering(facts, quantity)
+    {
         return ProposedRole::new(Role::Identifier, Concept::Open, reason);
     }
-    let named_identifier = by_name.as_ref().is_some_and(|proposed| proposed.role == Some(Role::Identifier));
     if facts.cardinality() == 1 && facts.rows >= ROWS_ENOUGH && !named_identifier {
         return ProposedRole::new(Role::Plain, Concept::Open, "the same in every row: distinguishes no one");
     }

@@ -49,6 +49,8 @@ const fn measured(because: &'static str) -> Meaning {
     Meaning { concept: Concept::Quantity, ..sensitive(because) }
 }
 
+/// Of a household and its members.
+pub(super) const NEIGHBORS_KNOW: &str = "neighbors know it";
 const KNOWN_TO_MANY: &str = "others know it";
 
 /// Each line of words shares a meaning. Accents are folded away, so `âge` is `age`.
@@ -156,7 +158,7 @@ const VOCABULARY: &[(Meaning, &str)] = &[
          konfession confession religione religiao culte glaube",
     ),
     (
-        quasi(Concept::Open, "neighbors know it"),
+        quasi(Concept::Open, NEIGHBORS_KNOW),
         "household householdsize hhsize familysize family children kids child noc npf npers persons members \
          dependents dependants haushalt haushaltsgroesse haushaltsgrosse haushaltgroesse kinder menage taillemenage \
          enfants hijos hogar figli housing housingtype tenure ownrent dwelling rooms bedrooms vehicles cars car",

@@ -25,7 +25,7 @@ fn options(destination: PathBuf) -> PublishOptions<'static> {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
-        beside: Default::default(),
+        gate: Default::default(),
         progress: &NoProgress,
     }
 }

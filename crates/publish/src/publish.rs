@@ -140,7 +140,7 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     let search_time = searching.elapsed();
 
     let writing = Instant::now();
-    let phase = Phase::of(options.progress, "writing", draft.rows_to_write());
+    let phase = Phase::of(options.progress, "writing", draft.rows_to_write().max(1));
     let Draft { tables, codebook, rows, losses, searched, cloned, stated, rules, warnings } = draft;
     let written = draft::write(tables, &codebook, staged.path(), options.format, &mut rng, &phase)?;
     phase.finish();

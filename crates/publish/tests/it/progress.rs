@@ -172,12 +172,26 @@ fn rows_in_memory_are_published_as_those_of_a_file() {
         from_file.publish(Source::Policy, TableFormat::Csv, false, &NoProgress).unwrap();
         from_memory.publish((&table).into(), TableFormat::Csv, false, &NoProgress).unwrap();
         let release = |case: &Case| case.folder.path().join("release");
-        let mut compared = 0;
-        for entry in std::fs::read_dir(release(&from_file)).unwrap() {
-            let name = entry.unwrap().file_name();
-            assert_eq!(read(&release(&from_file).join(&name)), read(&release(&from_memory).join(&name)), "{name:?}");
-            compared += 1;
+        let files = files_below(&release(&from_file));
+        assert_eq!(files, files_below(&release(&from_memory)), "{settings}");
+        for name in &files {
+            assert_eq!(read(&release(&from_file).join(name)), read(&release(&from_memory).join(name)), "{name:?}");
         }
-        assert!(compared >= 3, "a manifest, a codebook and a table");
+        assert!(files.len() >= 3, "a manifest, a codebook and a table");
     }
+}
+
+/// By their paths below a folder, sorted.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = PathBuf::from(path.file_name().unwrap());
+        match path.is_dir() {
+            true => files.extend(files_below(&path).into_iter().map(|below| name.join(below))),
+            false => files.push(name),
+        }
+    }
+    files.sort();
+    files
 }

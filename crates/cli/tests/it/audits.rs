@@ -78,6 +78,34 @@ fn pipelines_say_how_few_is_too_few() {
     assert_eq!(adversary(&found, "linker")["not_in_release"], 1);
 }
 
+/// Kate is left with one salary, the other two with several: the list names her row, and nothing that is printed does.
+#[test]
+fn who_is_at_risk_is_written_to_a_file_and_never_printed() {
+    let folder = departments();
+    folder.write("people.csv", "age,zip\n48,28544\n18,15341\n50,15000\n");
+    let audit = |more: &[&str], code: i32| {
+        let releases = ["audit", "revenue-release", "census-release", "--people", "people.csv"];
+        run(&folder, &[&releases[..], &["--adversary", "composition,independence"], more].concat(), code)
+    };
+    let printed = audit(&["--list", "at-risk.csv", "--json"], 4);
+    let listed = |adversary: &str| -> Vec<String> {
+        let text = folder.read("at-risk.csv");
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("row,adversary,protect,releases"));
+        let of = |line: &&str| line.split(',').nth(1) == Some(adversary);
+        lines.filter(of).map(|line| line.split(',').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!((listed("composition"), listed("independence")), (vec!["2".to_owned()], vec!["2".to_owned()]));
+    assert!(!printed.stdout.contains("people_at_risk"), "{}", printed.stdout);
+    audit(&["--list", "at-risk.csv", "--fail-under", "l=1"], 0);
+    audit(&["--list", "at-risk.csv", "--fail-under", "l=1,confidence=0.6"], 4);
+    assert_eq!(listed("independence"), ["2", "3"]);
+    let alone = run(&folder, &["audit", "revenue-release", "--list", "at-risk.csv"], 2);
+    assert!(alone.stderr.contains("--people"), "{}", alone.stderr);
+    let wrong = run(&folder, &["audit", "revenue-release", "--fail-under", "confidence=2"], 2);
+    assert!(wrong.stderr.contains("confidence=0.8"), "{}", wrong.stderr);
+}
+
 /// The six patients in three sub-tables, one for each rule: buckets {1,6}, {5,4}, {3,2} and {1,3}, {4,2}, {5,6}.
 #[test]
 fn the_four_tuples_of_the_six_patients_are_found_in_a_folder_of_sub_tables() {

@@ -58,6 +58,22 @@ fn a_cloned_release_tells_its_promise_and_is_measured() {
     assert!(parquet.stderr.contains("written as CSV"), "{}", parquet.stderr);
 }
 
+/// Three of four values are frequent, so that the classes need counterfeits, which are nobody and count nowhere.
+#[test]
+fn publish_and_measure_agree_on_discernibility() {
+    let folder = hospitals();
+    let mut counterfeits = 0;
+    for number in ["1", "2", "3"] {
+        let policy = format!("clone-{number}.toml");
+        let printed = json(&folder.run(&["publish", &policy, "-o", &format!("again-{number}"), "--json"]));
+        counterfeits += printed["cloning"]["counterfeits"].as_u64().unwrap_or_else(|| panic!("{printed}"));
+        let measured = json(&folder.run(&["measure", &format!("again-{number}"), "--policy", &policy, "--json"]));
+        let found = [&printed, &measured].map(|one| one["loss"]["discernibility"].as_f64());
+        assert!(found[0].is_some() && found[0] == found[1], "{number}: {found:?}");
+    }
+    assert!(counterfeits > 0, "none of the releases has any");
+}
+
 /// Pay is released as 10, 20 and 30 of everybody, whatever it goes with: each error follows by hand.
 #[test]
 fn sensitive_numbers_are_measured_in_clones() {

@@ -1,4 +1,5 @@
-//! Any bytes as a CSV file: a table whose parts agree with each other, or a refusal that names the file.
+//! Any bytes as a CSV file: a table whose parts agree with each other, or a refusal that names the
+//! file.
 #![no_main]
 
 use std::path::Path;

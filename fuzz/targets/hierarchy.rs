@@ -1,8 +1,8 @@
-//! Any bytes as a hierarchy file, against any column: every level covers every value and coarsens the one below, with one
-//! label at the top, or the file is refused.
+//! Any bytes as a hierarchy file, against any column: every level covers every value and coarsens
+//! the one below, with one label at the top, or the file is refused.
 //!
-//! The first line of the input holds the column's values between commas (an empty one is the missing value); the file is
-//! what follows.
+//! The first line of the input holds the column's values between commas (an empty one is the
+//! missing value); the file is what follows.
 #![no_main]
 
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! Any messages to a custodian in the middle of a run: it goes on, concludes or gives up with a fault, and never panics. The envelope is made to fit, so that
-//! the contents get past the first checks.
+//! Any messages to a custodian in the middle of a run: it goes on, concludes or gives up with a
+//! fault, and never panics. The envelope is made to fit, so that the contents get past the first
+//! checks.
 #![no_main]
 
 use std::sync::Arc;

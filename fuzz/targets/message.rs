@@ -1,4 +1,5 @@
-//! Any bytes as a message between custodians, and as a book of burned questions: read whole and written back byte for byte, or refused.
+//! Any bytes as a message between custodians, and as a book of burned questions: read whole and
+//! written back byte for byte, or refused.
 #![no_main]
 
 use hedgerow_smc::{BurnBook, Message};

@@ -1,5 +1,6 @@
-//! `cargo xtask bench`: how fast the command is, each figure beside another one of the same run, since machines differ and are
-//! noisy. Prints what it compares. DuckDB stands beside the search when Python has it (`pip install duckdb`).
+//! `cargo xtask bench`: how fast the command is, each figure beside another one of the same run,
+//! since machines differ and are noisy. Prints what it compares. DuckDB stands beside the search
+//! when Python has it (`pip install duckdb`).
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,8 +14,8 @@ const ROWS: u64 = 3_000_000;
 /// Times each figure is taken; the smallest counts.
 const REPEATS: usize = 3;
 
-/// Runs a command line and says, on the last line of standard error, what it took of all processors: in user code and
-/// in the system.
+/// Runs a command line and says, on the last line of standard error, what it took of all
+/// processors: in user code and in the system.
 const TIMED: &str = "TIMEFORMAT='%3U %3S'; time \"$0\" \"$@\"";
 
 fn cpu_seconds(talk: &str) -> f64 {
@@ -133,7 +134,8 @@ impl Bench {
         Ok(best)
     }
 
-    /// Seconds for one `GROUP BY` over the quasi attributes, from a table in memory, best of [`REPEATS`].
+    /// Seconds for one `GROUP BY` over the quasi attributes, from a table in memory, best of
+    /// [`REPEATS`].
     fn group_by(&self, policy: &Path) -> Option<f64> {
         let script = "
 import sys, time, duckdb

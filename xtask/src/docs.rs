@@ -1,5 +1,6 @@
-//! `cargo xtask docs`: rewrites the documents that are written from the code. The tests that hold them against the code
-//! write them when `HEDGEROW_WRITE_DOCS` is set, so that this program need not be built with the crates it documents.
+//! `cargo xtask docs`: rewrites the documents that are written from the code. The tests that hold
+//! them against the code write them when `HEDGEROW_WRITE_DOCS` is set, so that this program need
+//! not be built with the crates it documents.
 
 use std::process::Command;
 

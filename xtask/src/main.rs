@@ -1,5 +1,6 @@
-//! The project's habits as commands: `tidy` reads the repository and reports what is out of place, `test` runs everything
-//! that must pass before a change is accepted, `docs` rewrites what is written from the code, `bench` measures speed.
+//! The project's habits as commands: `tidy` reads the repository and reports what is out of place,
+//! `test` runs everything that must pass before a change is accepted, `docs` rewrites what is
+//! written from the code, `bench` measures speed.
 
 use std::process::ExitCode;
 

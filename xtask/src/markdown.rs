@@ -1,5 +1,5 @@
-//! The little of Markdown that the checks read: tables, code spans, links, headings. Fenced blocks are passed over, since they
-//! hold examples.
+//! The little of Markdown that the checks read: tables, code spans, links, headings. Fenced blocks
+//! are passed over, since they hold examples.
 
 /// A table, with the number of the line each row stands on.
 #[derive(Debug, PartialEq)]

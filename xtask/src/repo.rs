@@ -1,5 +1,5 @@
-//! The repository as a plain value, read once: its text files and its crates. The checks take this value and nothing
-//! else, so that each can be tried on a repository built in a test.
+//! The repository as a plain value, read once: its text files and its crates. The checks take this
+//! value and nothing else, so that each can be tried on a repository built in a test.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -80,7 +80,8 @@ impl Package {
     }
 }
 
-/// Where cargo runs this program from, rather than where it was built: a build may be kept and used in another checkout.
+/// Where cargo runs this program from, rather than where it was built: a build may be kept and used
+/// in another checkout.
 pub(crate) fn root() -> PathBuf {
     let built_in = || env!("CARGO_MANIFEST_DIR").into();
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(built_in));
@@ -112,7 +113,8 @@ fn list_files(root: &Path) -> Result<Vec<String>, String> {
             // A file deleted but not yet committed is still listed.
             names.split('\0').filter(|name| !name.is_empty() && root.join(name).is_file()).map(str::to_owned).collect()
         }
-        // An unpacked archive has no history: then every file counts, but for what building leaves behind.
+        // An unpacked archive has no history: then every file counts, but for what building leaves
+        // behind.
         _ => {
             let mut files = Vec::new();
             walk(root, "", &mut files).map_err(|cause| format!("{}: {cause}", root.display()))?;

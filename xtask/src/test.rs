@@ -1,5 +1,5 @@
-//! Everything that must pass before a change is accepted, in the order in which failures are cheapest to find. It stops at
-//! the first one.
+//! Everything that must pass before a change is accepted, in the order in which failures are
+//! cheapest to find. It stops at the first one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,7 +47,8 @@ fn run_tests() -> Result<(), String> {
     succeed(repo::cargo().args(["test", "--workspace"]))
 }
 
-/// Publishes the example into a folder of its own, has the release checked, and leaves nothing behind.
+/// Publishes the example into a folder of its own, has the release checked, and leaves nothing
+/// behind.
 fn run_example() -> Result<(), String> {
     if !repo::root().join(EXAMPLE).is_file() {
         return Err(format!("{EXAMPLE} is missing"));
@@ -59,8 +60,8 @@ fn run_example() -> Result<(), String> {
     succeed(hedgerow().arg("check").arg(&release))
 }
 
-/// The command as the tests have just built it. Cargo would choose other features for the command alone than for the
-/// workspace, and build all of it again.
+/// The command as the tests have just built it. Cargo would choose other features for the command
+/// alone than for the workspace, and build all of it again.
 fn hedgerow() -> Command {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     let name = format!("hedgerow{}", std::env::consts::EXE_SUFFIX);

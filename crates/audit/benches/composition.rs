@@ -1,5 +1,6 @@
-//! How long the composition audit takes: two releases of a million rows each, cut like a kd-tree (every class has ranges of
-//! its own), that share 200,000 people. `cargo bench -p hedgerow-audit --bench composition -- [rows] [people]`
+//! How long the composition audit takes: two releases of a million rows each, cut like a kd-tree
+//! (every class has ranges of its own), that share 200,000 people. `cargo bench -p hedgerow-audit
+//! --bench composition -- [rows] [people]`
 
 use std::time::Instant;
 
@@ -9,7 +10,8 @@ use hedgerow_table::{Bound, Codes, Column, Cover, Domain, Table, Values};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Different values of each quasi-identifier, as in the census: age, schooling, birthplace, work class, marital status.
+/// Different values of each quasi-identifier, as in the census: age, schooling, birthplace, work
+/// class, marital status.
 const QUASI: [i64; 5] = [77, 16, 60, 7, 6];
 const VALUES: i64 = 50;
 const CLASS_ROWS: usize = 10;

@@ -1,4 +1,5 @@
-//! How long it takes to join two sub-tables of many people that share quasi-identifiers and hide the same value in different buckets.
+//! How long it takes to join two sub-tables of many people that share quasi-identifiers and hide
+//! the same value in different buckets.
 //! `cargo bench -p hedgerow-audit --bench intersection -- [rows]`
 
 use std::time::Instant;

@@ -1,6 +1,7 @@
 //! How long measuring takes: `cargo bench -p hedgerow-audit --bench measure -- [ROWS [QUERIES]]`.
 //!
-//! Nine quasi-identifiers like those of a census and a sensitive one, generalized to about a hundred thousand classes.
+//! Nine quasi-identifiers like those of a census and a sensitive one, generalized to about a
+//! hundred thousand classes.
 
 use std::time::Instant;
 

@@ -1,9 +1,10 @@
-//! One attribute seen from both sides: the values in the source, the labels in the release, and, in a full-domain release,
-//! the level of the hierarchy that leads from one to the other.
+//! One attribute seen from both sides: the values in the source, the labels in the release, and, in
+//! a full-domain release, the level of the hierarchy that leads from one to the other.
 //!
-//! The level is found, not believed: it is the finest one on which every released label stands for the very values that
-//! the codebook says it covers. A release that was not made from this source under this policy has no such level. Under
-//! local recoding one value can be released under several labels, and there is no level to find.
+//! The level is found, not believed: it is the finest one on which every released label stands for
+//! the very values that the codebook says it covers. A release that was not made from this source
+//! under this policy has no such level. Under local recoding one value can be released under
+//! several labels, and there is no level to find.
 
 use hashbrown::HashMap;
 use hedgerow_release::codebook::Codebook;
@@ -54,7 +55,8 @@ pub(crate) struct FullDomain {
     pub(crate) level: usize,
     /// How many leaves of the hierarchy lie under each released label.
     pub(crate) leaves: Vec<u64>,
-    /// From the code in the source to the released code; one past the last when the label was not released.
+    /// From the code in the source to the released code; one past the last when the label was not
+    /// released.
     pub(crate) recoded: Vec<u32>,
 }
 
@@ -92,14 +94,15 @@ impl<'a> Attribute<'a> {
             }
         };
         let top_text = &quasi.hierarchy.levels()[quasi.hierarchy.top()].labels[0].text;
-        // A short value can be masked to the same text, but then there are other values; and a value may be called as the
-        // top is, which is then no top.
+        // A short value can be masked to the same text, but then there are other values; and a
+        // value may be called as the top is, which is then no top.
         let values = source.domain.cardinality();
         let above_values =
             |text: &str| full_domain.as_ref().map_or(source.domain.code_of(text).is_none(), |found| found.level > 0);
         let is_top =
             |(text, cell): (&String, &Cell)| above_values(text) && text == top_text && cell.codes.len() == values;
-        // Cells of their own leave the ends of the axis to whatever range is known: here, that of the source's values.
+        // Cells of their own leave the ends of the axis to whatever range is known: here, that of
+        // the source's values.
         let ends = |last: u32| Some(Extent { low: source.domain.number(0)?, high: source.domain.number(last)? });
         let last = (source.domain.present() as u32).checked_sub(1);
         let range = last.filter(|_| full_domain.is_none()).and_then(ends);
@@ -117,7 +120,8 @@ impl<'a> Attribute<'a> {
     }
 }
 
-/// The level of a full-domain release; cells get back the values that the codebook was silent about.
+/// The level of a full-domain release; cells get back the values that the codebook was silent
+/// about.
 fn full_domain(
     name: &str,
     texts: &[String],
@@ -196,7 +200,8 @@ fn both_columns<'a>(
     Ok((source, released))
 }
 
-/// The finest level whose labels contain all released ones with the same meaning, and each released code's label there.
+/// The finest level whose labels contain all released ones with the same meaning, and each released
+/// code's label there.
 fn find_level(
     name: &str,
     texts: &[String],
@@ -229,8 +234,9 @@ fn find_level(
     Err(TableError::input(place, problem, OTHER_SOURCE))
 }
 
-/// Whether each cell holds exactly the values that the level puts under its label, and at least one. Where leaves are
-/// `listed`, a codebook may leave out those that only suppressed rows had: naming them would betray these rows.
+/// Whether each cell holds exactly the values that the level puts under its label, and at least
+/// one. Where leaves are `listed`, a codebook may leave out those that only suppressed rows had:
+/// naming them would betray these rows.
 fn stand_for(level: &Level, labels: &[u32], cells: &[Cell], listed: &[bool]) -> bool {
     let sizes = sizes(level);
     labels.iter().zip(cells).zip(listed).all(|((&label, cell), &listed)| {
@@ -239,7 +245,8 @@ fn stand_for(level: &Level, labels: &[u32], cells: &[Cell], listed: &[bool]) -> 
     })
 }
 
-/// Gives each cell back the values that the codebook was silent about: a row with one of them would carry the label too.
+/// Gives each cell back the values that the codebook was silent about: a row with one of them would
+/// carry the label too.
 fn widen(cells: &mut [Cell], level: &Level, labels: &[u32]) {
     let sizes = sizes(level);
     for (cell, &label) in cells.iter_mut().zip(labels) {

@@ -1,4 +1,5 @@
-//! The audit: every adversary against some releases, alone and together. It trusts tables and never claims.
+//! The audit: every adversary against some releases, alone and together. It trusts tables and never
+//! claims.
 
 use std::borrow::Borrow;
 
@@ -18,7 +19,8 @@ use crate::kinds::{Joinable, kind};
 /// What the caller chooses.
 #[derive(Debug, Clone)]
 pub struct AuditOptions<'a> {
-    /// The people to look for: their quasi-identifiers, and their sensitive value where hits are to be counted.
+    /// The people to look for: their quasi-identifiers, and their sensitive value where hits are to
+    /// be counted.
     pub people: Option<&'a Table>,
     /// By name; all when empty.
     pub adversaries: Vec<String>,
@@ -26,13 +28,14 @@ pub struct AuditOptions<'a> {
     pub l: Option<u64>,
     /// Anybody among fewer rows is a breach.
     pub k: Option<u64>,
-    /// A higher confidence in anybody's sensitive value is a breach, also that of adversaries who can only believe. The
-    /// linker's confidence is about rows: `k` limits it.
+    /// A higher confidence in anybody's sensitive value is a breach, also that of adversaries who
+    /// can only believe. The linker's confidence is about rows: `k` limits it.
     pub confidence: Option<f64>,
     pub weights: Weights,
     /// Report the probabilistic table of the independence adversary.
     pub table: bool,
-    /// Releases of one custodian, by position, oldest first: about the same people but for those who came and went.
+    /// Releases of one custodian, by position, oldest first: about the same people but for those
+    /// who came and went.
     pub own: Vec<Vec<usize>>,
     /// How the releases were made, where a policy says it.
     pub made: Option<HowMade<'a>>,
@@ -149,7 +152,8 @@ fn contradictions_of(release: &Opened<'_>) -> impl Iterator<Item = Contradiction
     problems.map(|problem| Contradiction { release: release.name.to_owned(), problem: problem.clone() })
 }
 
-/// Releases whose method is known to generalize only as far as needed; what was required of it is what the manifest says.
+/// Releases whose method is known to generalize only as far as needed; what was required of it is
+/// what the manifest says.
 fn minimal(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: bool) -> Result<Vec<Finding>, TableError> {
     let mut findings = Vec::new();
     for release in releases {
@@ -172,7 +176,8 @@ fn minimal(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: bool)
     Ok(findings)
 }
 
-/// A custodian's own releases, each against the one before it; all of them, when that is requested by name.
+/// A custodian's own releases, each against the one before it; all of them, when that is requested
+/// by name.
 fn differences(releases: &[Opened<'_>], options: &AuditOptions<'_>, requested: bool) -> Vec<Finding> {
     let everything = vec![(0..releases.len()).collect()];
     let custodians: &[Vec<usize>] = if requested && options.own.is_empty() { &everything } else { &options.own };
@@ -264,8 +269,8 @@ fn worst_pair(two: &[Group], run: impl Fn(&Group) -> Finding) -> Option<WorstPai
     Some(WorstPair { releases: worst.releases, at_risk: worst.at_risk, effective_l: worst.effective_l })
 }
 
-/// The tables of each release joined; and, when requested by name, those of all releases, as views of one custodian. Every
-/// table takes part whose labels are values, also one that hides nothing.
+/// The tables of each release joined; and, when requested by name, those of all releases, as views
+/// of one custodian. Every table takes part whose labels are values, also one that hides nothing.
 fn joins(releases: &[Opened<'_>], requested: bool) -> Result<Vec<Finding>, TableError> {
     let join = |names: Vec<String>, releases: &[&Opened<'_>]| {
         let mut all = Joinable::default();

@@ -1,7 +1,9 @@
-//! What a released label covers of the column it came from: the values, and the interval of the axis they lie on.
+//! What a released label covers of the column it came from: the values, and the interval of the
+//! axis they lie on.
 //!
-//! The label's meaning comes from the codebook, the values from the source. A number or date label covers a interval,
-//! clipped to what lies between the lowest and the highest value of the source; a label with leaves covers values.
+//! The label's meaning comes from the codebook, the values from the source. A number or date label
+//! covers a interval, clipped to what lies between the lowest and the highest value of the source;
+//! a label with leaves covers values.
 
 use hedgerow_table::hierarchy::Bound;
 use hedgerow_table::{Cover, Domain, Values};
@@ -37,7 +39,8 @@ pub(crate) enum Interval {
 }
 
 impl Interval {
-    /// From the lowest to the highest value of a column; `None` for text and for a column without values.
+    /// From the lowest to the highest value of a column; `None` for text and for a column without
+    /// values.
     pub(crate) fn of_domain(domain: &Domain) -> Option<Interval> {
         match domain.values() {
             Values::Integer(values) => Some(Interval::Integer { first: *values.first()?, last: *values.last()? }),
@@ -115,7 +118,8 @@ impl Cell {
     }
 }
 
-/// From the lowest to the highest of leaves that are numbers or dates, within the axis of the source.
+/// From the lowest to the highest of leaves that are numbers or dates, within the axis of the
+/// source.
 fn hull(leaves: &[String], domain: &Domain) -> Option<Interval> {
     let axis = Interval::of_domain(domain)?;
     let bounds = || leaves.iter().filter_map(|leaf| Bound::parse(leaf));
@@ -134,7 +138,8 @@ fn hull(leaves: &[String], domain: &Domain) -> Option<Interval> {
     }
 }
 
-/// A masked label's only leaf is its own text, in which every `*` stands for one character; masked columns hold no stars.
+/// A masked label's only leaf is its own text, in which every `*` stands for one character; masked
+/// columns hold no stars.
 fn is_pattern(leaves: &[String], domain: &Domain) -> bool {
     matches!(leaves, [leaf] if leaf.contains('*') && domain.code_of(leaf).is_none())
 }
@@ -145,7 +150,8 @@ fn matches_pattern(pattern: &str, text: &str) -> bool {
         && characters.next().is_none()
 }
 
-/// How many of the present values are on the near side of a point; values that cannot be compared with it are not.
+/// How many of the present values are on the near side of a point; values that cannot be compared
+/// with it are not.
 fn position(domain: &Domain, near: impl Fn(Bound) -> bool) -> u32 {
     let place = match domain.values() {
         Values::Integer(values) => values.partition_point(|value| near(Bound::Integer(*value))),

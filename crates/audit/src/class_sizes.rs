@@ -1,4 +1,5 @@
-//! How large the equivalence classes are: quantiles, and how many classes and rows there are of each order of size.
+//! How large the equivalence classes are: quantiles, and how many classes and rows there are of
+//! each order of size.
 
 use serde::Serialize;
 
@@ -14,7 +15,8 @@ const RANGES: [(u64, Option<u64>); 8] = [
     (100, None),
 ];
 
-/// Quantiles are sizes of classes: the smallest size that at least this share of the classes does not exceed.
+/// Quantiles are sizes of classes: the smallest size that at least this share of the classes does
+/// not exceed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SizeDistribution {

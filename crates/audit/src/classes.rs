@@ -1,7 +1,7 @@
 //! The released rows as equivalence classes, with the source rows that fall into the same cells.
 //!
-//! Both tables are counted once, as frequency sets with one layout, so that a source row recoded to the release's labels
-//! has the very key of the released rows it may have become.
+//! Both tables are counted once, as frequency sets with one layout, so that a source row recoded to
+//! the release's labels has the very key of the released rows it may have become.
 
 use std::ops::Range;
 
@@ -32,8 +32,9 @@ pub(crate) struct Classes {
     pub(crate) entry_values: Vec<Vec<u32>>,
 }
 
-/// The classes of a full-domain release, and a sum over the distinct rows of the source, which needs the same counts: of
-/// `term` applied to how often a row occurs and how often the release lets one expect it.
+/// The classes of a full-domain release, and a sum over the distinct rows of the source, which
+/// needs the same counts: of `term` applied to how often a row occurs and how often the release
+/// lets one expect it.
 pub(crate) fn count(
     quasi: &[Attribute<'_>],
     sensitive: &[Unchanged<'_>],
@@ -51,7 +52,8 @@ pub(crate) fn count(
     with_words!(layout.words(), W => count_wide::<W>(quasi, sensitive, rows, &layout, term))
 }
 
-/// The classes of a locally recoded release, from the release alone: no value of the source leads to a single label.
+/// The classes of a locally recoded release, from the release alone: no value of the source leads
+/// to a single label.
 pub(crate) fn count_released(
     quasi: &[Attribute<'_>],
     sensitive: &[Unchanged<'_>],
@@ -71,7 +73,8 @@ pub(crate) fn count_released(
         let released = FrequencySet::<W>::of_rows(&layout, &columns, released_rows);
         arrange(quasi.len(), sensitive, &layout, &released)
     });
-    // Nobody was suppressed: the people in a class's cells that the adversary may mean are its own rows.
+    // Nobody was suppressed: the people in a class's cells that the adversary may mean are its own
+    // rows.
     classes.population = (source_rows == released_rows).then(|| classes.sizes.clone());
     Ok(classes)
 }
@@ -136,7 +139,8 @@ struct Estimate<'a, const W: usize> {
     /// The position of released labels among all, and how many rows have them.
     entries: &'a HashMap<[u64; W], u32>,
     released: &'a [u32],
-    /// For each attribute and each code of the source, the number of values in the cell it was released in.
+    /// For each attribute and each code of the source, the number of values in the cell it was
+    /// released in.
     cell_sizes: &'a [Vec<f64>],
     /// The number of all combinations of values.
     combinations: f64,
@@ -144,8 +148,8 @@ struct Estimate<'a, const W: usize> {
 }
 
 impl<const W: usize> Estimate<'_, W> {
-    /// The sum of `term` over the distinct rows of the source. A reader takes the values under a cell as equally likely,
-    /// and suppressed rows as spread over all combinations of values.
+    /// The sum of `term` over the distinct rows of the source. A reader takes the values under a
+    /// cell as equally likely, and suppressed rows as spread over all combinations of values.
     fn sum(&self, source: &FrequencySet<W>, term: fn(f64, f64) -> f64) -> f64 {
         let unknown = self.suppressed as f64 / self.combinations;
         let part = |range: Range<usize>| -> f64 {
@@ -200,7 +204,8 @@ fn arrange<const W: usize>(
     }
 }
 
-/// The source rows in the cells of each class. A row cannot be released more often than it is there.
+/// The source rows in the cells of each class. A row cannot be released more often than it is
+/// there.
 fn population<const W: usize>(
     released: &FrequencySet<W>,
     grouped: &hedgerow_table::Classes,

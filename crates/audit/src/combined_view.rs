@@ -1,8 +1,9 @@
-//! Releases combined, as an adversary combines them: one vocabulary of sensitive values, and the combinations of
-//! classes that people are in, or could be in.
+//! Releases combined, as an adversary combines them: one vocabulary of sensitive values, and the
+//! combinations of classes that people are in, or could be in.
 //!
-//! A *view* is what an adversary sees of one person in one release: usually one class, several where cells overlap or
-//! where the same quasi-identifiers are in several buckets. A *combination* is one view from each of some releases.
+//! A *view* is what an adversary sees of one person in one release: usually one class, several
+//! where cells overlap or where the same quasi-identifiers are in several buckets. A *combination*
+//! is one view from each of some releases.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
@@ -38,8 +39,9 @@ pub(crate) struct View {
     pub(crate) classes: Vec<u32>,
     /// Rows in them.
     pub(crate) rows: u64,
-    /// The sensitive values behind them in the common vocabulary, ascending, with the rows that carry each. In a
-    /// bucketized release a class has its share of the bucket's counts, so these need not be integers.
+    /// The sensitive values behind them in the common vocabulary, ascending, with the rows that
+    /// carry each. In a bucketized release a class has its share of the bucket's counts, so these
+    /// need not be integers.
     pub(crate) values: Vec<(u32, f64)>,
     /// The counts are those of one bucket and no other.
     pub(crate) whole_bucket: bool,
@@ -161,8 +163,8 @@ impl<'a> CombinedView<'a> {
         Ok(Group { sides: (0..self.sides.len()).collect(), combinations, of_person, cut: false })
     }
 
-    /// The combinations that somebody could be in: cells that meet in every attribute they share. Of all releases
-    /// together, and of each two when there are more.
+    /// The combinations that somebody could be in: cells that meet in every attribute they share.
+    /// Of all releases together, and of each two when there are more.
     pub(crate) fn cells(&mut self) -> (Group, Vec<Group>) {
         for side in &mut self.sides {
             side.views = (0..side.classes.len() as u32).map(|class| side.view(vec![class])).collect();

@@ -40,11 +40,12 @@ pub struct Finding {
     /// What only this adversary measures.
     #[serde(flatten)]
     pub details: Map<String, Value>,
-    /// Who is at risk, as rows of the people's table from 0, ascending. Never part of a report: who may see it is the
-    /// caller's decision.
+    /// Who is at risk, as rows of the people's table from 0, ascending. Never part of a report: who
+    /// may see it is the caller's decision.
     #[serde(skip)]
     pub people_at_risk: Vec<u32>,
-    /// By row of the people's table, the adversary's confidence in the value that is likeliest for them.
+    /// By row of the people's table, the adversary's confidence in the value that is likeliest for
+    /// them.
     #[serde(skip)]
     pub(crate) confidences: Vec<f32>,
     /// What was not examined, and why.
@@ -135,8 +136,8 @@ impl Finding {
         }
     }
 
-    /// Records who is at risk: `of_person` says for each person where they were found, `places` for each such place whether
-    /// they are at risk there and how confident the adversary is.
+    /// Records who is at risk: `of_person` says for each person where they were found, `places` for
+    /// each such place whether they are at risk there and how confident the adversary is.
     pub(crate) fn list_people(&mut self, of_person: &[u32], places: &[(bool, f64)]) {
         let at_risk = (0..).zip(of_person).filter(|(_, place)| places[**place as usize].0);
         self.people_at_risk = at_risk.map(|(person, _)| person).collect();
@@ -147,7 +148,8 @@ impl Finding {
     pub(crate) fn limit_confidence(&mut self, limit: Option<f64>) {
         let confidences = std::mem::take(&mut self.confidences);
         let Some(limit) = limit.filter(|_| !confidences.is_empty()) else { return };
-        // Confidences are kept in single precision: one that is exactly the limit does not exceed it.
+        // Confidences are kept in single precision: one that is exactly the limit does not exceed
+        // it.
         let above = (0..).zip(&confidences).filter(|(_, confidence)| **confidence > limit as f32);
         let above: Vec<u32> = above.map(|(person, _)| person).collect();
         self.details.insert("above_confidence".to_owned(), json!({ "limit": limit, "people": above.len() }));

@@ -1,8 +1,8 @@
-//! Which combinations of classes, one from each of some releases, somebody could be in: those whose cells leave some value
-//! to every attribute.
+//! Which combinations of classes, one from each of some releases, somebody could be in: those whose
+//! cells leave some value to every attribute.
 //!
-//! Release after release is met with what the ones before leave. Three labels can meet two by two and not all at once, so
-//! what is left under them is kept.
+//! Release after release is met with what the ones before leave. Three labels can meet two by two
+//! and not all at once, so what is left under them is kept.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;

@@ -1,7 +1,7 @@
 //! What a release lost, and what an adversary still learns from it.
 //!
-//! This crate shares no formula with the crates that publish: everything is computed again from the released cells, the
-//! codebook and the definitions, so that a mistake over there shows up here.
+//! This crate shares no formula with the crates that publish: everything is computed again from the
+//! released cells, the codebook and the definitions, so that a mistake over there shows up here.
 
 pub mod adversaries;
 mod attribute;

@@ -1,8 +1,10 @@
-//! Finding the classes that a person, or a class of another release, falls into: an index over cells, never over pairs.
+//! Finding the classes that a person, or a class of another release, falls into: an index over
+//! cells, never over pairs.
 //!
-//! The probes are sorted by their values, the attribute with the fewest different values first. For every prefix of
-//! values the classes that fit so far are kept, so that probes which agree on the first values share the work on them.
-//! Cost: for every different prefix, one pass over the classes that fit the prefix before it.
+//! The probes are sorted by their values, the attribute with the fewest different values first. For
+//! every prefix of values the classes that fit so far are kept, so that probes which agree on the
+//! first values share the work on them. Cost: for every different prefix, one pass over the classes
+//! that fit the prefix before it.
 
 use hedgerow_release::classes::ReleasedClasses;
 use hedgerow_table::parallel;
@@ -44,7 +46,8 @@ pub(crate) struct Fits {
     by_label: Vec<Fitting>,
 }
 
-/// The values that fit a label. Cells of numbers are spans of codes, so that many labels over many values stay small.
+/// The values that fit a label. Cells of numbers are spans of codes, so that many labels over many
+/// values stay small.
 #[derive(Debug, Clone)]
 enum Fitting {
     Span {
@@ -78,8 +81,8 @@ impl Fits {
 
 const CHUNK: usize = 8192;
 
-/// What `found` makes of every probe and the classes it fits, in the order of the probes. `probes` holds one value for
-/// each of `fits`, probe after probe.
+/// What `found` makes of every probe and the classes it fits, in the order of the probes. `probes`
+/// holds one value for each of `fits`, probe after probe.
 pub(crate) fn matching<R: Send>(
     classes: &impl Labeled,
     fits: &[Fits],

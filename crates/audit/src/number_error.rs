@@ -1,17 +1,20 @@
-//! How wrong means and quartiles of a sensitive number come out for someone who works with the release.
+//! How wrong means and quartiles of a sensitive number come out for someone who works with the
+//! release.
 //!
 //! Two queries, both answered from the release and compared with the source:
-//! - *by value*: the people with one value of a quasi attribute. The release says only which cells or buckets they may be in, so
-//!   each group counts by its share: a cell's rows are spread evenly over the values it covers; within a bucket every row
-//!   may carry any of its sensitive values.
-//! - *by class*: the people whose quasi values fall into the cells of a class. Its rows are what was released of them, so this is
-//!   what suppression costs; where cells overlap, also what it costs that a class holds only some of the people
-//!   whom its cells describe. In a bucketized release quasi values are untouched: a class is the people who share all of
-//!   them, and each counts by the shares of their buckets; in a cloned one everybody counts by the shares that all classes have.
+//! - *by value*: the people with one value of a quasi attribute. The release says only which cells
+//!   or buckets they may be in, so each group counts by its share: a cell's rows are spread evenly
+//!   over the values it covers; within a bucket every row may carry any of its sensitive values.
+//! - *by class*: the people whose quasi values fall into the cells of a class. Its rows are what
+//!   was released of them, so this is what suppression costs; where cells overlap, also what it
+//!   costs that a class holds only some of the people whom its cells describe. In a bucketized
+//!   release quasi values are untouched: a class is the people who share all of them, and each
+//!   counts by the shares of their buckets; in a cloned one everybody counts by the shares that all
+//!   classes have.
 //!
-//! Errors are absolute differences, averaged over the people of the query (a group counts by its rows in the source), in the
-//! attribute's own unit (days for dates). Missing numbers are omitted on both sides. A value of which nothing was
-//! released is estimated by all released rows.
+//! Errors are absolute differences, averaged over the people of the query (a group counts by its
+//! rows in the source), in the attribute's own unit (days for dates). Missing numbers are omitted
+//! on both sides. A value of which nothing was released is estimated by all released rows.
 
 use hashbrown::HashMap;
 use hedgerow_table::{Codes, Domain, parallel};
@@ -97,8 +100,8 @@ impl<'a> Gathered<'a> {
         *gathered += weight;
     }
 
-    /// Mean and quartiles of what was gathered, which is forgotten then. A quartile is the smallest number that at least
-    /// its share of the weight does not exceed.
+    /// Mean and quartiles of what was gathered, which is forgotten then. A quartile is the smallest
+    /// number that at least its share of the weight does not exceed.
     pub(crate) fn take(&mut self) -> Option<[f64; 4]> {
         // Shares that add up to a quarter may miss it by their rounding.
         const SLACK: f64 = 1e-9;
@@ -151,7 +154,8 @@ fn key(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }
 
-/// Rows of two columns counted: for every code of the first, the codes of the second with their rows.
+/// Rows of two columns counted: for every code of the first, the codes of the second with their
+/// rows.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
     starts: Vec<usize>,
@@ -195,8 +199,8 @@ impl Pairs {
     }
 }
 
-/// Errors by value of one quasi attribute. `truth` counts the source's rows, `estimate` gathers what the release shows of a value,
-/// and values with equal `alike` have the same estimate.
+/// Errors by value of one quasi attribute. `truth` counts the source's rows, `estimate` gathers
+/// what the release shows of a value, and values with equal `alike` have the same estimate.
 pub(crate) fn by_value<K: std::hash::Hash + Eq>(
     numbers: &[Option<f64>],
     truth: &Pairs,

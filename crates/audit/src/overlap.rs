@@ -1,5 +1,6 @@
-//! Whether two released labels can stand for the same value: the question behind every comparison of two publishers.
-//! Each label says through its codebook what it covers, whatever hierarchy its publisher used.
+//! Whether two released labels can stand for the same value: the question behind every comparison
+//! of two publishers. Each label says through its codebook what it covers, whatever hierarchy its
+//! publisher used.
 
 use std::cmp::Ordering;
 

@@ -27,7 +27,8 @@ impl FoundPeople {
             let problem = format!("has none of the quasi-identifiers of {name}");
             return Err(TableError::input("the people's table", problem, format!("it needs: {}", names.join(", "))));
         }
-        // What rules nobody out need not be looked at, and people who differ in nothing else are looked for once.
+        // What rules nobody out need not be looked at, and people who differ in nothing else are
+        // looked for once.
         known.retain(|(_, quasi, _)| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
         let fits: Vec<Fits> = known
             .iter()

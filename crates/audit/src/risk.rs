@@ -1,11 +1,13 @@
-//! Re-identification risk: an adversary knows somebody's quasi-identifiers and looks for their record (El Emam, Dankar:
-//! *Protecting privacy using k-anonymity*, 2008).
+//! Re-identification risk: an adversary knows somebody's quasi-identifiers and looks for their
+//! record (El Emam, Dankar: *Protecting privacy using k-anonymity*, 2008).
 //!
-//! - The **prosecutor** knows that the person is in the release and picks among the f rows that match: 1/f.
-//! - The **journalist** knows only that the person is in the population, and picks among the F people of it who match the same
-//!   cells: 1/F. F is at least f, and exceeds it when rows of the equivalence class were suppressed.
-//! - The **marketer** links everybody and accepts errors: the share of the people who are linked correctly is the mean of the
-//!   prosecutor's chances.
+//! - The **prosecutor** knows that the person is in the release and picks among the f rows that
+//!   match: 1/f.
+//! - The **journalist** knows only that the person is in the population, and picks among the F
+//!   people of it who match the same cells: 1/F. F is at least f, and exceeds it when rows of the
+//!   equivalence class were suppressed.
+//! - The **marketer** links everybody and accepts errors: the share of the people who are linked
+//!   correctly is the mean of the prosecutor's chances.
 
 use serde::{Serialize, Serializer};
 
@@ -50,7 +52,8 @@ pub(crate) struct Matched {
 }
 
 impl Risk {
-    /// Every released row is a person: `sizes` are the rows of each class, `population` the people in its cells.
+    /// Every released row is a person: `sizes` are the rows of each class, `population` the people
+    /// in its cells.
     pub(crate) fn of_classes(sizes: &[u64], population: Option<&[u64]>, k: u64) -> Risk {
         let population = |class: usize| population.map(|population| population[class]);
         let class = |(class, &size): (usize, &u64)| Matched { people: size, rows: size, population: population(class) };

@@ -1,4 +1,5 @@
-//! A small release made without the crate that publishes: the tests choose levels and suppressed rows themselves.
+//! A small release made without the crate that publishes: the tests choose levels and suppressed
+//! rows themselves.
 
 use std::fs::File;
 
@@ -99,8 +100,9 @@ pub(crate) fn written_and_read(codebook: &Codebook) -> Codebook {
     Codebook::read(&path).unwrap()
 }
 
-/// A random release of a random table with some columns of each kind and each family of hierarchies, missing values,
-/// random levels, suppressed rows, and up to two sensitive columns. It has at least one row.
+/// A random release of a random table with some columns of each kind and each family of
+/// hierarchies, missing values, random levels, suppressed rows, and up to two sensitive columns. It
+/// has at least one row.
 pub(crate) fn random_release(seed: u64) -> Release {
     let mut rng = StdRng::seed_from_u64(seed);
     let directory = tempfile::tempdir().unwrap();
@@ -133,7 +135,8 @@ pub(crate) fn random_release(seed: u64) -> Release {
     let specs: Vec<HierarchySpec> = quasi
         .iter()
         .enumerate()
-        // A column of one kind may come out as another: all values missing, or floats without a fraction.
+        // A column of one kind may come out as another: all values missing, or floats without a
+        // fraction.
         .map(|(column, &family)| match source.columns[column].domain.kind() {
             Kind::Category if family < 2 || family == 3 || family == 4 => HierarchySpec::None,
             Kind::Integer if family == 3 => HierarchySpec::Widths(vec![1.0, 2.0]),

@@ -59,7 +59,8 @@ fn the_loss_of_arx_on_adult_is_found_again() {
     assert!(
         partial.classes.min >= 5 && partial.risk.prosecutor.max <= 0.2 && partial.risk.prosecutor.share_above == 0.0
     );
-    // The mean is ruled by small countries in a large continent; half of the queries come out far better.
+    // The mean is ruled by small countries in a large continent; half of the queries come out far
+    // better.
     let queries = partial.queries.unwrap();
     assert!(queries.median > 0.0 && queries.median < 1.0 && queries.median < queries.mean, "{queries:?}");
 }

@@ -6,8 +6,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Publishes tables about people without disclosing who they are or what must stay confidential.
 ///
-/// From a private table and a policy it makes a release that satisfies every privacy rule with minimal information loss,
-/// and verifies both. Start with `hedgerow init DATA.csv`, read the policy it writes, then `hedgerow publish policy.toml -o release`.
+/// From a private table and a policy it makes a release that satisfies every privacy rule with
+/// minimal information loss, and verifies both. Start with `hedgerow init DATA.csv`, read the
+/// policy it writes, then `hedgerow publish policy.toml -o release`.
 #[derive(Debug, Parser)]
 #[command(name = "hedgerow", version, max_term_width = 120, propagate_version = true)]
 pub(crate) struct Arguments {
@@ -48,11 +49,13 @@ pub(crate) enum Verb {
     Check(Check),
     /// Measure information loss, re-identification risk and query error of a release
     Measure(Measure),
-    /// Query a release in SQL: counts, sums and means, estimated within generalized cells and buckets
+    /// Query a release in SQL: counts, sums and means, estimated within generalized cells and
+    /// buckets
     ///
-    /// A row counts in proportion to how much of its cells the condition covers: of 20 people between 20 and 29, about 10 are
-    /// over 24. Each estimate has two bounds: certain (no table that fits the release gives less) and possible
-    /// (none gives more). In a bucketized release, rows and sensitive values of a bucket are paired in every way.
+    /// A row counts in proportion to how much of its cells the condition covers: of 20 people
+    /// between 20 and 29, about 10 are over 24. Each estimate has two bounds: certain (no table
+    /// that fits the release gives less) and possible (none gives more). In a bucketized release,
+    /// rows and sensitive values of a bucket are paired in every way.
     Query(Query),
     /// Keep published releases in a folder, to audit new releases together with them
     Catalog(Catalog),
@@ -60,7 +63,8 @@ pub(crate) enum Verb {
     Audit(Audit),
     /// Custodians publishing together: what they would learn about each other
     Federation(Federation),
-    /// Report what a policy's rules imply, which are unsatisfiable, and which tables would satisfy them
+    /// Report what a policy's rules imply, which are unsatisfiable, and which tables would satisfy
+    /// them
     Rules(Rules),
     /// Make synthetic data to try things on
     Synth(Synth),
@@ -96,7 +100,8 @@ pub(crate) struct Publish {
     /// Also count all lattice nodes that satisfy every rule (slower)
     #[arg(long)]
     pub(crate) candidates: bool,
-    /// Report how the search went: how many lattice nodes there are, were evaluated, were pruned and why
+    /// Report how the search went: how many lattice nodes there are, were evaluated, were pruned
+    /// and why
     #[arg(long)]
     pub(crate) explain: bool,
     /// Stop after evaluating about this many lattice nodes, with the best found
@@ -105,16 +110,19 @@ pub(crate) struct Publish {
     /// Stop searching after this long, with the best found
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
-    /// Audit the new release combined with all in this catalog, every row of the source a person; write nothing when together they violate a rule, else add the release to the catalog
+    /// Audit the new release combined with all in this catalog, every row of the source a person;
+    /// write nothing when together they violate a rule, else add the release to the catalog
     #[arg(long, value_name = "DIR")]
     pub(crate) catalog: Option<PathBuf>,
     /// Audit with the catalog, but do not add the release to it
     #[arg(long, requires = "catalog")]
     pub(crate) no_add: bool,
-    /// Who publishes: earlier releases of the same custodian in the catalog are compared by difference too
+    /// Who publishes: earlier releases of the same custodian in the catalog are compared by
+    /// difference too
     #[arg(long, value_name = "NAME", requires = "catalog")]
     pub(crate) custodian: Option<String>,
-    /// What an interrupt (Ctrl-C) does: stop and leave nothing, or end the search and keep the best release found
+    /// What an interrupt (Ctrl-C) does: stop and leave nothing, or end the search and keep the best
+    /// release found
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
     pub(crate) on_interrupt: OnInterrupt,
     /// Repeat the same random order of rows, for tests only: a seeded release must not be published
@@ -216,23 +224,28 @@ pub(crate) struct Audit {
     /// All releases of this catalog too; those of one custodian are also compared by difference
     #[arg(long, value_name = "DIR")]
     pub(crate) catalog: Option<PathBuf>,
-    /// The people to look for: one row each, quasi attributes under their names; each is taken to be in every release
+    /// The people to look for: one row each, quasi attributes under their names; each is taken to
+    /// be in every release
     #[arg(long, value_name = "FILE")]
     pub(crate) people: Option<PathBuf>,
     /// The policy that describes the columns of the file of people, and how its releases were made
     #[arg(long, requires = "people")]
     pub(crate) policy: Option<PathBuf>,
-    /// Only these adversaries: linker, attribute, independence, correlation, composition, intersection, definetti, minimality, difference
+    /// Only these adversaries: linker, attribute, independence, correlation, composition,
+    /// intersection, definetti, minimality, difference
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(hedgerow::ADVERSARIES), hide_possible_values = true)]
     pub(crate) adversary: Vec<String>,
-    /// What counts as a breach: fewer sensitive values or rows left for anyone than l or k, or a higher confidence in anyone's
-    /// sensitive value, such as l=3,k=5 or confidence=0.8 [default: l=2]
+    /// What counts as a breach: fewer sensitive values or rows left for anyone than l or k, or a
+    /// higher confidence in anyone's sensitive value, such as l=3,k=5 or confidence=0.8 [default:
+    /// l=2]
     #[arg(long, value_name = "LIMITS", value_delimiter = ',', value_parser = limit)]
     pub(crate) fail_under: Vec<Limit>,
-    /// Writes who is at risk to a file: row numbers of the people's table, by adversary. They are never printed
+    /// Writes who is at risk to a file: row numbers of the people's table, by adversary. They are
+    /// never printed
     #[arg(long, value_name = "FILE", requires = "people")]
     pub(crate) list: Option<PathBuf>,
-    /// How the correlation adversary weighs what is possible: uniform as in its paper, or exact: by the number of tables behind it
+    /// How the correlation adversary weighs what is possible: uniform as in its paper, or exact: by
+    /// the number of tables behind it
     #[arg(long, value_enum, default_value_t)]
     pub(crate) weights: Weights,
     /// With --json: the whole probabilistic table of the independence adversary
@@ -290,10 +303,12 @@ pub(crate) struct Federation {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum FederationWhat {
-    /// Loss of privacy when custodians unite their items: bounds, and what is measured by trying it out
+    /// Loss of privacy when custodians unite their items: bounds, and what is measured by trying it
+    /// out
     ///
-    /// In the ring (the `baseline` profile) a leader hides its items among dummy items. The loss is by how much a custodian's confidence about
-    /// its neighbor's items exceeds that from the result alone: for all items (set exposure) or for one (item exposure). Under masks (the `masked`
+    /// In the ring (the `baseline` profile) a leader hides its items among dummy items. The loss is
+    /// by how much a custodian's confidence about its neighbor's items exceeds that from the result
+    /// alone: for all items (set exposure) or for one (item exposure). Under masks (the `masked`
     /// profile, the default) it should be 0.
     Lop(Lop),
 }
@@ -340,7 +355,8 @@ pub(crate) struct Synth {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SynthWhat {
-    /// People with age, sex, education, birthplace, occupation, race, work class, marital status and income
+    /// People with age, sex, education, birthplace, occupation, race, work class, marital status
+    /// and income
     Census(Census),
 }
 
@@ -352,7 +368,8 @@ pub(crate) struct Census {
     /// The same seed gives the same people
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Write data, hierarchies and a policy into this directory, instead of the data to standard output
+    /// Write data, hierarchies and a policy into this directory, instead of the data to standard
+    /// output
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -1,7 +1,7 @@
 //! The `hedgerow` command: arguments become settings, and each verb is one file.
 //!
-//! Data and results go to standard output, talk to standard error. Exit codes: 0 done; 1 failed; 2 usage or policy
-//! error; 3 no release can meet the policy; 4 a check found a breach.
+//! Data and results go to standard output, talk to standard error. Exit codes: 0 done; 1 failed; 2
+//! usage or policy error; 3 no release can meet the policy; 4 a check found a breach.
 
 mod args;
 mod failure;

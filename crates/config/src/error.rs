@@ -1,4 +1,5 @@
-//! What is wrong with a file: all of it at once, each with its place, the line it stands on, and what to do.
+//! What is wrong with a file: all of it at once, each with its place, the line it stands on, and
+//! what to do.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,7 +11,8 @@ use crate::position::{Excerpt, Position};
 /// One thing wrong. It prints as a whole message, from `error:` to `hint:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
-    /// Its place is `policy.toml:LINE:COLUMN: key.path`, or the file alone when there is no text to point into.
+    /// Its place is `policy.toml:LINE:COLUMN: key.path`, or the file alone when there is no text to
+    /// point into.
     pub error: InputError,
     pub position: Option<Position>,
     pub excerpt: Option<Excerpt>,

@@ -1,9 +1,9 @@
-//! TOML files read with the place of every value: what policies, the descriptions of foreign tables and the settings of
-//! a custodian have in common.
+//! TOML files read with the place of every value: what policies, the descriptions of foreign tables
+//! and the settings of a custodian have in common.
 //!
-//! A file's words are declared as tables of [`Word`]s, so that reading, hints and documents agree. Reading collects
-//! everything that is wrong in one run, and every error states its place (line, column, key path), what was found and
-//! expected, and what to do.
+//! A file's words are declared as tables of [`Word`]s, so that reading, hints and documents agree.
+//! Reading collects everything that is wrong in one run, and every error states its place (line,
+//! column, key path), what was found and expected, and what to do.
 //!
 //! ```
 //! use hedgerow_config::{FileKind, Word, parse};
@@ -56,7 +56,8 @@ pub struct FileKind {
     pub too_large: &'static str,
 }
 
-/// Reads the file and hands its tree to `read`, which returns `None` after having refused something.
+/// Reads the file and hands its tree to `read`, which returns `None` after having refused
+/// something.
 pub fn load<T>(
     path: &Path,
     kind: FileKind,

@@ -1,5 +1,5 @@
-//! Numbers in a file, kept exactly as they are written: `0.3` is three tenths, and a number with more digits than
-//! can be kept is refused rather than rounded.
+//! Numbers in a file, kept exactly as they are written: `0.3` is three tenths, and a number with
+//! more digits than can be kept is refused rather than rounded.
 
 use hedgerow_table::Ratio;
 use hedgerow_table::exact::Inexact;
@@ -63,7 +63,8 @@ impl Reader<'_> {
                 return None;
             }
         };
-        // A manifest states the number as a float prints it, and a reader must find the same one there.
+        // A manifest states the number as a float prints it, and a reader must find the same one
+        // there.
         let parsed = parsed.and_then(|value| match Ratio::from_decimal(value.as_f64()) {
             Some(printed) if printed == value => Ok(value),
             _ => Err(Inexact::TooManyDigits),

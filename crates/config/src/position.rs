@@ -1,4 +1,5 @@
-//! From byte offsets in a file's text to what a person sees: line, column, and the line with carets below it.
+//! From byte offsets in a file's text to what a person sees: line, column, and the line with carets
+//! below it.
 
 use std::fmt;
 use std::ops::Range;
@@ -88,7 +89,8 @@ impl<'a> Lines<'a> {
         (line, self.starts[line])
     }
 
-    /// An error at the very end of the file is shown behind the last thing written there, not on an empty line.
+    /// An error at the very end of the file is shown behind the last thing written there, not on an
+    /// empty line.
     fn visible(&self, offset: usize) -> usize {
         self.boundary(offset).min(self.written)
     }

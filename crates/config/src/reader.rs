@@ -1,4 +1,5 @@
-//! Reads typed values out of the tree and collects what is wrong, so that one run reports as much as possible.
+//! Reads typed values out of the tree and collects what is wrong, so that one run reports as much
+//! as possible.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -87,7 +88,8 @@ impl<'a> Reader<'a> {
         format!("{}:{}:{}{separator}{path}", self.file, position.line, position.column)
     }
 
-    /// Whether further errors are only counted, so that nothing costly need be done for their hints.
+    /// Whether further errors are only counted, so that nothing costly need be done for their
+    /// hints.
     pub fn is_full(&self) -> bool {
         self.errors.len() == ERRORS_MAX
     }

@@ -19,13 +19,15 @@ pub struct Source {
     pub delimiter: Option<u8>,
     /// An ASCII character; `None` means the double quote.
     pub quote: Option<u8>,
-    /// All the texts that count as missing: the list given is the whole list. Without one, only the empty text.
+    /// All the texts that count as missing: the list given is the whole list. Without one, only the
+    /// empty text.
     pub nulls: Vec<String>,
     /// What separates the fraction of a number: a point unless it says a comma.
     pub decimal: char,
     /// What separates the thousands of a number, if anything does; never the same as `decimal`.
     pub thousands: Option<char>,
-    /// How dates are written in all columns that have no format of their own; `None` means as `2024-02-29`.
+    /// How dates are written in all columns that have no format of their own; `None` means as
+    /// `2024-02-29`.
     pub date_format: Option<DateFormat>,
     /// Of `path`.
     pub place: String,

@@ -1,5 +1,6 @@
-//! The TOML document as one kind of tree, every node with its place. A table is a table here whether it was written
-//! as `[a]`, `a.b = …` or `{ … }`, and a list whether as `[[a]]` or `[ … ]`: they mean the same.
+//! The TOML document as one kind of tree, every node with its place. A table is a table here
+//! whether it was written as `[a]`, `a.b = …` or `{ … }`, and a list whether as `[[a]]` or `[ … ]`:
+//! they mean the same.
 
 use std::ops::Range;
 use std::rc::Rc;

@@ -16,7 +16,8 @@ pub struct Word {
     pub accepted: &'static [&'static str],
     /// What people with other habits call it; never accepted, but answered with this word.
     pub also: &'static [&'static str],
-    /// Whether this version can do it. A known word that it cannot do is refused as such, not as a mistake.
+    /// Whether this version can do it. A known word that it cannot do is refused as such, not as a
+    /// mistake.
     pub available: bool,
     /// Whether its table must have it.
     pub required: bool,

@@ -1,13 +1,15 @@
-//! How an attribute can be cut: the values of a column in an order in which every part that a cut may make is a span.
+//! How an attribute can be cut: the values of a column in an order in which every part that a cut
+//! may make is a span.
 //!
-//! - Numbers and dates lie on a **line**, whatever hierarchy they have. The missing value lies behind the last one and is
-//!   cut off before any other cut is made, since no interval can hold it.
-//! - Categories with a hierarchy are ordered along it, so that every node of the **tree** is a span; a node is cut into
-//!   its children, all at once.
+//! - Numbers and dates lie on a **line**, whatever hierarchy they have. The missing value lies
+//!   behind the last one and is cut off before any other cut is made, since no interval can hold
+//!   it.
+//! - Categories with a hierarchy are ordered along it, so that every node of the **tree** is a
+//!   span; a node is cut into its children, all at once.
 //! - Categories without one are cut by their **order**; the missing value is the last of them.
 //!
-//! A position in that order is a *rank*. The rows of the table carry ranks in place of codes, and a region is a span
-//! of ranks for every attribute.
+//! A position in that order is a *rank*. The rows of the table carry ranks in place of codes, and a
+//! region is a span of ranks for every attribute.
 
 use std::cmp::Reverse;
 
@@ -50,7 +52,8 @@ pub enum Shape {
     Tree(Vec<Node>),
 }
 
-/// Numbers or dates. A region between two cuts reaches from the one to the other, whether or not somebody is there.
+/// Numbers or dates. A region between two cuts reaches from the one to the other, whether or not
+/// somebody is there.
 #[derive(Debug, Clone)]
 pub struct Line {
     /// How many values are present; the missing one, if any, has this rank.
@@ -59,7 +62,8 @@ pub struct Line {
     places: Vec<f64>,
     /// By rank of a present value: the cut before it; the first is never used.
     cuts: Vec<Bound>,
-    /// By rank, how much of the axis lies before a region that begins there, and before the end of one that ends there.
+    /// By rank, how much of the axis lies before a region that begins there, and before the end of
+    /// one that ends there.
     starts: Vec<f64>,
     ends: Vec<f64>,
 }
@@ -115,8 +119,9 @@ impl Axis {
         self.codes.get(rank as usize).copied().unwrap_or(rank)
     }
 
-    /// How far people from `first` to `last` lie apart, as a share of the whole: never more for some of them than for all.
-    /// Where a missing value is among numbers nothing is known of them, so that counts as the whole.
+    /// How far people from `first` to `last` lie apart, as a share of the whole: never more for
+    /// some of them than for all. Where a missing value is among numbers nothing is known of them,
+    /// so that counts as the whole.
     pub fn extent(&self, found: Span) -> f64 {
         let Span { first, last } = found;
         if first == last {
@@ -131,7 +136,8 @@ impl Axis {
         }
     }
 
-    /// A region as it is cut: the missing value of a line goes to neither side when nobody lacks theirs.
+    /// A region as it is cut: the missing value of a line goes to neither side when nobody lacks
+    /// theirs.
     pub fn clipped(&self, region: Span, people: Span) -> Span {
         match &self.shape {
             Shape::Line(line) if people.last < line.present => {
@@ -141,7 +147,8 @@ impl Axis {
         }
     }
 
-    /// The least region of the attribute's own kind over a span: the lowest node of a tree, else the span itself.
+    /// The least region of the attribute's own kind over a span: the lowest node of a tree, else
+    /// the span itself.
     pub fn cell(&self, found: Span) -> Span {
         if found.first == found.last {
             return found;
@@ -152,8 +159,9 @@ impl Axis {
     /// The lowest node of a tree over several ranks; `None` on other axes.
     pub fn node(&self, found: Span) -> Option<&Node> {
         let Shape::Tree(nodes) = &self.shape else { return None };
-        // Nodes stand in the order of their first rank, the wider before the narrower. All that begin after the one looked
-        // for and not after `first` lie under it, so the way up from the last of them leads to it.
+        // Nodes stand in the order of their first rank, the wider before the narrower. All that
+        // begin after the one looked for and not after `first` lie under it, so the way up from the
+        // last of them leads to it.
         let mut node = &nodes[nodes.partition_point(|node| node.span.first <= found.first) - 1];
         while node.span.last < found.last {
             node = &nodes[node.parent];
@@ -161,7 +169,8 @@ impl Axis {
         Some(node)
     }
 
-    /// What a cell that covers this region costs in `ncp`: see the contract's definition in `loss.rs`.
+    /// What a cell that covers this region costs in `ncp`: see the contract's definition in
+    /// `loss.rs`.
     pub fn weight(&self, region: Span) -> f64 {
         match &self.shape {
             Shape::Line(line) => line.weight(region),
@@ -210,8 +219,8 @@ impl Line {
     }
 }
 
-/// The roundest point above one value and not above the next: a cut tells where somebody is no more than it must, and
-/// reads well.
+/// The roundest point above one value and not above the next: a cut tells where somebody is no more
+/// than it must, and reads well.
 fn cut_before(domain: &Domain, rank: usize) -> Bound {
     let below = rank.saturating_sub(1);
     match domain.values() {

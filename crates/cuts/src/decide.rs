@@ -1,21 +1,23 @@
 //! The decisions of Mondrian, as functions of ranges, counts and medians alone.
 //!
-//! Whoever can tell how far a group of people lies apart on every attribute, and how many of them lie below, at and above a
-//! median, can run the algorithm: one program over a table, or several custodians who know these numbers only together.
+//! Whoever can tell how far a group of people lies apart on every attribute, and how many of them
+//! lie below, at and above a median, can run the algorithm: one program over a table, or several
+//! custodians who know these numbers only together.
 //!
-//! LeFevre, DeWitt, Ramakrishnan: *Mondrian multidimensional k-anonymity*, 2006, sections 3 and 4. Beyond the paper: where the
-//! cut above the median is not allowed, the one below it is tried; and ranges may be upper bounds until they are requested.
+//! LeFevre, DeWitt, Ramakrishnan: *Mondrian multidimensional k-anonymity*, 2006, sections 3 and 4.
+//! Beyond the paper: where the cut above the median is not allowed, the one below it is tried; and
+//! ranges may be upper bounds until they are requested.
 
 /// Whether people this few can be divided at all when every class needs `minimum` of them.
 pub fn can_divide(rows: u64, minimum: u64) -> bool {
     rows >= 2 * minimum.max(1)
 }
 
-/// The attribute to cut next: the widest of those not tried yet, of equally wide ones the first. `None` when people differ in
-/// none of the others.
+/// The attribute to cut next: the widest of those not tried yet, of equally wide ones the first.
+/// `None` when people differ in none of the others.
 ///
-/// Extents may be upper bounds. Then the one found is to be measured and requested again: when its true extent is
-/// found to be the widest, it is so among the true ones.
+/// Extents may be upper bounds. Then the one found is to be measured and requested again: when its
+/// true extent is found to be the widest, it is so among the true ones.
 pub fn widest(extents: &[f64], tried: &[bool]) -> Option<usize> {
     let mut widest: Option<usize> = None;
     for attribute in (0..extents.len()).filter(|&attribute| !tried[attribute] && extents[attribute] > 0.0) {
@@ -26,7 +28,8 @@ pub fn widest(extents: &[f64], tried: &[bool]) -> Option<usize> {
     widest
 }
 
-/// The median of a group on one attribute: the smallest value that half of them, rounded up, do not exceed.
+/// The median of a group on one attribute: the smallest value that half of them, rounded up, do not
+/// exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Median {
     pub rank: u32,
@@ -60,8 +63,9 @@ pub enum Cut {
     Through { rank: u32, left: u64 },
 }
 
-/// The cuts to try at a median, best first. Strict cuts lie above or below the value, the more even one first; a relaxed one
-/// goes through it where its people are needed on both sides. A side with fewer than `minimum` is not tried.
+/// The cuts to try at a median, best first. Strict cuts lie above or below the value, the more even
+/// one first; a relaxed one goes through it where its people are needed on both sides. A side with
+/// fewer than `minimum` is not tried.
 pub fn cuts_at(median: Median, strict: bool, minimum: u64) -> Vec<Cut> {
     let Median { rank, below, at, above } = median;
     let rows = below + at + above;
@@ -80,7 +84,8 @@ pub fn cuts_at(median: Median, strict: bool, minimum: u64) -> Vec<Cut> {
     cuts
 }
 
-/// Whether a node of a hierarchy may be cut by its children's sizes: a child that nobody is in makes no class.
+/// Whether a node of a hierarchy may be cut by its children's sizes: a child that nobody is in
+/// makes no class.
 pub fn enough_in_children(children: &[u64], minimum: u64) -> bool {
     children.iter().all(|&rows| rows == 0 || rows >= minimum.max(1))
 }

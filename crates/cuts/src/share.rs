@@ -12,8 +12,8 @@ pub fn position(bound: Bound) -> f64 {
     }
 }
 
-/// The width of an interval, clipped to the domain, as a share of the domain's. Whole numbers and days count from the
-/// first to the last value inside.
+/// The width of an interval, clipped to the domain, as a share of the domain's. Whole numbers and
+/// days count from the first to the last value inside.
 pub fn interval_share(domain: &Domain, kind: Kind, low: Option<Bound>, high: Option<Bound>) -> f64 {
     let step = if kind == Kind::Float { 0.0 } else { 1.0 };
     let from = low.map_or(f64::NEG_INFINITY, position);

@@ -1,6 +1,6 @@
-//! What can go wrong, split by who can fix it: the caller ([`Error::Policy`], [`Error::Input`]), nobody
-//! ([`Error::Unsatisfiable`], [`Error::Disclosure`]: these are answers), the machine ([`Error::Io`]), or us
-//! ([`Error::Internal`]).
+//! What can go wrong, split by who can fix it: the caller ([`Error::Policy`], [`Error::Input`]),
+//! nobody ([`Error::Unsatisfiable`], [`Error::Disclosure`]: these are answers), the machine
+//! ([`Error::Io`]), or us ([`Error::Internal`]).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -29,7 +29,8 @@ pub enum Error {
     /// The release satisfies its own rules, but combined with others it discloses sensitive values.
     #[error("{0}")]
     Disclosure(String),
-    /// The release satisfies its own rules, but an audit of it together with a catalog found a breach.
+    /// The release satisfies its own rules, but an audit of it together with a catalog found a
+    /// breach.
     #[error("combined with the catalog, this release breaks the policy\nhint: {hint}")]
     Audit {
         /// What the audit found.

@@ -1,10 +1,10 @@
-//! Hedgerow publishes microdata for many publishers: from a private table, a policy and the releases
-//! that are already published, it makes a release that satisfies every privacy rule against every
-//! declared adversary, with minimal information loss. It also attacks: an audit reports what an
-//! adversary learns from releases taken together.
+//! Hedgerow publishes microdata for many publishers: from a private table, a policy and the
+//! releases that are already published, it makes a release that satisfies every privacy rule
+//! against every declared adversary, with minimal information loss. It also attacks: an audit
+//! reports what an adversary learns from releases taken together.
 //!
-//! This crate is the interface for programs; the `hedgerow` command uses nothing else. The terms are
-//! those of `docs/glossary.md`, the policy's keys those of `docs/policy.md`.
+//! This crate is the interface for programs; the `hedgerow` command uses nothing else. The terms
+//! are those of `docs/glossary.md`, the policy's keys those of `docs/policy.md`.
 //!
 //! ```
 //! use hedgerow::Policy;
@@ -73,8 +73,8 @@
 //!
 //! ## The sensitive value is a number
 //!
-//! Salaries that differ can still be too close: no interval of length 2δ may hold more than one l-th
-//! of a class.
+//! Salaries that differ can still be too close: no interval of length 2δ may hold more than one
+//! l-th of a class.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;

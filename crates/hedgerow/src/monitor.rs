@@ -89,8 +89,8 @@ impl std::fmt::Debug for Monitor<'_> {
 }
 
 impl<'a> Monitor<'a> {
-    /// Calls `listener` when a phase begins and whenever its share done has changed noticeably. Calls
-    /// come from any thread, one at a time.
+    /// Calls `listener` when a phase begins and whenever its share done has changed noticeably.
+    /// Calls come from any thread, one at a time.
     pub fn on_progress(mut self, listener: impl Fn(Progress<'_>) + Sync + 'a) -> Monitor<'a> {
         self.listener = Some(Box::new(listener));
         self

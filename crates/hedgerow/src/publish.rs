@@ -113,8 +113,9 @@ impl<'a> Publish<'a> {
         self
     }
 
-    /// Audits the new release combined with all in this catalog first, every row of the source a person;
-    /// writes nothing when together they violate a rule. Else adds the release to the catalog.
+    /// Audits the new release combined with all in this catalog first, every row of the source a
+    /// person; writes nothing when together they violate a rule. Else adds the release to the
+    /// catalog.
     pub fn catalog(mut self, folder: impl Into<PathBuf>) -> Self {
         self.catalog.catalog = Some(folder.into());
         self

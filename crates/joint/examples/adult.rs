@@ -1,6 +1,7 @@
-//! Custodians together against one who holds everything, on a table of your choice: `cargo run --release -p hedgerow-joint --example adult --
-//! examples/adult/policy.toml [custodians …]`. Prints, for every split, profile and kind of cuts, whether the classes are the same (of strict cuts row by row), and what
-//! traveled.
+//! Custodians together against one who holds everything, on a table of your choice: `cargo run
+//! --release -p hedgerow-joint --example adult -- examples/adult/policy.toml [custodians …]`.
+//! Prints, for every split, profile and kind of cuts, whether the classes are the same (of strict
+//! cuts row by row), and what traveled.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,8 +1,9 @@
-//! What custodians would send to find classes together, over their number, the rows and k: `cargo run --release -p hedgerow-joint --example costs --
-//! POLICY…`, one policy for each size of table.
+//! What custodians would send to find classes together, over their number, the rows and k: `cargo
+//! run --release -p hedgerow-joint --example costs -- POLICY…`, one policy for each size of table.
 //!
-//! Rounds and vectors are found by running the inquiry over all rows at once, without any protocol; messages and bytes follow for any number of custodians by the
-//! formula of `smc/src/forecast.rs`, which tests hold against simulated runs byte for byte. Rules but k-anonymity are left out.
+//! Rounds and vectors are found by running the inquiry over all rows at once, without any protocol;
+//! messages and bytes follow for any number of custodians by the formula of `smc/src/forecast.rs`,
+//! which tests hold against simulated runs byte for byte. Rules but k-anonymity are left out.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,23 +1,35 @@
-//! m-privacy: what is promised of a class still holds for any m custodians who take their own rows out of it and look at the rest.
+//! m-privacy: what is promised of a class still holds for any m custodians who take their own rows
+//! out of it and look at the rest.
 //!
-//! Goryczka, Xiong, Fung: *m-privacy for collaborative data publishing*, 2011. A class whose rest is empty protects nobody from them and breaks nothing.
+//! Goryczka, Xiong, Fung: *m-privacy for collaborative data publishing*, 2011. A class whose rest
+//! is empty protects nobody from them and breaks nothing.
 //!
-//! **One custodian** (m = 1) knows its own rows and the opened counts of the class, so it judges the rest by itself, exactly, whatever the guarantee, and
-//! objects where it would learn too much. Only whether *anybody* objects opens.
+//! **One custodian** (m = 1) knows its own rows and the opened counts of the class, so it judges
+//! the rest by itself, exactly, whatever the guarantee, and objects where it would learn too much.
+//! Only whether *anybody* objects opens.
 //!
-//! **Several** (m > 1) would have to show each other their rows to find out. Opening everybody's counts without names would let anybody
-//! judge every coalition, and would disclose exactly what must stay private: rows of single custodians. So three conditions are required that are sufficient, each by sums:
+//! **Several** (m > 1) would have to show each other their rows to find out. Opening everybody's
+//! counts without names would let anybody judge every coalition, and would disclose exactly what
+//! must stay private: rows of single custodians. So three conditions are required that are
+//! sufficient, each by sums:
 //!
-//! * *Enough rows.* The rest of a class holds at least k rows whoever the m are, exactly if for some θ from 1 to k the rows counted with at most θ of each custodian's are
-//!   at least k + mθ: the m have at most mθ of these; and with θ the (m+1)-th largest part, what is counted without the m largest parts is the rest itself. All θ up to
-//!   8 are opened and from there on only the powers of two and k, so the decision is exact for k up to 8, and gives up some classes beyond.
-//! * *Enough different values.* A value that more than m custodians have survives any m of them; l such values are enough. How many custodians have each value says no
-//!   more: the values that m or fewer have may all be the same m custodians'. Who shares which would have to be opened to say it exactly.
-//! * *Anything that survives merging* (shares of values, closeness to the whole): if it holds for each custodian's own rows, it holds for the rows of any of them
-//!   together. Everybody judges its own part and objects where that fails.
+//! * *Enough rows.* The rest of a class holds at least k rows whoever the m are, exactly if for
+//!   some θ from 1 to k the rows counted with at most θ of each custodian's are at least k + mθ:
+//!   the m have at most mθ of these; and with θ the (m+1)-th largest part, what is counted without
+//!   the m largest parts is the rest itself. All θ up to 8 are opened and from there on only the
+//!   powers of two and k, so the decision is exact for k up to 8, and gives up some classes beyond.
+//! * *Enough different values.* A value that more than m custodians have survives any m of them; l
+//!   such values are enough. How many custodians have each value says no more: the values that m or
+//!   fewer have may all be the same m custodians'. Who shares which would have to be opened to say
+//!   it exactly.
+//! * *Anything that survives merging* (shares of values, closeness to the whole): if it holds for
+//!   each custodian's own rows, it holds for the rows of any of them together. Everybody judges its
+//!   own part and objects where that fails.
 //!
-//! Each condition holds towards fewer than m as well, and none ever lets a class stand that some m could see through. The price: of random classes that could stand, the
-//! tests below see one in ten given up for the sake of different values, one in three for shares and two in three for closeness. Guarantees that survive no merging are not judged jointly at all.
+//! Each condition holds towards fewer than m as well, and none ever lets a class stand that some m
+//! could see through. The price: of random classes that could stand, the tests below see one in ten
+//! given up for the sake of different values, one in three for shares and two in three for
+//! closeness. Guarantees that survive no merging are not judged jointly at all.
 
 use hedgerow_privacy::{Distribution, Guarantee};
 
@@ -48,7 +60,8 @@ impl Agreed {
         self.towards == 1 || (self.towards >= 2 && !self.guarantees().all(by_core))
     }
 
-    /// Whether custodians look at nothing but their own rows to judge, and can do so before anything is opened.
+    /// Whether custodians look at nothing but their own rows to judge, and can do so before
+    /// anything is opened.
     pub(super) fn objects_by_own_rows(&self) -> bool {
         self.towards >= 2 && self.asks_for_objections()
     }
@@ -60,7 +73,8 @@ impl Agreed {
         cores.filter(|core| core.rows > core.distinct).map(|core| core.rows).max().unwrap_or(0)
     }
 
-    /// Whether enough rows and enough different values are left by any of the custodians, where there are to be several.
+    /// Whether enough rows and enough different values are left by any of the custodians, where
+    /// there are to be several.
     pub(super) fn holds_towards_several(&self, counts: &Counts) -> bool {
         if self.towards < 2 {
             return true;
@@ -133,7 +147,8 @@ mod tests {
 
     #[test]
     fn counting_at_most_so_many_of_each_decides_what_any_m_leave() {
-        // All parts up to 4 of up to four custodians: the condition with every θ is exactly that k are left.
+        // All parts up to 4 of up to four custodians: the condition with every θ is exactly that k
+        // are left.
         for code in 0..5u64.pow(4) {
             let parts: Vec<u64> = (0..4).map(|place| code / 5u64.pow(place) % 5).collect();
             for (m, k) in [(1, 1), (1, 3), (2, 2), (2, 4), (3, 3)] {
@@ -167,7 +182,8 @@ mod tests {
         assert!(fine > 2000 && refused * 20 < fine, "{refused} of {fine} given up in vain");
     }
 
-    /// What any m custodians of these would see of a class, tried one coalition after the other; `parts` are counts of values by custodian.
+    /// What any m custodians of these would see of a class, tried one coalition after the other;
+    /// `parts` are counts of values by custodian.
     fn sees_too_much(agreed: &Agreed, parts: &[Vec<u64>], wholes: &[Distribution], m: u32) -> bool {
         (0..1u32 << parts.len()).filter(|coalition| coalition.count_ones() <= m).any(|coalition| {
             let outside = parts.iter().enumerate().filter(|(one, _)| coalition >> one & 1 == 0);
@@ -180,7 +196,8 @@ mod tests {
 
     #[test]
     fn conditions_on_values_never_let_a_class_stand_that_some_coalition_sees_through() {
-        // Of a thousand classes that could stand, how many are given up: distinct values, shares of values, closeness to the whole.
+        // Of a thousand classes that could stand, how many are given up: distinct values, shares of
+        // values, closeness to the whole.
         let models = [
             Model::DistinctLDiversity { l: 2 },
             Model::FrequencyLDiversity { l: Ratio::from_decimal(1.5).unwrap() },

@@ -1,8 +1,9 @@
 //! The conversation of all custodians: which parts ask for what, together.
 //!
-//! First the whole: its size and, where rules look at them, the distributions of protected values. Then every round asks for the next thing that each part needs, all in
-//! one vector: digits of ranges, children's sizes, counts at probes, distributions, objections. No part waits for another, so rounds grow with the
-//! longest way to a class and not with the number of parts.
+//! First the whole: its size and, where rules look at them, the distributions of protected values.
+//! Then every round asks for the next thing that each part needs, all in one vector: digits of
+//! ranges, children's sizes, counts at probes, distributions, objections. No part waits for
+//! another, so rounds grow with the longest way to a class and not with the number of parts.
 
 use std::fmt;
 
@@ -16,7 +17,8 @@ use super::trial::{Requested, View};
 use crate::{AgreedRef, Joined, JointClass, Share};
 use hedgerow_cuts::Axis;
 
-/// The most words in one ask, but for those of the last part that it has room for; other parts wait for the next.
+/// The most words in one ask, but for those of the last part that it has room for; other parts wait
+/// for the next.
 const WORDS_AT_ONCE: usize = 1 << 20;
 
 /// One custodian's side of a joint Mondrian.
@@ -87,8 +89,9 @@ impl Joint {
         self.settle(vec![whole]);
     }
 
-    /// Puts what an answer says into the parts that requested it: first all counts, then all flags. Parts that had to wait come first the next time, so that
-    /// none waits for ever; children take the place of what was divided. The order is the same for all custodians.
+    /// Puts what an answer says into the parts that requested it: first all counts, then all flags.
+    /// Parts that had to wait come first the next time, so that none waits for ever; children take
+    /// the place of what was divided. The order is the same for all custodians.
     fn absorb(&mut self, requested: usize, answer: &[u64]) {
         let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
         let requested: Vec<Part> = self.parts.drain(..requested).collect();

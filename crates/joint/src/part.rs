@@ -1,8 +1,11 @@
-//! One part of the union on its way to being divided: what it asks for next, and what follows from the answer.
+//! One part of the union on its way to being divided: what it asks for next, and what follows from
+//! the answer.
 //!
-//! First the people's ranges, then attributes are tried, the widest first, until one can be cut. The widest alone; then, where it cannot be cut, the next two at
-//! the same time, then the next four: a part that is to stay whole tries all of them in few rounds, and one that is divided has opened counts of at most
-//! as many attributes in vain again as it must. Of several that could be cut the widest is taken, as if they had been tried one after the other.
+//! First the people's ranges, then attributes are tried, the widest first, until one can be cut.
+//! The widest alone; then, where it cannot be cut, the next two at the same time, then the next
+//! four: a part that is to stay whole tries all of them in few rounds, and one that is divided has
+//! opened counts of at most as many attributes in vain again as it must. Of several that could be
+//! cut the widest is taken, as if they had been tried one after the other.
 
 use hedgerow_smc::Kind;
 use rand::rngs::StdRng;
@@ -135,7 +138,8 @@ impl Part {
         }
     }
 
-    /// Divides along the widest attribute that fits, once no wider one is open; what comes after one that fits need not be tried.
+    /// Divides along the widest attribute that fits, once no wider one is open; what comes after
+    /// one that fits need not be tried.
     fn decide(&mut self, view: View<'_>, mut trials: Vec<Trial>, together: usize) -> Option<Vec<Part>> {
         if let Some(fits) = trials.iter().position(|trial| trial.verdict() == Verdict::Fits) {
             trials.truncate(fits + 1);

@@ -1,8 +1,11 @@
-//! From the lowest to the highest value that somebody in a part has: whoever reaches a threshold raises a flag, and only whether any flag is raised opens.
+//! From the lowest to the highest value that somebody in a part has: whoever reaches a threshold
+//! raises a flag, and only whether any flag is raised opens.
 //!
-//! Several thresholds are tried at once, up to seven, so that a round settles three binary digits of all ranges of all parts, beside the sums that other parts ask
-//! for. The range alone says who reaches which threshold, so nothing opens beyond it. (A coalition that holds the highest value itself sees how far the others
-//! reach, to the distance of two thresholds.) Thresholds lie within the part's region, so that ranges take fewer rounds the narrower regions become.
+//! Several thresholds are tried at once, up to seven, so that a round settles three binary digits
+//! of all ranges of all parts, beside the sums that other parts ask for. The range alone says who
+//! reaches which threshold, so nothing opens beyond it. (A coalition that holds the highest value
+//! itself sees how far the others reach, to the distance of two thresholds.) Thresholds lie within
+//! the part's region, so that ranges take fewer rounds the narrower regions become.
 
 use super::Share;
 use hedgerow_cuts::Span;
@@ -13,11 +16,13 @@ const DIGITS_AT_ONCE: u32 = 3;
 #[derive(Debug)]
 pub(super) struct Ranges {
     axes: Vec<usize>,
-    /// Two for each axis: how far people reach from the end of the region down, and from its beginning up.
+    /// Two for each axis: how far people reach from the end of the region down, and from its
+    /// beginning up.
     lanes: Vec<Lane>,
 }
 
-/// A largest value over all custodians, which lies in `low..=high`. Whoever has nobody in the part reaches nothing.
+/// A largest value over all custodians, which lies in `low..=high`. Whoever has nobody in the part
+/// reaches nothing.
 #[derive(Debug)]
 struct Lane {
     own: u32,
@@ -26,7 +31,8 @@ struct Lane {
 }
 
 impl Ranges {
-    /// `axes` is not empty, and the region is wider than one value on each. Somebody has rows in it.
+    /// `axes` is not empty, and the region is wider than one value on each. Somebody has rows in
+    /// it.
     pub(super) fn new(axes: Vec<usize>, rows: &[u32], share: &Share, region: &[Span]) -> Ranges {
         let lanes = axes.iter().flat_map(|&axis| {
             let Span { first, last } = region[axis];
@@ -50,7 +56,8 @@ impl Ranges {
     pub(super) fn absorb(&mut self, raised: &[u64], region: &[Span]) -> Option<Vec<(usize, Span)>> {
         let mut raised = raised.iter();
         for lane in &mut self.lanes {
-            // Whoever reaches a threshold reaches the ones below it: after the first that nobody reaches, the rest say nothing new.
+            // Whoever reaches a threshold reaches the ones below it: after the first that nobody
+            // reaches, the rest say nothing new.
             let mut reached = true;
             for threshold in thresholds(lane.low, lane.high) {
                 let flag = raised.next().is_some_and(|raised| *raised != 0);
@@ -74,7 +81,8 @@ impl Ranges {
     }
 }
 
-/// Where `low..=high` is cut into as few equal pieces as settle it in as many rounds as cutting into eight would take.
+/// Where `low..=high` is cut into as few equal pieces as settle it in as many rounds as cutting
+/// into eight would take.
 fn thresholds(low: u32, high: u32) -> impl Iterator<Item = u32> {
     let width = u64::from(high - low) + 1;
     let rounds = (u64::BITS - (width - 1).leading_zeros()).div_ceil(DIGITS_AT_ONCE);

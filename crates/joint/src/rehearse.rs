@@ -1,4 +1,5 @@
-//! All custodians in one process: to see what a joint run would find, open and send, before anybody runs it for real.
+//! All custodians in one process: to see what a joint run would find, open and send, before anybody
+//! runs it for real.
 
 use std::sync::Arc;
 
@@ -42,7 +43,8 @@ pub struct RehearsedRelease {
 }
 
 impl Agreed {
-    /// What a whole run can open, step by step: to be agreed on before it starts. Runs open nothing else.
+    /// What a whole run can open, step by step: to be agreed on before it starts. Runs open nothing
+    /// else.
     pub fn announce(&self, profile: Profile) -> Vec<(&'static str, Vec<Kind>)> {
         let with = |kinds: Vec<Kind>| match profile {
             Profile::Masked if kinds == [Kind::Largest] => vec![Kind::Largest, Kind::Digits],

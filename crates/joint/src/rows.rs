@@ -1,11 +1,15 @@
-//! The rows of the union, each with its class and nobody's in particular: what is released in the end.
+//! The rows of the union, each with its class and nobody's in particular: what is released in the
+//! end.
 //!
-//! Where a row carries nothing besides its class but values of agreed attributes, its possible contents can be counted: the union is a sum over classes and
-//! values, and no row travels. Rows that carry more (plain attributes, whose values nobody agreed on), or too many combinations to count, go through the shuffle, in
-//! which every custodian strips one layer of encryption. The shuffle serves both profiles: the ring's own union hides rows among dummy items
-//! from the rows' domain, and here there is none.
+//! Where a row carries nothing besides its class but values of agreed attributes, its possible
+//! contents can be counted: the union is a sum over classes and values, and no row travels. Rows
+//! that carry more (plain attributes, whose values nobody agreed on), or too many combinations to
+//! count, go through the shuffle, in which every custodian strips one layer of encryption. The
+//! shuffle serves both profiles: the ring's own union hides rows among dummy items from the rows'
+//! domain, and here there is none.
 //!
-//! All custodians hand in as many rows of the same length, padding included: as many as the one with most has, rounded up to a power of two.
+//! All custodians hand in as many rows of the same length, padding included: as many as the one
+//! with most has, rounded up to a power of two.
 
 use hedgerow_smc::{Ask, Inquiry, Item, Kind, Operation, Turn, UnionCounts};
 
@@ -27,7 +31,8 @@ pub struct JointRow {
 }
 
 impl Agreed {
-    /// How many combinations of values the rows of a class can have, when they can all be counted in one sum.
+    /// How many combinations of values the rows of a class can have, when they can all be counted
+    /// in one sum.
     pub(super) fn countable(&self, classes: usize) -> Option<usize> {
         let product = |all: usize, values: &usize| all.checked_mul(*values).filter(|all| *all <= CELLS_MAX);
         let values = self.cardinalities.iter().try_fold(1, product)?;

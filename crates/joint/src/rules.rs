@@ -66,7 +66,8 @@ impl Agreed {
         Counts { rows: rows.len() as u64, sites: u64::from(!rows.is_empty()), histograms, holders, clipped }
     }
 
-    /// What is summed to judge a class whose size is known. [`Agreed::read`] takes the sums apart again.
+    /// What is summed to judge a class whose size is known. [`Agreed::read`] takes the sums apart
+    /// again.
     pub(super) fn summed(&self, own: &Counts) -> Vec<(Kind, Vec<u64>)> {
         let mut words = vec![
             (Kind::Histograms, own.histograms.concat()),

@@ -1,8 +1,11 @@
-//! Sharing the people at a median between two sides, so that the left gets exactly as many as it needs.
+//! Sharing the people at a median between two sides, so that the left gets exactly as many as it
+//! needs.
 //!
-//! They are ordered by their values in all attributes, one after the other, and those who agree in everything by lot: everybody draws a number for each of its own. The
-//! place in that order is a number, or where there are too many attributes for one, several; thresholds are tried, up to 63 at a time, until exactly enough
-//! lie at or below one. So a round settles six binary digits, and nothing opens but counts at thresholds.
+//! They are ordered by their values in all attributes, one after the other, and those who agree in
+//! everything by lot: everybody draws a number for each of its own. The place in that order is a
+//! number, or where there are too many attributes for one, several; thresholds are tried, up to 63
+//! at a time, until exactly enough lie at or below one. So a round settles six binary digits, and
+//! nothing opens but counts at thresholds.
 
 use std::cmp::Ordering;
 
@@ -51,7 +54,8 @@ impl Ties {
         ties
     }
 
-    /// Orders the open ones by the next attributes in which they can differ, as many as one number holds; or by lot when there are none left.
+    /// Orders the open ones by the next attributes in which they can differ, as many as one number
+    /// holds; or by lot when there are none left.
     fn order_from(&mut self, from: usize, among: Among<'_>, random: &mut StdRng) {
         let attributes = from..among.agreed.axes.len() + among.agreed.cardinalities.len();
         (self.low, self.high, self.below, self.after) = (0, 0, 0, Some(attributes.end));
@@ -133,7 +137,8 @@ impl Ties {
 }
 
 impl<'a> Among<'a> {
-    /// The values of an attribute, quasi attributes first, then the others; and the span that they lie in.
+    /// The values of an attribute, quasi attributes first, then the others; and the span that they
+    /// lie in.
     fn column(self, attribute: usize) -> (&'a [u32], Span) {
         match attribute.checked_sub(self.agreed.axes.len()) {
             None => (&self.share.ranks[attribute], self.people[attribute]),

@@ -1,4 +1,5 @@
-//! One attribute of a part, tried: what must be known to cut along it, cut by cut, until one keeps every rule or none is left.
+//! One attribute of a part, tried: what must be known to cut along it, cut by cut, until one keeps
+//! every rule or none is left.
 
 use hedgerow_privacy::Distribution;
 use hedgerow_smc::Kind;
@@ -65,7 +66,8 @@ enum Step {
         through: u64,
     },
     Ties(Cuts, u32, u64, Ties),
-    /// Whether the sides of a cut keep every rule; and where custodians object by their own rows alone, whether anybody does.
+    /// Whether the sides of a cut keep every rule; and where custodians object by their own rows
+    /// alone, whether anybody does.
     Judging(Cuts, Vec<Side>),
     /// Whether anybody objects to the sides of a cut.
     Objecting(Cuts, Vec<Side>, Vec<Counts>),
@@ -156,8 +158,8 @@ impl Trial {
         words
     }
 
-    /// Our part of a question of which only the disjunction opens: 1 where a side must not be made for our sake, since somebody could take rows out of it
-    /// and learn too much of the rest.
+    /// Our part of a question of which only the disjunction opens: 1 where a side must not be made
+    /// for our sake, since somebody could take rows out of it and learn too much of the rest.
     pub(super) fn flags(&mut self, view: View<'_>) -> Vec<u64> {
         let objects = |side: &Side, counts: &Counts| {
             u64::from(!view.agreed.agrees(counts, &view.agreed.own_counts(view.share, &side.rows), view.wholes))

@@ -27,7 +27,8 @@ pub struct Attribute {
 /// More columns than any table we were shown, and a bound on the work that rules can require.
 const ATTRIBUTES_MAX: usize = 4096;
 
-/// An attribute as far as it could be read, so that rules can be checked against it even when something is wrong.
+/// An attribute as far as it could be read, so that rules can be checked against it even when
+/// something is wrong.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) name: String,
@@ -49,7 +50,8 @@ impl Draft {
 
 /// `None` when there is nothing that rules could be checked against.
 ///
-/// `decomposed`: the rules alone say what is known and what is protected, so that no role need be quasi.
+/// `decomposed`: the rules alone say what is known and what is protected, so that no role need be
+/// quasi.
 pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path, decomposed: bool) -> Option<Vec<Draft>> {
     let Data::Table(entries) = &node.data else {
         let problem = format!("expected a table, found {}", node.type_name());
@@ -113,7 +115,8 @@ fn read_one(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> 
     draft
 }
 
-/// `capital.gain = { role = … }` is a table `capital` with a key `gain` in TOML; the user meant a column's name.
+/// `capital.gain = { role = … }` is a table `capital` with a key `gain` in TOML; the user meant a
+/// column's name.
 fn dotted_name(node: &Node) -> Option<&str> {
     let Data::Table(entries) = &node.data else { return None };
     let known = |name: &str| ATTRIBUTE.iter().any(|word| word.name == name);

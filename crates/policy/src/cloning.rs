@@ -1,4 +1,5 @@
-//! The keys of `[publish]` that `method = "clone"` understands, and what the method guarantees without a rule.
+//! The keys of `[publish]` that `method = "clone"` understands, and what the method guarantees
+//! without a rule.
 
 use hedgerow_config::number::{SHARE, SHARE_ABOVE_ZERO};
 use hedgerow_config::{Fields, Reader};
@@ -14,14 +15,16 @@ use crate::words::RARE;
 /// How a table is cloned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cloning {
-    /// The fewest tuples of a sub-class, counterfeits among them. Where the policy is silent, the k of the k-anonymity that its
-    /// rules require, or [`Cloning::K`]; so it is there once the policy is read.
+    /// The fewest tuples of a sub-class, counterfeits among them. Where the policy is silent, the k
+    /// of the k-anonymity that its rules require, or [`Cloning::K`]; so it is there once the policy
+    /// is read.
     pub k: Option<u64>,
     /// How many values an indicative range covers; half of k when absent.
     pub lambda: Option<u64>,
     /// How far a value's share in a class may be from its share in the source.
     pub max_epsilon: Option<Ratio>,
-    /// The share of the source's tuples that may be suppressed or counterfeit so that all classes are alike.
+    /// The share of the source's tuples that may be suppressed or counterfeit so that all classes
+    /// are alike.
     pub max_distorted: Option<Ratio>,
     /// For `scan`: the share of the table's tuples that every class looks at.
     pub rho: Ratio,
@@ -103,8 +106,9 @@ pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut P
     }
 }
 
-/// Settles k, and adds what cloning guarantees without a rule: every class an ε-clone. A policy with two sensitive attributes or
-/// none gets nothing here, and is refused where the reason can be given.
+/// Settles k, and adds what cloning guarantees without a rule: every class an ε-clone. A policy
+/// with two sensitive attributes or none gets nothing here, and is refused where the reason can be
+/// given.
 pub(crate) fn imply(rules: &mut Vec<Rule>, drafts: &[Draft], publish: &mut Publish) {
     let required = || rules.iter().flat_map(|rule| &rule.require);
     let k_required =

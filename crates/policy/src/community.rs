@@ -73,7 +73,8 @@ fn read_values(reader: &mut Reader<'_>, field: Field<'_>, context: Context<'_>) 
     mappings
 }
 
-/// Releases that no rule looks at would be passed over in silence; a rule that looks at them needs some.
+/// Releases that no rule looks at would be passed over in silence; a rule that looks at them needs
+/// some.
 pub(crate) fn hold_against_rules(reader: &mut Reader<'_>, community: &Community, rules: &[Rule], node: Option<&Node>) {
     let compares = |model: &Model| matches!(model, Model::CrossReleaseLDiversity { .. });
     let comparing =

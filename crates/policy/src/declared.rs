@@ -1,5 +1,5 @@
-//! What a policy declares of an attribute's values: the range that everybody knows, the order of texts, how dates are
-//! written.
+//! What a policy declares of an attribute's values: the range that everybody knows, the order of
+//! texts, how dates are written.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -11,8 +11,8 @@ use hedgerow_table::{DateFormat, Kind};
 
 use crate::{Role, hierarchy};
 
-/// The lowest and the highest value there can be, as everybody knows them without the data: `[0, 120]` for an age. Cells at
-/// the end of the axis stop there. `inf` leaves an end open.
+/// The lowest and the highest value there can be, as everybody knows them without the data:
+/// `[0, 120]` for an age. Cells at the end of the axis stop there. `inf` leaves an end open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Range {
     /// Inclusive; `None` when there is no lowest.

@@ -1,5 +1,5 @@
-//! `[[dependency]]`: which attributes determine which. Whoever knows the ones knows the other, so a rule that protects it
-//! must protect them too.
+//! `[[dependency]]`: which attributes determine which. Whoever knows the ones knows the other, so a
+//! rule that protects it must protect them too.
 
 use hedgerow_config::{Data, Field, Node, Reader, quoted};
 

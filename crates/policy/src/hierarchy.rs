@@ -1,5 +1,6 @@
-//! `hierarchy` of an attribute: a file's path, or a table with exactly one way of building levels. What only the data
-//! shows (is every value covered?) is checked when the hierarchy meets it; what the policy alone shows, here.
+//! `hierarchy` of an attribute: a file's path, or a table with exactly one way of building levels.
+//! What only the data shows (is every value covered?) is checked when the hierarchy meets it; what
+//! the policy alone shows, here.
 
 use std::cmp::Ordering::Less;
 use std::path::Path;

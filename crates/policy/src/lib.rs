@@ -1,8 +1,9 @@
 //! What is required: the policy file, from TOML to plain values that need no further checking.
 //!
-//! Reading collects everything that is wrong in one run, and every error states where (line, column, key path), what
-//! was found and expected, and what to do. What only the data shows (is there such a column? does the hierarchy
-//! cover it?) is checked by those who read it; the places kept here let them point into the policy too.
+//! Reading collects everything that is wrong in one run, and every error states where (line,
+//! column, key path), what was found and expected, and what to do. What only the data shows (is
+//! there such a column? does the hierarchy cover it?) is checked by those who read it; the places
+//! kept here let them point into the policy too.
 //!
 //! ```
 //! let text = r#"
@@ -60,7 +61,8 @@ const POLICY_FILE: FileKind = FileKind {
 pub struct Policy {
     pub path: PathBuf,
     pub source: Source,
-    /// In the order of the policy; at least one is quasi, unless the method is [`Method::Decompose`].
+    /// In the order of the policy; at least one is quasi, unless the method is
+    /// [`Method::Decompose`].
     pub attributes: Vec<Attribute>,
     /// Never empty.
     pub rules: Vec<Rule>,

@@ -65,7 +65,8 @@ impl Method {
 /// Which rows share a class or a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Assignment {
-    /// Rows that are alike: clone halves along the widest axis, anatomy cuts a line on which neighbors are alike.
+    /// Rows that are alike: clone halves along the widest axis, anatomy cuts a line on which
+    /// neighbors are alike.
     #[default]
     Order,
     /// Clone, as in its paper: the closest of those looked at, class after class.

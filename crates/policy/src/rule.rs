@@ -13,10 +13,12 @@ use crate::words::RULE;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// What the attacker knows, never empty; every quasi-identifier when the policy does not list them.
+    /// What the attacker knows, never empty; every quasi-identifier when the policy does not list
+    /// them.
     pub know: Vec<String>,
     pub protect: Option<String>,
-    /// Further attributes on the right, for a decomposition alone: what is protected is the combination.
+    /// Further attributes on the right, for a decomposition alone: what is protected is the
+    /// combination.
     pub also_protect: Vec<String>,
     /// Never empty.
     pub require: Vec<Model>,
@@ -37,7 +39,8 @@ impl Rule {
 pub(crate) struct Context<'d> {
     /// `None` when the attributes could not be read, so that names cannot be checked.
     pub(crate) drafts: Option<&'d [Draft]>,
-    /// Whether several tables are published, so that any attribute but an identifier may stand on either side.
+    /// Whether several tables are published, so that any attribute but an identifier may stand on
+    /// either side.
     pub(crate) decomposed: bool,
 }
 

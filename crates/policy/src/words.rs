@@ -1,5 +1,5 @@
-//! Every key and every name a policy may use, in one place, so that reading, error messages, help and completion
-//! cannot disagree.
+//! Every key and every name a policy may use, in one place, so that reading, error messages, help
+//! and completion cannot disagree.
 
 use hedgerow_config::Word;
 pub use hedgerow_config::source::{FORMATS, SOURCE};

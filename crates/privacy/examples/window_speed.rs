@@ -2,8 +2,9 @@
 //!
 //! `cargo run --release -p hedgerow-privacy --example window_speed [ROWS…]`
 //!
-//! Rows are pairs of a class and a value's code in one word. The check sorts them, counts equal ones and judges every class; the
-//! sort alone is timed on the same pairs, by the same thread, in turns. All classes hold, so that none is left early.
+//! Rows are pairs of a class and a value's code in one word. The check sorts them, counts equal
+//! ones and judges every class; the sort alone is timed on the same pairs, by the same thread, in
+//! turns. All classes hold, so that none is left early.
 
 use std::time::{Duration, Instant};
 

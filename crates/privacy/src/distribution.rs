@@ -1,5 +1,5 @@
-//! The distribution of a protected attribute over the table, prepared so that one class is compared with it in
-//! time proportional to the class, not to the domain.
+//! The distribution of a protected attribute over the table, prepared so that one class is compared
+//! with it in time proportional to the class, not to the domain.
 
 use crate::missing::KnownDistribution;
 

@@ -1,7 +1,8 @@
 //! A guarantee: a privacy model with its parameters, judged class by class.
 //!
-//! What a search may conclude from one class about a union of classes is part of a guarantee's type ([`OnMerge`],
-//! [`Absorbing`]), so that a search cannot prune by a property that was never claimed.
+//! What a search may conclude from one class about a union of classes is part of a guarantee's type
+//! ([`OnMerge`], [`Absorbing`]), so that a search cannot prune by a property that was never
+//! claimed.
 
 use std::fmt::Debug;
 
@@ -13,7 +14,8 @@ use crate::{Distribution, Model};
 pub struct Class<'a> {
     /// Rows in the class; at least one.
     pub rows: u64,
-    /// The protected values that occur and how often, ascending by code. Empty when the rule protects no attribute.
+    /// The protected values that occur and how often, ascending by code. Empty when the rule
+    /// protects no attribute.
     pub values: &'a [(u32, u32)],
 }
 
@@ -28,7 +30,8 @@ pub enum OnMerge {
     Absorbing,
 }
 
-/// A condition that a class keeps when any other class is merged into it: enough rows, enough different values.
+/// A condition that a class keeps when any other class is merged into it: enough rows, enough
+/// different values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Absorbing {
     pub rows: u64,
@@ -47,11 +50,13 @@ pub trait Guarantee: Debug + Send + Sync {
     /// How the guarantee behaves when classes merge.
     fn on_merge(&self) -> OnMerge;
 
-    /// The strongest absorbing condition that the guarantee implies: a class that breaks this breaks the guarantee,
-    /// however the rest of the table looks. For an absorbing guarantee it is the guarantee itself.
+    /// The strongest absorbing condition that the guarantee implies: a class that breaks this
+    /// breaks the guarantee, however the rest of the table looks. For an absorbing guarantee it is
+    /// the guarantee itself.
     fn core(&self) -> Absorbing;
 
-    /// Whether an absorbing guarantee requires more than [`Absorbing`] can state: its core is then [`Self::holds`] itself.
+    /// Whether an absorbing guarantee requires more than [`Absorbing`] can state: its core is then
+    /// [`Self::holds`] itself.
     fn core_is_more(&self) -> bool {
         false
     }
@@ -66,11 +71,12 @@ pub trait Guarantee: Debug + Send + Sync {
         None
     }
 
-    /// `table` is the distribution of the protected attribute: only read when [`Self::compares_with_table`].
+    /// `table` is the distribution of the protected attribute: only read when
+    /// [`Self::compares_with_table`].
     fn holds(&self, class: Class<'_>, table: &Distribution) -> bool;
 
-    /// How well one class does, for reports: the numbers of [`Self::achieved`] for this class alone, in the same
-    /// order, each with whether smaller is worse.
+    /// How well one class does, for reports: the numbers of [`Self::achieved`] for this class
+    /// alone, in the same order, each with whether smaller is worse.
     fn measure(&self, class: Class<'_>, table: &Distribution) -> Vec<Measure>;
 }
 

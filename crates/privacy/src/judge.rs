@@ -1,14 +1,17 @@
-//! How rules are judged: which rows of a frequency set must be suppressed so that every rule holds for the rest.
+//! How rules are judged: which rows of a frequency set must be suppressed so that every rule holds
+//! for the rest.
 //!
-//! A rule looks at the classes over its own `know` attributes; a class that fails is suppressed. Rules with different
-//! `know`, and models that compare with the released rows, can break when rows are suppressed for another reason, so this
-//! is repeated, all rules at once, until nothing changes.
+//! A rule looks at the classes over its own `know` attributes; a class that fails is suppressed.
+//! Rules with different `know`, and models that compare with the released rows, can break when rows
+//! are suppressed for another reason, so this is repeated, all rules at once, until nothing
+//! changes.
 //!
-//! Next to the verdict stands what the *absorbing cores* alone suppress. Let S be a set of rows in which every class
-//! meets its core. On any coarser level the classes of S are unions of classes that meet it, so S meets it there too;
-//! and the union of two such sets is one. Hence the largest such set only grows on the way up the lattice, and what a
-//! coarser node suppresses by its cores is a lower bound for what a finer one suppresses under the full guarantees.
-//! This holds with suppression and with several `know`; it is the only bound a search may use there.
+//! Next to the verdict stands what the *absorbing cores* alone suppress. Let S be a set of rows in
+//! which every class meets its core. On any coarser level the classes of S are unions of classes
+//! that meet it, so S meets it there too; and the union of two such sets is one. Hence the largest
+//! such set only grows on the way up the lattice, and what a coarser node suppresses by its cores
+//! is a lower bound for what a finer one suppresses under the full guarantees. This holds with
+//! suppression and with several `know`; it is the only bound a search may use there.
 
 use hedgerow_table::frequency::{Classes, FrequencySet, Layout};
 
@@ -115,13 +118,15 @@ impl Judge {
             let kept = (!too_many(core_suppressed)).then_some(core_kept);
             return Verdict { core_suppressed, suppressed: core_suppressed, kept };
         }
-        // Where classes do not depend on one another, what breaks its core is out in the first round anyway.
+        // Where classes do not depend on one another, what breaks its core is out in the first
+        // round anyway.
         let start = if self.classes_are_independent(&groupings) { core_kept } else { nothing_suppressed };
         let (suppressed, kept) = self.settle(set, &groupings, start, false);
         Verdict { core_suppressed, suppressed, kept: (!too_many(suppressed)).then_some(kept) }
     }
 
-    /// Whether suppressing one class changes nothing for the others: then one look at each is enough.
+    /// Whether suppressing one class changes nothing for the others: then one look at each is
+    /// enough.
     fn classes_are_independent(&self, groupings: &[(Vec<usize>, Option<Classes>)]) -> bool {
         groupings.len() == 1 && !self.rules.iter().any(Rule::compares_with_table)
     }
@@ -135,7 +140,8 @@ impl Judge {
             .then(|| cores().map(|core| core.rows).max().unwrap_or(0))
     }
 
-    /// Suppresses failing classes, all rules at once, until none fails or more than the allowed rows are out.
+    /// Suppresses failing classes, all rules at once, until none fails or more than the allowed
+    /// rows are out.
     fn settle<const W: usize>(
         &self,
         set: &FrequencySet<W>,
@@ -144,7 +150,8 @@ impl Judge {
         cores_only: bool,
     ) -> (u64, Vec<bool>) {
         let mut suppressed = suppressed_rows(set, &kept);
-        // Cores look at a class alone, so that only several groupings make them depend on one another.
+        // Cores look at a class alone, so that only several groupings make them depend on one
+        // another.
         let one_look = groupings.len() == 1 && (cores_only || self.classes_are_independent(groupings));
         loop {
             let mut failed_entries: Vec<usize> = Vec::new();
@@ -279,8 +286,8 @@ impl Judge {
         ClassTable { rows, starts, values }
     }
 
-    /// For every rule and guarantee, the worst measures over the classes of the kept rows, against the released rows
-    /// and, where there is one, the source.
+    /// For every rule and guarantee, the worst measures over the classes of the kept rows, against
+    /// the released rows and, where there is one, the source.
     pub fn achieved<const W: usize>(&self, set: &FrequencySet<W>, kept: &[bool]) -> Vec<Vec<Achieved>> {
         let groupings = self.groupings(set);
         self.rules
@@ -317,8 +324,8 @@ fn achieved_by(guarantee: &dyn Guarantee, rule: &Rule, classes: &ClassTable, rel
     achieved_over(guarantee, source, released, occupied.map(|index| classes.class(index)))
 }
 
-/// What one guarantee achieves over some classes, against the released rows' distribution and, where there is one, the
-/// source's.
+/// What one guarantee achieves over some classes, against the released rows' distribution and,
+/// where there is one, the source's.
 pub fn achieved_over<'c>(
     guarantee: &dyn Guarantee,
     source: Option<&Distribution>,

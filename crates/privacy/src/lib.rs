@@ -1,4 +1,5 @@
-//! What must hold: privacy models as guarantees over classes, the rules that require them, and how a table is judged.
+//! What must hold: privacy models as guarantees over classes, the rules that require them, and how
+//! a table is judged.
 
 pub mod distribution;
 pub mod guarantee;

@@ -1,15 +1,17 @@
-//! Missing values never buy privacy: a guarantee on a protected attribute must hold twice, with missing as a value of its own,
-//! and among the rows whose value is known.
+//! Missing values never buy privacy: a guarantee on a protected attribute must hold twice, with
+//! missing as a value of its own, and among the rows whose value is known.
 //!
-//! Without the second half, {flu, flu, missing} would be 2-diverse, though whoever has a value there has flu. A class without
-//! any known value is judged by the first half alone.
+//! Without the second half, {flu, flu, missing} would be 2-diverse, though whoever has a value
+//! there has flu. A class without any known value is judged by the first half alone.
 //!
-//! **Merging survives.** Where the known rows of both parts hold, so does their union; where one part has none, the union's known
-//! rows are the other's. A comparison with the table is a comparison with the table's known rows.
-//! **Absorbing survives** for distinct l-diversity: for l ≥ 2 a class that holds has l known values, and keeps them in every
-//! union; for l = 1 every class holds. Cross-release l-diversity counts known values only, by itself.
+//! **Merging survives.** Where the known rows of both parts hold, so does their union; where one
+//! part has none, the union's known rows are the other's. A comparison with the table is a
+//! comparison with the table's known rows. **Absorbing survives** for distinct l-diversity: for l ≥
+//! 2 a class that holds has l known values, and keeps them in every union; for l = 1 every class
+//! holds. Cross-release l-diversity counts known values only, by itself.
 //!
-//! Missing is the last code of a domain, so the known rows of a class are all its values but the last: nothing is copied.
+//! Missing is the last code of a domain, so the known rows of a class are all its values but the
+//! last: nothing is copied.
 
 use std::sync::OnceLock;
 
@@ -31,8 +33,9 @@ impl HoldsTwice {
         HoldsTwice { guarantee, missing, tree }
     }
 
-    /// The rows of a class whose value is known, where there are any and judging them can differ from judging all rows. A
-    /// class without missing values differs too when the table that it is compared with has some.
+    /// The rows of a class whose value is known, where there are any and judging them can differ
+    /// from judging all rows. A class without missing values differs too when the table that it is
+    /// compared with has some.
     fn known<'c>(&self, class: Class<'c>) -> Option<Class<'c>> {
         let (&(code, count), values) = class.values.split_last()?;
         if code != self.missing {
@@ -144,8 +147,9 @@ mod tests {
         assert_eq!(measured(&Model::DistinctLDiversity { l: 2 }, &["1", "2", ""]), 2.0);
     }
 
-    /// Half of the table is missing, and of the known values half are `a`. The class has the right share of missing values and
-    /// of `a` among all its rows, and is still all `a` where a value is known.
+    /// Half of the table is missing, and of the known values half are `a`. The class has the right
+    /// share of missing values and of `a` among all its rows, and is still all `a` where a value is
+    /// known.
     #[test]
     fn the_known_values_are_compared_with_the_tables_known_values() {
         let domain = Domain::from_texts(&["a", "b"], true, None).unwrap().0;
@@ -164,7 +168,8 @@ mod tests {
         }
     }
 
-    /// Ordered distance from its definition, over all rows and over the known rows, on random classes of random tables.
+    /// Ordered distance from its definition, over all rows and over the known rows, on random
+    /// classes of random tables.
     #[test]
     fn distances_agree_with_their_definition_on_both_halves() {
         use rand::rngs::StdRng;

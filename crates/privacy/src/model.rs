@@ -1,4 +1,5 @@
-//! The privacy models by name, with their parameters as a policy gives them. What each one means is in its own file.
+//! The privacy models by name, with their parameters as a policy gives them. What each one means is
+//! in its own file.
 
 use hedgerow_table::{Domain, Ratio};
 use serde_json::{Map, Value, json};
@@ -63,7 +64,8 @@ pub enum Model {
     RecursiveLDiversity { c: Ratio, l: u64 },
     /// `t` from 0 to 1.
     TCloseness { t: Ratio, distance: Distance },
-    /// `alpha` above 0 and at most 1; `values` are the protected values it limits, all of them when absent.
+    /// `alpha` above 0 and at most 1; `values` are the protected values it limits, all of them when
+    /// absent.
     AlphaKAnonymity { alpha: Ratio, k: u64, values: Option<Vec<String>> },
     /// `epsilon` at least 0, and at most 1 when `relative`; `m` at least 1.
     EpsilonMAnonymity { epsilon: Ratio, m: Ratio, relative: bool },
@@ -98,7 +100,8 @@ impl Model {
         !matches!(self, Model::KAnonymity { .. })
     }
 
-    /// Whether the model measures how far protected values are apart, so that they must be numbers or dates.
+    /// Whether the model measures how far protected values are apart, so that they must be numbers
+    /// or dates.
     pub fn needs_numbers(&self) -> bool {
         matches!(self, Model::EpsilonMAnonymity { .. } | Model::DeltaLDiversity { .. })
     }
@@ -115,14 +118,14 @@ impl Model {
             Model::TCloseness { t, .. } => *t == one,
             Model::AlphaKAnonymity { alpha, k, .. } => *alpha == one && *k == 1,
             Model::EpsilonMAnonymity { m: l, .. } | Model::DeltaLDiversity { l, .. } => *l == one,
-            // Releases can leave no value together, even where each of them has some; and whatever ε is, a class must still
-            // hold every value of the table.
+            // Releases can leave no value together, even where each of them has some; and whatever
+            // ε is, a class must still hold every value of the table.
             Model::CrossReleaseLDiversity { .. } | Model::EpsilonClone { .. } => false,
         }
     }
 
-    /// The codes of the values that (α,k)-anonymity limits, in the protected attribute's domain; a value that does not
-    /// occur limits nothing.
+    /// The codes of the values that (α,k)-anonymity limits, in the protected attribute's domain; a
+    /// value that does not occur limits nothing.
     pub(crate) fn limited_codes(&self, protect: Option<&Domain>) -> Option<Vec<u32>> {
         let (Model::AlphaKAnonymity { values: Some(values), .. }, Some(domain)) = (self, protect) else { return None };
         Some(values.iter().filter_map(|value| domain.code_of(value)).collect())
@@ -153,7 +156,8 @@ impl Model {
         }
     }
 
-    /// The model that [`Self::required`] describes; `None` when the name is unknown or a parameter is missing or absurd.
+    /// The model that [`Self::required`] describes; `None` when the name is unknown or a parameter
+    /// is missing or absurd.
     pub fn from_required(name: &str, required: &Map<String, Value>) -> Option<Model> {
         let whole = |key: &str| required.get(key)?.as_u64().filter(|&value| value >= 1);
         let ratio = |key: &str| Ratio::from_decimal(required.get(key)?.as_f64()?);
@@ -208,7 +212,8 @@ impl Model {
     }
 }
 
-/// What a manifest may state under `required`. Digests name the releases that a model was judged with.
+/// What a manifest may state under `required`. Digests name the releases that a model was judged
+/// with.
 fn parameters(model: &str) -> &'static [&'static str] {
     match model {
         "k-anonymity" => &["k"],

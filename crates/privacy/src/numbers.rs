@@ -1,12 +1,15 @@
 //! The numbers behind a protected attribute's codes, and what it means that two of them are close.
 //!
-//! A number is the decimal that stands in the data: an integer, a date's day, or the shortest decimal that a float prints as,
-//! which is the text it was read from (`0.1` is one tenth, not the binary fraction next to it, just as in a policy). All values
-//! of a column are integers in one unit, a power of ten, so that differences and comparisons with a threshold are exact.
-//! Nothing is rounded: a column whose values need more than [`DIGITS_MAX`] digits from the largest to the smallest unit is refused.
+//! A number is the decimal that stands in the data: an integer, a date's day, or the shortest
+//! decimal that a float prints as, which is the text it was read from (`0.1` is one tenth, not the
+//! binary fraction next to it, just as in a policy). All values of a column are integers in one
+//! unit, a power of ten, so that differences and comparisons with a threshold are exact. Nothing is
+//! rounded: a column whose values need more than [`DIGITS_MAX`] digits from the largest to the
+//! smallest unit is refused.
 //!
-//! A missing value is a value of its own: at no distance from other missing ones, close to no number. Rows without
-//! a value are thus close to one another alone, and learning that somebody's is missing counts as learning it.
+//! A missing value is a value of its own: at no distance from other missing ones, close to no
+//! number. Rows without a value are thus close to one another alone, and learning that somebody's
+//! is missing counts as learning it.
 
 use hedgerow_table::{Domain, InputError, Kind, Ratio, Values};
 
@@ -23,7 +26,8 @@ pub struct Numbers {
 /// Why a protected attribute cannot be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotNumbers {
-    /// The values are text; one of them stands in the way, unless all would pass as numbers and the type was declared.
+    /// The values are text; one of them stands in the way, unless all would pass as numbers and the
+    /// type was declared.
     Text { value: Option<String>, instead_of: Kind },
     /// More than [`DIGITS_MAX`] digits would be needed.
     TooManyDigits,

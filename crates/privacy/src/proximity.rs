@@ -1,12 +1,13 @@
 //! Which values of a protected attribute lie close to one another, worked out once for a domain.
 //!
-//! Values are coded in their order, so what is close to a value is a run of codes. With the run of every code at hand, a class
-//! is judged by its codes alone, in one pass over its values and without any arithmetic on numbers.
+//! Values are coded in their order, so what is close to a value is a run of codes. With the run of
+//! every code at hand, a class is judged by its codes alone, in one pass over its values and
+//! without any arithmetic on numbers.
 
 use crate::numbers::Numbers;
 
-/// For every number of a domain the first and the last code close to it. Both rise with the code. A code that is no
-/// number, such as that of a missing value, is close to itself alone.
+/// For every number of a domain the first and the last code close to it. Both rise with the code. A
+/// code that is no number, such as that of a missing value, is close to itself alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proximity {
     first: Vec<u32>,
@@ -22,8 +23,8 @@ pub struct Window {
 }
 
 impl Proximity {
-    /// `close(center, other)` says whether `other` is close to `center`. What is close to a value must lie in a row around it, and
-    /// both ends of the row must not fall as the value rises.
+    /// `close(center, other)` says whether `other` is close to `center`. What is close to a value
+    /// must lie in a row around it, and both ends of the row must not fall as the value rises.
     pub fn new(numbers: &Numbers, close: impl Fn(usize, usize) -> bool) -> Proximity {
         let present = numbers.len();
         let (mut first, mut last) = (Vec::with_capacity(present), Vec::with_capacity(present));
@@ -51,9 +52,10 @@ impl Proximity {
         self.first.get(code as usize).copied().unwrap_or(code)
     }
 
-    /// For every value of a class (ascending by code), the rows from it up to the last value close to it. The largest is the
-    /// largest number of rows in any window that is as long as close values may be apart: such a window can be
-    /// moved up to the first value inside without losing any.
+    /// For every value of a class (ascending by code), the rows from it up to the last value close
+    /// to it. The largest is the largest number of rows in any window that is as long as close
+    /// values may be apart: such a window can be moved up to the first value inside without losing
+    /// any.
     pub fn windows<'a>(&'a self, values: &'a [(u32, u32)]) -> impl Iterator<Item = u64> + 'a {
         let (mut end, mut close) = (0, 0u64);
         values.iter().map(move |&(code, count)| {
@@ -68,8 +70,8 @@ impl Proximity {
         })
     }
 
-    /// The window that holds the most rows, from the first to the last value inside; the lowest one of several. `None` for
-    /// a class without values.
+    /// The window that holds the most rows, from the first to the last value inside; the lowest one
+    /// of several. `None` for a class without values.
     pub fn fullest_window(&self, values: &[(u32, u32)]) -> Option<Window> {
         let first_fullest = |most: (u64, u32), here: (u64, u32)| if here.0 > most.0 { here } else { most };
         let starts = values.iter().map(|&(code, _)| code);
@@ -78,7 +80,8 @@ impl Proximity {
         Some(Window { first, last, rows })
     }
 
-    /// For every value of a class (ascending by code), the rows close to it on both sides, its own included.
+    /// For every value of a class (ascending by code), the rows close to it on both sides, its own
+    /// included.
     pub fn neighborhoods<'a>(&'a self, values: &'a [(u32, u32)]) -> impl Iterator<Item = u64> + 'a {
         let (mut begin, mut end, mut close) = (0, 0, 0u64);
         values.iter().map(move |&(code, _)| {

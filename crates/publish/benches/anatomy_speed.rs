@@ -1,9 +1,10 @@
-//! How fast rows become buckets, compared with one sort of as many keys, and what closeness is worth:
-//! `cargo bench -p hedgerow-publish --bench anatomy_speed [ROWS [L]]`.
+//! How fast rows become buckets, compared with one sort of as many keys, and what closeness is
+//! worth: `cargo bench -p hedgerow-publish --bench anatomy_speed [ROWS [L]]`.
 //!
-//! A synthetic census, its income as the sensitive attribute, the others as quasi attributes. Rows at random, as in the paper, and the sort run on
-//! one core; alike rows together, by the line and its blocks, on one and on all. Then random count queries (two quasi attributes and the
-//! income, a third of the values of each) are answered from the buckets, independently within each.
+//! A synthetic census, its income as the sensitive attribute, the others as quasi attributes. Rows
+//! at random, as in the paper, and the sort run on one core; alike rows together, by the line and
+//! its blocks, on one and on all. Then random count queries (two quasi attributes and the income, a
+//! third of the values of each) are answered from the buckets, independently within each.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -123,7 +124,8 @@ fn query_errors(table: &Table, income: &Column, buckets: &Buckets) -> Vec<f64> {
         .collect()
 }
 
-/// An interval of a third of the values, so that all three predicates together select a few in a hundred rows.
+/// An interval of a third of the values, so that all three predicates together select a few in a
+/// hundred rows.
 fn some_values(rng: &mut StdRng, values: usize) -> Vec<bool> {
     let length = values.div_ceil(3);
     let start = rng.random_range(0..=values - length);

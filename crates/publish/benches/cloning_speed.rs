@@ -1,8 +1,11 @@
-//! How long cloning takes, from a file to a verified release: `cargo bench -p hedgerow-publish --bench cloning_speed [rows]`
+//! How long cloning takes, from a file to a verified release:
+//! `cargo bench -p hedgerow-publish --bench cloning_speed [rows]`
 //!
-//! Four quasi attributes and fifty sensitive values of the synthetic census; a tenth of the rows first, so that the growth shows.
-//! Then the paper's scan, ρ = 20 %, compared with the default on 120,000 rows, with occupation and with income as the sensitive attribute: how long
-//! the assignment of tuples to classes takes (the best of nine runs of either), and how far apart the tuples of a class lie.
+//! Four quasi attributes and fifty sensitive values of the synthetic census; a tenth of the rows
+//! first, so that the growth shows. Then the paper's scan, ρ = 20 %, compared with the default on
+//! 120,000 rows, with occupation and with income as the sensitive attribute: how long the
+//! assignment of tuples to classes takes (the best of nine runs of either), and how far apart the
+//! tuples of a class lie.
 
 #[path = "../examples/census/mod.rs"]
 mod census;

@@ -1,6 +1,7 @@
-//! How long a search beside earlier releases takes, as in the experiments of Cheong, Wu and Wong (2012): a census, five quasi
-//! attributes of four levels (the value, four labels, two, one), two earlier releases over one or two other attributes each.
-//! `cargo bench -p hedgerow-publish --bench cross_release_speed -- [rows]`
+//! How long a search beside earlier releases takes, as in the experiments of Cheong, Wu and Wong
+//! (2012): a census, five quasi attributes of four levels (the value, four labels, two, one), two
+//! earlier releases over one or two other attributes each. `cargo bench -p hedgerow-publish --bench
+//! cross_release_speed -- [rows]`
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

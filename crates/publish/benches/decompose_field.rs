@@ -1,5 +1,6 @@
-//! How long each part of a decomposition takes on a synthetic table of the shape of hospital discharges: 339,006 rows of ten
-//! attributes, three rules about diagnosis codes (400 values), counties and dispositions.
+//! How long each part of a decomposition takes on a synthetic table of the shape of hospital
+//! discharges: 339,006 rows of ten attributes, three rules about diagnosis codes (400 values),
+//! counties and dispositions.
 //!
 //! `cargo bench -p hedgerow-publish --bench decompose_field -- [ROWS]`
 

@@ -1,7 +1,9 @@
-//! How long decompositions take on a synthetic table of the shape of Jin and others' second data set (2010, table 5b): 18
-//! attributes with domains from 2 to 17,432, five random rules with three known attributes, l = 10.
+//! How long decompositions take on a synthetic table of the shape of Jin and others' second data
+//! set (2010, table 5b): 18 attributes with domains from 2 to 17,432, five random rules with three
+//! known attributes, l = 10.
 //!
-//! Compares two sizes of it, and both with what the paper reports of its own machine: 2 to 3 s for UAD, weeks for GD.
+//! Compares two sizes of it, and both with what the paper reports of its own machine: 2 to 3 s for
+//! UAD, weeks for GD.
 //!
 //! `cargo bench -p hedgerow-publish --bench decompose_speed -- [RULES] [ROWS] [MORE ROWS] [SEED]`
 

@@ -1,8 +1,10 @@
-//! How fast Mondrian divides, beside the time that sorting the rows by one 64-bit key takes in the same run, and how much memory it
-//! takes beside the coded columns: by how much the process grew at its peak, where the system tells (Linux).
+//! How fast Mondrian divides, beside the time that sorting the rows by one 64-bit key takes in the
+//! same run, and how much memory it takes beside the coded columns: by how much the process grew at
+//! its peak, where the system tells (Linux).
 //!
-//! `cargo bench -p hedgerow-publish --bench local_speed -- [census rows]`. glibc keeps freed
-//! memory for later; with `MALLOC_MMAP_THRESHOLD_=65536` it gives it back, so that no growth is hidden.
+//! `cargo bench -p hedgerow-publish --bench local_speed -- [census
+//! rows]`. glibc keeps freed memory for later; with `MALLOC_MMAP_THRESHOLD_=65536` it gives it
+//! back, so that no growth is hidden.
 
 use std::path::Path;
 use std::time::Instant;
@@ -65,7 +67,8 @@ fn best(mut run: impl FnMut() -> f64) -> f64 {
     (0..ROUNDS).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
-/// All quasi attributes in one key, as the recoder packs them, spread by a multiplication so that no order is left.
+/// All quasi attributes in one key, as the recoder packs them, spread by a multiplication so that
+/// no order is left.
 fn sorts(bound: &Bound<'_>, table: &Table) -> (f64, f64) {
     let axes: Vec<Axis> = bound.axes();
     let fields = Fields::new(&bound.judged_cardinalities(), table.rows).expect("few attributes");
@@ -90,7 +93,8 @@ fn sorts(bound: &Bound<'_>, table: &Table) -> (f64, f64) {
     (alone, pairs)
 }
 
-/// From coded columns to the class of every row: milliseconds, classes, and the bytes that the process grew by at most.
+/// From coded columns to the class of every row: milliseconds, classes, and the bytes that the
+/// process grew by at most.
 fn divided(bound: &Bound<'_>, table: &Table, local: Local) -> (f64, usize, Option<usize>) {
     let judge = bound.judge().unwrap_or_else(|error| panic!("{error}"));
     let (mut classes, mut grown) = (0, None);

@@ -1,17 +1,20 @@
-//! The experiment behind the method: five publishers who know nothing of each other, and the people they share (Baig, Li, Liu, Wang 2011, section 7).
+//! The experiment behind the method: five publishers who know nothing of each other, and the people
+//! they share (Baig, Li, Liu, Wang 2011, section 7).
 //!
 //! `cargo run --release -p hedgerow-publish --example cloning_experiment [rows per publisher]`
 //!
-//! A synthetic census is dealt to five publishers, and from a pool the same people are added to each of them. Each publishes
-//! (age, sex, education, birthplace | occupation), by Mondrian under distinct l-diversity or by cloning. The composition
-//! adversary knows who is shared, combines the first release with each of the others, and counts whose occupation is the only one
-//! left; printed is the largest of the four counts. Distorted tuples are those suppressed and the counterfeits, with the paper's number of classes
-//! and with `max-distorted = 0.01`.
+//! A synthetic census is dealt to five publishers, and from a pool the same people are added to
+//! each of them. Each publishes (age, sex, education, birthplace | occupation), by Mondrian under
+//! distinct l-diversity or by cloning. The composition adversary knows who is shared, combines the
+//! first release with each of the others, and counts whose occupation is the only one left; printed
+//! is the largest of the four counts. Distorted tuples are those suppressed and the counterfeits,
+//! with the paper's number of classes and with `max-distorted = 0.01`.
 //!
-//! First come count queries on the first table with 20 % shared: each selects a share δ of the values of every attribute. Since every class has the same
-//! occupations, no such release can show how occupation goes with the other attributes: the error of exact counts of the others times
-//! the share of the occupations is printed next to it. Then the same with the occupations shuffled among all people, where there is nothing more to show, and
-//! with income.
+//! First come count queries on the first table with 20 % shared: each selects a share δ of the
+//! values of every attribute. Since every class has the same occupations, no such release can show
+//! how occupation goes with the other attributes: the error of exact counts of the others times the
+//! share of the occupations is printed next to it. Then the same with the occupations shuffled
+//! among all people, where there is nothing more to show, and with income.
 
 mod census;
 
@@ -64,7 +67,8 @@ fn write(folder: &Folder, name: &str, header: &str, people: &[&str]) -> PathBuf 
     path
 }
 
-/// One row of the table: people at risk under every l and under cloning, and the tuples that cloning distorts.
+/// One row of the table: people at risk under every l and under cloning, and the tuples that
+/// cloning distorts.
 fn risks(folder: &Folder, sources: &[PathBuf], shared: &Path, rows: usize) {
     let people = read_source(&folder.policy(shared, "occupation", "", CLONE), &NoProgress).expect("written above");
     let publish_all = |rules: &str, settings: &str| -> Vec<(PathBuf, Published)> {

@@ -1,6 +1,7 @@
-//! Figures 1 and 2 of Jin and others (2010): KL divergence and mean relative error of count queries for 1 to 9 random rules with
-//! three known attributes, l = 2, on UCI Adult with seven coarse attributes. The shipped table has 30,162 people; for the paper's
-//! 45,222 it goes round, so that some count twice.
+//! Figures 1 and 2 of Jin and others (2010): KL divergence and mean relative error of count queries
+//! for 1 to 9 random rules with three known attributes, l = 2, on UCI Adult with seven coarse
+//! attributes. The shipped table has 30,162 people; for the paper's 45,222 it goes round, so that
+//! some count twice.
 //!
 //! `cargo run --release -p hedgerow-publish --example decompose_adult -- [RUNS] [ROWS]`
 
@@ -68,7 +69,8 @@ fn main() {
     println!("each cell: KL divergence in nats, mean relative error (qd = 3, p = 40 %), seconds");
 }
 
-/// As in the paper's table 5: age 6, country 2, education 7, marital status 7, occupation 3, income 2, sex 2 values.
+/// As in the paper's table 5: age 6, country 2, education 7, marital status 7, occupation 3, income
+/// 2, sex 2 values.
 fn coarse(table: &Table, rows: usize) -> (Vec<Codes>, Vec<usize>) {
     let names = ["age", "native-country", "education", "marital-status", "occupation", "salary-class", "sex"];
     let mut columns = Vec::new();

@@ -1,6 +1,8 @@
-//! What local recoding loses beside full-domain generalization: `ncp` for several k on Adult and on a synthetic census.
+//! What local recoding loses beside full-domain generalization: `ncp` for several k on Adult and on
+//! a synthetic census.
 //!
-//! `cargo run --release -p hedgerow-publish --example local_loss [census rows]`, from the root of the project.
+//! `cargo run --release -p hedgerow-publish --example local_loss [census rows]`, from the root of
+//! the project.
 
 use std::path::Path;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! A policy meets its data: columns, hierarchies and rules bound to one another, or refused with a place.
+//! A policy meets its data: columns, hierarchies and rules bound to one another, or refused with a
+//! place.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -24,7 +25,8 @@ pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, Ta
     read_source_with(policy, &HashSet::new(), progress)
 }
 
-/// Reads the table that a policy names, and besides its released attributes the columns named, where it has them.
+/// Reads the table that a policy names, and besides its released attributes the columns named,
+/// where it has them.
 pub(crate) fn read_source_with(
     policy: &Policy,
     also: &HashSet<String>,
@@ -61,7 +63,8 @@ pub fn read_any(policy: &Policy, path: &Path, progress: &dyn Progress) -> Result
     read_table(path, &ReadOptions { nulls, kinds, progress, ..ReadOptions::default() })
 }
 
-/// The policy's rules over a table of its own columns, with the hierarchies that some models compare by.
+/// The policy's rules over a table of its own columns, with the hierarchies that some models
+/// compare by.
 pub fn rules_for(policy: &Policy, table: &Table) -> Result<Vec<NamedRule>, TableError> {
     let mut rules = Vec::new();
     for rule in &policy.rules {
@@ -83,7 +86,8 @@ fn tree_of(hierarchy: &Hierarchy) -> Tree {
     Tree { levels: hierarchy.levels()[1..].iter().map(|level| level.map.clone()).collect() }
 }
 
-/// A release writes a missing value as an empty cell, so an empty text that is not missing would become missing in it.
+/// A release writes a missing value as an empty cell, so an empty text that is not missing would
+/// become missing in it.
 fn refuse_empty_texts(policy: &Policy, table: &Table) -> Result<(), InputError> {
     for attribute in &policy.attributes {
         if table.column(&attribute.name).is_some_and(|column| column.domain.code_of("").is_some()) {
@@ -95,7 +99,8 @@ fn refuse_empty_texts(policy: &Policy, table: &Table) -> Result<(), InputError> 
     Ok(())
 }
 
-/// A mask works on characters: what it is declared for is a code, such as a ZIP code, also when it is all digits.
+/// A mask works on characters: what it is declared for is a code, such as a ZIP code, also when it
+/// is all digits.
 fn declared_kind(attribute: &Attribute) -> Option<Kind> {
     let masked = matches!(attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
     attribute.kind.or(masked.then_some(Kind::Category))
@@ -269,7 +274,8 @@ impl<'a> Bound<'a> {
         self.protected.get(protect).map(tree_of)
     }
 
-    /// For the manifest: every released value of a protected attribute with its labels up to the top.
+    /// For the manifest: every released value of a protected attribute with its labels up to the
+    /// top.
     pub fn paths(&self, protect: &str, released: &Domain) -> Option<Value> {
         let hierarchy = self.protected.get(protect)?;
         let source = self.table.column(protect)?;
@@ -282,7 +288,8 @@ impl<'a> Bound<'a> {
         (0..released.cardinality() as u32).map(path).collect::<Option<Vec<Value>>>().map(Value::Array)
     }
 
-    /// The rules by name, as a reader of the release can recompute them. `released` is the table read back.
+    /// The rules by name, as a reader of the release can recompute them. `released` is the table
+    /// read back.
     pub fn named_rules(&self, trees: &HashMap<String, Tree>) -> Vec<NamedRule> {
         let rules = self.policy.rules.iter();
         rules
@@ -296,7 +303,8 @@ impl<'a> Bound<'a> {
             .collect()
     }
 
-    /// A plain attribute is released as it is: when many of its values are rare, whoever knows one can point at a row.
+    /// A plain attribute is released as it is: when many of its values are rare, whoever knows one
+    /// can point at a row.
     fn warn_of_identifying_plain(&mut self) {
         let k = self.k().max(2);
         let plain = self.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain);

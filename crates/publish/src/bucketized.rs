@@ -1,7 +1,7 @@
 //! A bucketized release: the tables `quasi` and `sensitive`.
 //!
-//! The group numbers are drawn at random, and the rows of both tables are shuffled independently, so that nothing but
-//! `group` joins them. Quasi-identifiers are released as they are, on level 0.
+//! The group numbers are drawn at random, and the rows of both tables are shuffled independently,
+//! so that nothing but `group` joins them. Quasi-identifiers are released as they are, on level 0.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,6 @@
-//! The catalog: a folder of releases, the community's memory. Each release is copied into a folder of its name;
-//! `catalog.json` keeps whose it is and its digest, in the order in which they were added.
+//! The catalog: a folder of releases, the community's memory. Each release is copied into a folder
+//! of its name; `catalog.json` keeps whose it is and its digest, in the order in which they were
+//! added.
 
 use std::collections::HashSet;
 use std::fs;
@@ -29,7 +30,8 @@ const NAME_MAX: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
     pub name: String,
-    /// Who published it; releases of one custodian are about the same people but for those who came and went.
+    /// Who published it; releases of one custodian are about the same people but for those who came
+    /// and went.
     pub custodian: Option<String>,
     pub digest: String,
 }
@@ -61,7 +63,8 @@ impl Catalog {
         Ok(Catalog { folder: folder.to_path_buf(), entries })
     }
 
-    /// Copies a release into the catalog, which is made when it is not there. A release that contradicts itself is refused.
+    /// Copies a release into the catalog, which is made when it is not there. A release that
+    /// contradicts itself is refused.
     pub fn add(
         folder: &Path,
         release: &Path,
@@ -211,8 +214,8 @@ impl OpenedCatalog {
         Ok(OpenedCatalog { others })
     }
 
-    /// The columns by which these releases describe people. A source that has them is read with them, whatever the policy
-    /// says of them: the adversary may know all.
+    /// The columns by which these releases describe people. A source that has them is read with
+    /// them, whatever the policy says of them: the adversary may know all.
     pub(crate) fn known_columns(&self) -> Result<HashSet<String>, PublishError> {
         let mut names = HashSet::new();
         for (release, _) in &self.others {
@@ -221,8 +224,8 @@ impl OpenedCatalog {
         Ok(names)
     }
 
-    /// Moves a verified release into place, after an audit of it combined with everything in the catalog, and adds it
-    /// there. Every row of the source is a person.
+    /// Moves a verified release into place, after an audit of it combined with everything in the
+    /// catalog, and adds it there. Every row of the source is a person.
     pub(crate) fn place(
         &self,
         verified: Verified,
@@ -291,8 +294,8 @@ fn refuse_breach(
     policy: &Policy,
     people: &Table,
 ) -> Result<Vec<Finding>, PublishError> {
-    // Others may describe people by nothing that this custodian has: then every combination of cells counts that somebody
-    // could be in.
+    // Others may describe people by nothing that this custodian has: then every combination of
+    // cells counts that somebody could be in.
     let known = |table: &ReleasedClasses| {
         table.quasi.is_empty() || table.quasi.iter().any(|quasi| people.column(&quasi.name).is_some())
     };

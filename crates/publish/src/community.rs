@@ -1,5 +1,5 @@
-//! The community of a policy: the releases that are out there already, opened as a stranger opens them, and bound to the
-//! rules that look at them.
+//! The community of a policy: the releases that are out there already, opened as a stranger opens
+//! them, and bound to the rules that look at them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,8 @@ use hedgerow_verify::earlier::{Earlier, community_of, refuse_other_values};
 use crate::error::PublishError;
 use crate::glob;
 
-/// Opens any release: a directory with a manifest, a directory with a `release.toml`, or such a file itself.
+/// Opens any release: a directory with a manifest, a directory with a `release.toml`, or such a
+/// file itself.
 pub fn open_any(path: &Path, progress: &dyn Progress) -> Result<Release, PublishError> {
     match description_of(path) {
         None => Ok(Release::open(path, progress)?),
@@ -52,8 +53,9 @@ pub struct EarlierReleases {
     pub warnings: Vec<InputError>,
 }
 
-/// Reads the earlier releases that the policy's rules are judged with. Refuses values that do not match, and a
-/// community that leaves too few values by itself: then nothing that is published now can hold.
+/// Reads the earlier releases that the policy's rules are judged with. Refuses values that do not
+/// match, and a community that leaves too few values by itself: then nothing that is published now
+/// can hold.
 pub(crate) fn read_earlier(
     policy: &Policy,
     table: &Table,

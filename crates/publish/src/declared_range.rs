@@ -1,15 +1,17 @@
-//! The range that a policy declares for an attribute: what everybody knows of its values without the data.
+//! The range that a policy declares for an attribute: what everybody knows of its values without
+//! the data.
 //!
-//! Cells that would be open at an end stop there, so that the codebook bounds them by public knowledge and never by the lowest or
-//! highest person. Values outside were refused when the policy was bound.
+//! Cells that would be open at an end stop there, so that the codebook bounds them by public
+//! knowledge and never by the lowest or highest person. Values outside were refused when the policy
+//! was bound.
 
 use hedgerow_policy::Attribute;
 use hedgerow_table::date::Date;
 use hedgerow_table::hierarchy::Bound;
 use hedgerow_table::{Cover, Kind};
 
-/// An interval (low inclusive, high exclusive) whose open ends stop where the declared range does. Without any end it stays open: it is
-/// the top.
+/// An interval (low inclusive, high exclusive) whose open ends stop where the declared range does.
+/// Without any end it stays open: it is the top.
 pub(crate) fn bounded(
     attribute: &Attribute,
     kind: Kind,

@@ -1,5 +1,6 @@
-//! What a method hands to the driver: the tables of a release with everything that the manifest states about them. A method
-//! decides; the driver (`publish.rs`) writes, verifies, audits and places, the same way for all methods.
+//! What a method hands to the driver: the tables of a release with everything that the manifest
+//! states about them. A method decides; the driver (`publish.rs`) writes, verifies, audits and
+//! places, the same way for all methods.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -58,7 +59,8 @@ pub(crate) struct DraftTable<'a> {
 }
 
 pub(crate) enum Content<'a> {
-    /// Written in random order, in the format that the caller chose; rows that are not kept are not written.
+    /// Written in random order, in the format that the caller chose; rows that are not kept are not
+    /// written.
     Columns { columns: Vec<ReleasedColumn<'a>>, kept: Option<Vec<bool>> },
     /// Written as CSV by the method itself: header and records, in an order that discloses nothing.
     Records(Box<WriteRecords<'a>>),
@@ -245,8 +247,9 @@ pub(crate) fn manifest(bound: &Bound<'_>, tables: Vec<Resource>, rows: Rows, los
 
 /// The losses that a reader can compute from the released tables and the manifest's counts of rows.
 ///
-/// `ncp`, `granularity` and `kl` measure against the source: its lowest and highest person, values that only suppressed rows
-/// have, who has which value. With all digits they could be solved for these. They are for the custodian.
+/// `ncp`, `granularity` and `kl` measure against the source: its lowest and highest person, values
+/// that only suppressed rows have, who has which value. With all digits they could be solved for
+/// these. They are for the custodian.
 const PUBLIC_LOSSES: [&str; 4] = ["precision", "discernibility", "average-class", "rows-without-sensitive-value"];
 
 fn public_losses(losses: &Map<String, Value>) -> Map<String, Value> {

@@ -30,7 +30,8 @@ pub enum PublishError {
     /// The release keeps the policy's rules by itself, but an attack on it found a breach.
     #[error("{0}")]
     Breach(String),
-    /// The release keeps the policy's rules by itself, but an audit of it together with a catalog found a breach.
+    /// The release keeps the policy's rules by itself, but an audit of it together with a catalog
+    /// found a breach.
     #[error("combined with the catalog, this release breaks the policy\nhint: {hint}")]
     Audit { audited: Box<Audited>, hint: &'static str },
     /// Ours to mend.

@@ -1,4 +1,5 @@
-//! `method = "full-domain"`: every value of an attribute is generalized to the same level, at the least loss.
+//! `method = "full-domain"`: every value of an attribute is generalized to the same level, at the
+//! least loss.
 
 use std::borrow::Cow;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! A generalized table: quasi-identifiers as the labels that a method chose, everything else as it is.
+//! A generalized table: quasi-identifiers as the labels that a method chose, everything else as it
+//! is.
 
 use std::borrow::Cow;
 
@@ -32,8 +33,8 @@ pub(crate) struct Recoded<'a> {
     pub(crate) kind: Kind,
 }
 
-/// A masked label has no other leaves than the values of the people under it, and where it has one, naming it would undo
-/// the mask. So its only leaf is the pattern itself.
+/// A masked label has no other leaves than the values of the people under it, and where it has one,
+/// naming it would undo the mask. So its only leaf is the pattern itself.
 pub(crate) fn public(quasi: &Quasi<'_>, label: &Label) -> Label {
     let masked = matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_), _)));
     let cover = match &label.cover {
@@ -52,7 +53,8 @@ pub(crate) fn rng(options: &PublishOptions<'_>) -> Result<StdRng, PublishError> 
     }
 }
 
-/// The table `data`, and its labels in a codebook: one recoding for each quasi attribute, in the order of [`Bound::quasi`].
+/// The table `data`, and its labels in a codebook: one recoding for each quasi attribute, in the
+/// order of [`Bound::quasi`].
 pub(crate) fn table<'a>(
     bound: &'a Bound<'_>,
     recoded: Vec<Recoded<'a>>,

@@ -1,4 +1,5 @@
-//! The generalization lattice: one level per quasi attribute; a node is coarser than another when every level is.
+//! The generalization lattice: one level per quasi attribute; a node is coarser than another when
+//! every level is.
 
 /// The levels of a node, one per quasi attribute.
 pub type Levels = Vec<u8>;
@@ -6,8 +7,8 @@ pub type Levels = Vec<u8>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lattice {
     tops: Vec<u8>,
-    /// How far apart the numbers of two nodes are that differ by one level of an attribute; absent when the lattice has
-    /// too many nodes to number.
+    /// How far apart the numbers of two nodes are that differ by one level of an attribute; absent
+    /// when the lattice has too many nodes to number.
     strides: Option<Vec<u64>>,
     nodes: Option<u64>,
 }

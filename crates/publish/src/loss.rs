@@ -1,10 +1,12 @@
-//! What a search minimizes. All costs are integers, so that the same node costs the same whichever way it was counted.
+//! What a search minimizes. All costs are integers, so that the same node costs the same whichever
+//! way it was counted.
 //!
-//! `ncp` (Xu et al., *Utility-based anonymization using local recoding*, 2006), `precision` (Sweeney, 2002) and `granularity`
-//! (Iyengar, 2002, as ARX's "Loss") are sums over cells: a table's cost on given levels follows from the counts of single
-//! attributes, and a row that is left out costs as much as a row of tops. That makes the cost without suppression a
-//! lower bound of a node's cost, known before the node is counted. `discernibility` (Bayardo, Agrawal, 2005) and
-//! `average-class` (LeFevre et al., 2006) look at whole classes and have no such bound.
+//! `ncp` (Xu et al., *Utility-based anonymization using local recoding*, 2006), `precision`
+//! (Sweeney, 2002) and `granularity` (Iyengar, 2002, as ARX's "Loss") are sums over cells: a
+//! table's cost on given levels follows from the counts of single attributes, and a row that is
+//! left out costs as much as a row of tops. That makes the cost without suppression a lower bound
+//! of a node's cost, known before the node is counted. `discernibility` (Bayardo, Agrawal, 2005)
+//! and `average-class` (LeFevre et al., 2006) look at whole classes and have no such bound.
 
 use hedgerow_cuts::{clipped_share, interval_share, position};
 use hedgerow_policy::Loss;
@@ -32,7 +34,8 @@ pub struct LossModel {
     rows: u64,
     /// The k that `average-class` is told in terms of.
     k: u64,
-    /// Per attribute, level and label: the weight of a cell; empty unless the loss is a sum over cells.
+    /// Per attribute, level and label: the weight of a cell; empty unless the loss is a sum over
+    /// cells.
     weights: Vec<Vec<Vec<u64>>>,
     /// Per attribute and level: the weight of all rows' cells.
     totals: Vec<Vec<Cost>>,
@@ -73,8 +76,9 @@ impl LossModel {
         self.totals.iter().zip(levels).map(|(totals, &level)| totals[level as usize]).sum()
     }
 
-    /// A stronger bound when at least `suppressed` rows are known to be left out on these levels: each of them costs a
-    /// whole row in place of at most the weight of the dearest label on every attribute.
+    /// A stronger bound when at least `suppressed` rows are known to be left out on these levels:
+    /// each of them costs a whole row in place of at most the weight of the dearest label on every
+    /// attribute.
     pub fn lower_bound_with(&self, levels: &[u8], suppressed: u64) -> Cost {
         if !self.is_sum_over_cells() {
             return match self.loss {
@@ -198,8 +202,9 @@ fn ncp(attribute: LossAttribute<'_>, level: usize) -> Vec<f64> {
     labels.iter().zip(&codes).map(share).collect()
 }
 
-/// Numbers in a cell that is no interval lie between its lowest and its highest leaf, whether or not these occur: a
-/// coarser cell then never seems narrower than a finer one. `None` for a mask, whose leaf is its pattern.
+/// Numbers in a cell that is no interval lie between its lowest and its highest leaf, whether or
+/// not these occur: a coarser cell then never seems narrower than a finer one. `None` for a mask,
+/// whose leaf is its pattern.
 fn leaf_ends(leaves: &[String]) -> Option<(f64, f64)> {
     let numbers = leaves.iter().filter_map(|leaf| Bound::parse(leaf)).map(position);
     numbers.map(|number| (number, number)).reduce(|(low, high), (number, _)| (low.min(number), high.max(number)))
@@ -211,7 +216,8 @@ mod tests {
 
     use super::*;
 
-    /// A file may put the missing value among numbers; the wider cell must not seem to cost less than the narrow one.
+    /// A file may put the missing value among numbers; the wider cell must not seem to cost less
+    /// than the narrow one.
     #[test]
     fn a_cell_of_numbers_and_the_missing_value_is_as_wide_as_its_numbers() {
         let directory = tempfile::tempdir().unwrap();

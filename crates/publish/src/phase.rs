@@ -1,5 +1,5 @@
-//! A phase of publishing as its listener sees it: one name and one total, whatever smaller steps report inside; a share that
-//! never falls and ends at 1.
+//! A phase of publishing as its listener sees it: one name and one total, whatever smaller steps
+//! report inside; a share that never falls and ends at 1.
 
 use std::sync::Mutex;
 

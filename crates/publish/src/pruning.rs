@@ -1,11 +1,13 @@
 //! What a search may conclude about finer nodes from one it has judged.
 //!
 //! Two arguments exist, and a bound can only be made through one of them:
-//! - *Cores.* What the absorbing cores leave out only grows towards finer nodes (see `hedgerow_privacy::judge`). Always
-//!   sound, whatever the guarantees, the suppression and the rules' `know`.
-//! - *Merging without suppression.* When no row may be left out and every guarantee is at least merging, the classes of a
-//!   coarser node are unions of classes that hold, so a node that fails has only failing nodes below it. With
-//!   suppression this is false: a class that holds may merge with one that was left out, and fail.
+//! - *Cores.* What the absorbing cores leave out only grows towards finer nodes (see
+//!   `hedgerow_privacy::judge`). Always sound, whatever the guarantees, the suppression and the
+//!   rules' `know`.
+//! - *Merging without suppression.* When no row may be left out and every guarantee is at least
+//!   merging, the classes of a coarser node are unions of classes that hold, so a node that fails
+//!   has only failing nodes below it. With suppression this is false: a class that holds may merge
+//!   with one that was left out, and fail.
 
 use hedgerow_privacy::{Judge, OnMerge, Verdict};
 
@@ -14,7 +16,8 @@ pub struct Pruning {
     failing_means_finer_fails: bool,
 }
 
-/// At least this many rows are left out on a node and on every finer one. Only [`Pruning`] makes one from a verdict.
+/// At least this many rows are left out on a node and on every finer one. Only [`Pruning`] makes
+/// one from a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct AtLeast(u32);
 
@@ -23,8 +26,8 @@ impl Pruning {
         Pruning { failing_means_finer_fails: judge.allowed() == 0 && judge.on_merge() >= OnMerge::Merging }
     }
 
-    /// Whether a node that holds has only holding nodes above it: with everything absorbing, or, without suppression,
-    /// merging.
+    /// Whether a node that holds has only holding nodes above it: with everything absorbing, or,
+    /// without suppression, merging.
     pub fn holding_means_coarser_holds(self, judge: &Judge) -> bool {
         self.failing_means_finer_fails || judge.on_merge() == OnMerge::Absorbing
     }

@@ -1,8 +1,9 @@
 //! Writes the released rows, in random order.
 //!
-//! The order must betray nothing of the source's, so it is a uniformly random permutation: every row draws a bucket, and
-//! every bucket is shuffled (Rao 1961, Sandelius 1962). Unlike one shuffle of the whole table this works on pieces that
-//! fit the cache, on all cores, and needs four bytes per row.
+//! The order must betray nothing of the source's, so it is a uniformly random permutation: every
+//! row draws a bucket, and every bucket is shuffled (Rao 1961, Sandelius 1962). Unlike one shuffle
+//! of the whole table this works on pieces that fit the cache, on all cores, and needs four bytes
+//! per row.
 
 mod parquet;
 
@@ -108,14 +109,16 @@ pub(crate) fn shuffle(rows: &mut [u32], rng: &mut impl Rng) {
     }
 }
 
-/// Bytes copied at once: most fields are shorter, and a copy of known length costs less than one of any length.
+/// Bytes copied at once: most fields are shorter, and a copy of known length costs less than one of
+/// any length.
 const STRIDE: usize = 16;
 
 /// The most combinations of neighboring fields that are written as one.
 const FUSED_MAX: usize = 1 << 10;
 
-/// Neighboring columns written as one: all combinations of their texts in one piece of memory, each field followed by the byte
-/// that ends it. Generalized columns have few labels, and one copy of three fields costs less than three.
+/// Neighboring columns written as one: all combinations of their texts in one piece of memory, each
+/// field followed by the byte that ends it. Generalized columns have few labels, and one copy of
+/// three fields costs less than three.
 struct Fused<'a> {
     columns: &'a [ReleasedColumn<'a>],
     /// Padded by a stride, so that whole ones can be read from every start.
@@ -177,7 +180,8 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// Writes a combination at a place that has room for the longest and a stride more; returns where it ends.
+    /// Writes a combination at a place that has room for the longest and a stride more; returns
+    /// where it ends.
     #[inline]
     fn put(&self, combination: usize, text: &mut [u8], at: usize) -> usize {
         let (start, end) = (self.starts[combination], self.starts[combination + 1]);
@@ -208,8 +212,8 @@ impl Flushing {
     }
 }
 
-/// Writes the rows as CSV: commas, line feeds, a header. All rows are in the file when this returns; the disk may still be
-/// at work.
+/// Writes the rows as CSV: commas, line feeds, a header. All rows are in the file when this
+/// returns; the disk may still be at work.
 pub(crate) fn write_csv(
     path: &Path,
     columns: &[ReleasedColumn<'_>],
@@ -236,7 +240,8 @@ pub(crate) fn write_csv(
         let writing = scope.spawn(move || -> std::io::Result<()> {
             for (texts, rows) in to_write {
                 texts.iter().try_for_each(|text| out.write_all(text))?;
-                // Full only while the disk is busy, or gone after it failed, which waiting for it will tell.
+                // Full only while the disk is busy, or gone after it failed, which waiting for it
+                // will tell.
                 let _ = written.try_send(());
                 progress.advance(rows);
             }
@@ -261,7 +266,8 @@ pub(crate) fn write_csv(
 }
 
 fn format_rows(fused: &[Fused<'_>], rows: &[u32]) -> Vec<u8> {
-    // Column by column first: a bucket's rows lie all over the table, but in one narrow column at a time.
+    // Column by column first: a bucket's rows lie all over the table, but in one narrow column at a
+    // time.
     let width = fused.len();
     let mut combinations = vec![0u32; rows.len() * width];
     for (index, fused) in fused.iter().enumerate() {

@@ -1,13 +1,16 @@
 //! Full-domain search: the least loss over the whole generalization lattice, proved.
 //!
-//! First an incumbent: a path from the table itself to the top, on which each step buys the most merging for the least
-//! loss, halved until its first node that holds is found, then improved by lowering single attributes. Then the proof:
-//! all nodes whose lower bound is below the incumbent, coarsest bound first. Each inherits from its coarser neighbors how many
-//! rows it must leave out at least ([`AtLeast`]); this fails it, or raises its bound above the incumbent, or it is judged
-//! and passes on what it learned. Since bounds only fall on the way down, every coarser neighbor comes before.
+//! First an incumbent: a path from the table itself to the top, on which each step buys the most
+//! merging for the least loss, halved until its first node that holds is found, then improved by
+//! lowering single attributes. Then the proof: all nodes whose lower bound is below the incumbent,
+//! coarsest bound first. Each inherits from its coarser neighbors how many rows it must leave out
+//! at least ([`AtLeast`]); this fails it, or raises its bound above the incumbent, or it is judged
+//! and passes on what it learned. Since bounds only fall on the way down, every coarser neighbor
+//! comes before.
 //!
-//! The optimum is unique: among equal losses the node with the fewest generalization steps, then the first in the order
-//! of levels. Batches are of fixed size, so that neither the answer nor the counts depend on the number of threads.
+//! The optimum is unique: among equal losses the node with the fewest generalization steps, then
+//! the first in the order of levels. Batches are of fixed size, so that neither the answer nor the
+//! counts depend on the number of threads.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -29,14 +32,15 @@ mod proof;
 /// Nodes judged at once.
 const BATCH: usize = 8;
 
-/// The largest lattice whose nodes are all weighed in memory; beyond it the search is local and proves nothing.
+/// The largest lattice whose nodes are all weighed in memory; beyond it the search is local and
+/// proves nothing.
 pub const NODES_MAX: u64 = 1 << 26;
 
 /// From this many nodes on, a better incumbent is sought before the proof.
 const NODES_LARGE: u64 = 1 << 17;
 
-/// What is searched. The first attributes of the judge's layout are the quasi attributes, in the hierarchies' order; the
-/// others are known or protected as they are.
+/// What is searched. The first attributes of the judge's layout are the quasi attributes, in the
+/// hierarchies' order; the others are known or protected as they are.
 #[derive(Clone, Copy)]
 pub struct FullDomain<'a> {
     pub columns: &'a [&'a Codes],
@@ -103,7 +107,8 @@ pub struct Explain {
     pub pruned_by_loss: u64,
     /// Not judged: a coarser node shows that too many rows would have to be left out.
     pub pruned_by_guarantee: u64,
-    /// Not judged: a coarser node shows that enough rows must be left out to lose more than the best node.
+    /// Not judged: a coarser node shows that enough rows must be left out to lose more than the
+    /// best node.
     pub pruned_by_suppression: u64,
     /// Not reached within the budget.
     pub not_reached: u64,
@@ -195,8 +200,8 @@ impl<'a, const W: usize> Search<'a, W> {
 
     fn run(mut self) -> Outcome {
         let numbered = self.lattice.nodes().is_some_and(|nodes| nodes <= NODES_MAX);
-        // Without suppression every loss grows with each step. Where nothing else can prune, or all nodes are to be decided
-        // anyway, that proves the best one.
+        // Without suppression every loss grows with each step. Where nothing else can prune, or all
+        // nodes are to be decided anyway, that proves the best one.
         let every_node = self.problem.candidates || !self.problem.loss.is_sum_over_cells();
         let by_chains = every_node && self.problem.judge.allowed() == 0 && self.holding_is_monotone();
         let twice = self.problem.candidates && !by_chains;
@@ -240,7 +245,8 @@ impl<'a, const W: usize> Search<'a, W> {
             || self.problem.progress.is_canceled()
     }
 
-    /// Where nodes are limited, the judged ones are counted; else all that are decided, judged or not.
+    /// Where nodes are limited, the judged ones are counted; else all that are decided, judged or
+    /// not.
     fn reports_of(&self, numbered: bool, twice: bool) -> Reports {
         match (self.problem.budget.nodes_max, self.lattice.nodes().filter(|_| numbered)) {
             (Some(most), _) => Reports::Judged { total: Some(most) },

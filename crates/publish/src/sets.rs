@@ -1,4 +1,5 @@
-//! Frequency sets that were already rolled up, so that a node is counted from the smallest finer one at hand.
+//! Frequency sets that were already rolled up, so that a node is counted from the smallest finer
+//! one at hand.
 
 use std::sync::Arc;
 
@@ -41,14 +42,16 @@ struct Maps<'a> {
     labels: Vec<Vec<Vec<Vec<u32>>>>,
 }
 
-/// A set this small is counted from directly: a further stepping stone would cost as much as it saves.
+/// A set this small is counted from directly: a further stepping stone would cost as much as it
+/// saves.
 const SMALL: usize = 1 << 8;
 
 /// A stone that does not at least halve the rows, or nearly, is not worth counting.
 const WORTH_A_STONE: f64 = 0.6;
 
-/// Where a node has so many times fewer entries, one pass leads to it: keys that fit the cache are tallied at once, and large sets in
-/// between would cost more than they save. The pass makes the finest set that is still this small, for other nodes to be counted from.
+/// Where a node has so many times fewer entries, one pass leads to it: keys that fit the cache are
+/// tallied at once, and large sets in between would cost more than they save. The pass makes the
+/// finest set that is still this small, for other nodes to be counted from.
 const FAR_SMALLER: usize = 8;
 
 /// Looking for the smallest set at hand must stay cheap beside counting.
@@ -91,20 +94,22 @@ impl<'a, const W: usize> Sets<'a, W> {
         }
     }
 
-    /// How much of an attribute's information is given up between two levels: e to this power is about the factor by
-    /// which distinct rows become fewer.
+    /// How much of an attribute's information is given up between two levels: e to this power is
+    /// about the factor by which distinct rows become fewer.
     pub(crate) fn merged(&self, attribute: usize, from: u8, to: u8) -> f64 {
         self.entropies[attribute][from as usize] - self.entropies[attribute][to as usize]
     }
 
-    /// Counts nodes, each from the smallest finer set at hand. On the way there, the attributes that merge most are raised
-    /// one by one and the sets in between are kept: nodes that agree on these attributes share them.
+    /// Counts nodes, each from the smallest finer set at hand. On the way there, the attributes
+    /// that merge most are raised one by one and the sets in between are kept: nodes that agree on
+    /// these attributes share them.
     pub(crate) fn count_all(&mut self, nodes: &[Levels]) -> Vec<Counted<W>> {
         let mut sources: Vec<Counted<W>> = nodes.iter().map(|levels| self.smallest_finer(levels)).collect();
         loop {
             let stones: Vec<Option<Levels>> =
                 nodes.iter().zip(&sources).map(|(levels, source)| self.next_stone(source, levels)).collect();
-            // Several nodes may want the same stone: it is counted once, from the smallest of their sources.
+            // Several nodes may want the same stone: it is counted once, from the smallest of their
+            // sources.
             let mut wanted: Vec<(&Levels, &Counted<W>)> = Vec::new();
             for (stone, source) in
                 stones.iter().zip(&sources).filter_map(|(stone, source)| Some((stone.as_ref()?, source)))
@@ -134,7 +139,8 @@ impl<'a, const W: usize> Sets<'a, W> {
         counted
     }
 
-    /// The source's levels with the next attribute raised; none when the node itself comes next, or the source is small.
+    /// The source's levels with the next attribute raised; none when the node itself comes next, or
+    /// the source is small.
     fn next_stone(&self, source: &Counted<W>, levels: &[u8]) -> Option<Levels> {
         if source.set.len() <= SMALL {
             return None;
@@ -157,7 +163,8 @@ impl<'a, const W: usize> Sets<'a, W> {
         labels.fold(self.others, usize::saturating_mul)
     }
 
-    /// The levels between two nodes that a set with few entries can be on, as fine as they can be: many nodes are coarser.
+    /// The levels between two nodes that a set with few entries can be on, as fine as they can be:
+    /// many nodes are coarser.
     fn finest_within(&self, fine: &[u8], coarse: &[u8], entries: usize) -> Levels {
         let mut levels = coarse.to_vec();
         loop {
@@ -283,7 +290,8 @@ mod tests {
             assert_eq!(counts(&found.set), counts(&expected), "{levels:?}");
             assert!(found.set.len() <= sets.entries_bound(levels), "{levels:?}");
         }
-        // The finest levels that are small enough: nine values of s, in four bits, and three by two ranges of the others.
+        // The finest levels that are small enough: nine values of s, in four bits, and three by two
+        // ranges of the others.
         assert_eq!(sets.finest_within(&[0, 0], &[3, 3], 16 * 6), [2, 2]);
         assert_eq!(sets.finest_within(&[0, 3], &[3, 3], 16 * 6), [2, 3]);
         assert_eq!(sets.finest_within(&[0, 0], &[3, 3], 1), [3, 3]);

@@ -1,16 +1,18 @@
-//! Attributes that are released as they are and single out rows. Whoever knows the values of such a person finds the row, and
-//! with it everything else that is released there, whatever the rules guarantee about the quasi-identifiers.
+//! Attributes that are released as they are and single out rows. Whoever knows the values of such a
+//! person finds the row, and with it everything else that is released there, whatever the rules
+//! guarantee about the quasi-identifiers.
 
 use hedgerow_policy::{Attribute, Method, Policy, Role};
 use hedgerow_table::{Column, InputError, Table, uniqueness};
 
-/// Rows that may be singled out before a release is refused: one in twenty, and in small tables two.
+/// Rows that may be singled out before a release is refused: one in twenty, and in small tables
+/// two.
 fn rows_allowed(table: &Table) -> u64 {
     (table.rows as u64 / 20).max(2)
 }
 
-/// Refuses plain attributes that single out rows, alone or a few together, unless the policy allows it for them. Returns
-/// warnings about sensitive ones.
+/// Refuses plain attributes that single out rows, alone or a few together, unless the policy allows
+/// it for them. Returns warnings about sensitive ones.
 pub(crate) fn examine(policy: &Policy, table: &Table) -> Result<Vec<InputError>, InputError> {
     let mut warnings = warn_of_sensitive(policy, table);
     // A cloned release has no plain attributes.
@@ -59,7 +61,8 @@ fn with_column<'p, 't>(attribute: &'p Attribute, table: &'t Table) -> Option<(&'
     table.column(&attribute.name).map(|column| (attribute, column))
 }
 
-/// Warnings about sensitive attributes whose values single out rows, where values and rows are released together.
+/// Warnings about sensitive attributes whose values single out rows, where values and rows are
+/// released together.
 fn warn_of_sensitive(policy: &Policy, table: &Table) -> Vec<InputError> {
     if !matches!(policy.publish.method, Method::FullDomain | Method::Mondrian | Method::BestCut) {
         return Vec::new();

@@ -1,9 +1,11 @@
-//! A released table as classes: what its cells cover, and how often each sensitive value occurs behind them. This is all
-//! that an adversary, an earlier publisher's successor or an auditor works with, however the release was made.
+//! A released table as classes: what its cells cover, and how often each sensitive value occurs
+//! behind them. This is all that an adversary, an earlier publisher's successor or an auditor works
+//! with, however the release was made.
 //!
-//! A *class* is a set of cells with the rows that carry them; a *bucket* is what the sensitive values are counted for. In a
-//! generalized table every class is a bucket of its own. In a bucketized one many classes share a bucket: the reader sees
-//! which quasi values are in it and which sensitive values, but not which belong together.
+//! A *class* is a set of cells with the rows that carry them; a *bucket* is what the sensitive
+//! values are counted for. In a generalized table every class is a bucket of its own. In a
+//! bucketized one many classes share a bucket: the reader sees which quasi values are in it and
+//! which sensitive values, but not which belong together.
 
 use super::bucketized::GROUP;
 use hedgerow_table::frequency::{FrequencySet, Layout};
@@ -45,7 +47,8 @@ pub struct SensitiveCounts {
 }
 
 impl SensitiveCounts {
-    /// From a bucket, a value and a number of rows each, in any order; the same pair may come again.
+    /// From a bucket, a value and a number of rows each, in any order; the same pair may come
+    /// again.
     pub fn new(name: String, values: Vec<String>, buckets: usize, mut cells: Vec<(u32, u32, u32)>) -> SensitiveCounts {
         cells.sort_unstable();
         let mut starts = Vec::with_capacity(buckets + 1);
@@ -109,7 +112,8 @@ impl ReleasedClasses {
         labels.map(|(quasi, &label)| (quasi.name.as_str(), quasi.labels[label as usize].as_str())).collect()
     }
 
-    /// From cells listed class after class, the rows of each class, and the bucket of each with the rows of every bucket.
+    /// From cells listed class after class, the rows of each class, and the bucket of each with the
+    /// rows of every bucket.
     pub(crate) fn of_parts(
         name: &str,
         quasi: Vec<QuasiLabels>,
@@ -123,7 +127,8 @@ impl ReleasedClasses {
         ReleasedClasses { name: name.to_owned(), rows, quasi, cells, sizes, bucket_of, bucket_sizes, sensitive }
     }
 
-    /// The classes of a generalized table. `covers` returns what a label of an attribute stands for.
+    /// The classes of a generalized table. `covers` returns what a label of an attribute stands
+    /// for.
     pub fn of_generalized(
         name: &str,
         table: &Table,
@@ -152,8 +157,9 @@ impl ReleasedClasses {
         })
     }
 
-    /// The classes of a bucketized table: `quasi_table` has the quasi attributes and a column `group`, `counts` are the
-    /// sensitive attributes over the groups in the order of that column's domain.
+    /// The classes of a bucketized table: `quasi_table` has the quasi attributes and a column
+    /// `group`, `counts` are the sensitive attributes over the groups in the order of that column's
+    /// domain.
     pub fn of_bucketized(
         name: &str,
         quasi_table: &Table,

@@ -8,8 +8,9 @@
 //! | everything (also an interval open at both ends) | one: `low`, `high` and `leaf` blank |
 //! | the missing value | one, all blank but the attribute |
 //!
-//! Labels are sorted, so that their order discloses nothing about the order of the rows they were found in. Bounds are
-//! read as integers, else dates, else floats; 20 and 20.0 are the same [`Bound`].
+//! Labels are sorted, so that their order discloses nothing about the order of the rows they were
+//! found in. Bounds are read as integers, else dates, else floats; 20 and 20.0 are the same
+//! [`Bound`].
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -46,8 +47,8 @@ impl Codebook {
         Codebook::default()
     }
 
-    /// Notes what a label covers; attributes keep the order in which they first appear. The same label may come again
-    /// with the same cover, but a reader could not distinguish two covers.
+    /// Notes what a label covers; attributes keep the order in which they first appear. The same
+    /// label may come again with the same cover, but a reader could not distinguish two covers.
     pub fn add(&mut self, attribute: &str, label: &Label) -> Result<(), TableError> {
         self.insert(attribute, &label.text, &label.cover)
     }
@@ -90,7 +91,8 @@ impl Codebook {
         self.entries.iter().map(|entries| entries.attribute.as_str())
     }
 
-    /// The labels of an attribute with their covers, in the order of the file: along the axis, then by text.
+    /// The labels of an attribute with their covers, in the order of the file: along the axis, then
+    /// by text.
     pub fn labels(&self, attribute: &str) -> Vec<(&str, &Cover)> {
         let Some(position) = self.positions.get(attribute) else { return Vec::new() };
         let covers = &self.entries[*position].covers;
@@ -208,7 +210,8 @@ fn cover_of_row(label: &str, low: &str, high: &str, leaf: &str) -> Result<Cover,
     }
 }
 
-/// A further row of a label can only add a leaf. A blank leaf is the missing value once there are several.
+/// A further row of a label can only add a leaf. A blank leaf is the missing value once there are
+/// several.
 fn extend(cover: &mut Cover, low: &str, high: &str, leaf: &str) -> Result<(), String> {
     if !low.is_empty() || !high.is_empty() {
         return Err("a second row has bounds".to_owned());
@@ -222,7 +225,8 @@ fn extend(cover: &mut Cover, low: &str, high: &str, leaf: &str) -> Result<(), St
     Ok(())
 }
 
-/// Numbers and dates by where they begin and end, then labels with leaves, the top, the missing value.
+/// Numbers and dates by where they begin and end, then labels with leaves, the top, the missing
+/// value.
 fn along_the_axis(a: &Cover, b: &Cover) -> Ordering {
     fn rank(cover: &Cover) -> u8 {
         match cover {

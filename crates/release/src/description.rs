@@ -1,7 +1,9 @@
-//! `release.toml`: what the columns of a released table are, for a release without a manifest, made by hand or by another
-//! program. It has the tables `[source]` and `[attributes]` of a policy, and nothing else.
+//! `release.toml`: what the columns of a released table are, for a release without a manifest, made
+//! by hand or by another program. It has the tables `[source]` and `[attributes]` of a policy, and
+//! nothing else.
 //!
-//! A quasi-identifier may name the hierarchy file that its labels come from; else a label means what its text says.
+//! A quasi-identifier may name the hierarchy file that its labels come from; else a label means
+//! what its text says.
 
 use std::path::{Path, PathBuf};
 

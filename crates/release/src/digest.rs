@@ -1,7 +1,8 @@
 //! The digest of a release: which bytes it was, in one line that can be kept and compared.
 //!
-//! SHA-256 over the files, each with its name and length, in the order of their names. For a release that is what its
-//! manifest lists, the manifest and the codebook; for a bare table it is the one file.
+//! SHA-256 over the files, each with its name and length, in the order of their names. For a
+//! release that is what its manifest lists, the manifest and the codebook; for a bare table it is
+//! the one file.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! A table that another program or a person made, described so that it can be read as a release: it has no manifest, and its
-//! labels are explained by hierarchy files or by their own text.
+//! A table that another program or a person made, described so that it can be read as a release: it
+//! has no manifest, and its labels are explained by hierarchy files or by their own text.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,8 @@ pub struct ForeignTable {
     pub sensitive: Vec<String>,
 }
 
-/// The file that describes a foreign table, when `path` is one or is a directory that holds one and no manifest.
+/// The file that describes a foreign table, when `path` is one or is a directory that holds one and
+/// no manifest.
 pub fn description_of(path: &Path) -> Option<PathBuf> {
     let inside = path.join(FILE_NAME);
     if path.is_file() && path.extension().is_some_and(|suffix| suffix == "toml") {

@@ -1,4 +1,5 @@
-//! What the labels of a table without a codebook cover, read from their text as people and other programs write them.
+//! What the labels of a table without a codebook cover, read from their text as people and other
+//! programs write them.
 //!
 //! | label | covers |
 //! |---|---|

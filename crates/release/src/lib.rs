@@ -1,7 +1,9 @@
-//! What a release is: its manifest and codebook, the kinds of tables it can consist of, and how each kind is opened and read
-//! back, by its publisher and by anybody else. This crate knows no privacy model.
+//! What a release is: its manifest and codebook, the kinds of tables it can consist of, and how
+//! each kind is opened and read back, by its publisher and by anybody else. This crate knows no
+//! privacy model.
 //!
-//! [`Release::open`] reads the tables once. Everything that judges, attacks, measures or queries a release takes the value.
+//! [`Release::open`] reads the tables once. Everything that judges, attacks, measures or queries a
+//! release takes the value.
 
 pub mod classes;
 pub mod codebook;

@@ -1,7 +1,8 @@
-//! The manifest of a release: `datapackage.json`, a Frictionless Data Package with what Hedgerow promises added.
+//! The manifest of a release: `datapackage.json`, a Frictionless Data Package with what Hedgerow
+//! promises added.
 //!
-//! It says nothing that the released tables do not show, but for the counts that the contract names: no seed, path, host
-//! or time.
+//! It says nothing that the released tables do not show, but for the counts that the contract
+//! names: no seed, path, host or time.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -57,11 +58,12 @@ pub struct Field {
     /// `quasi`, `sensitive` or `plain`, in the released table.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub role: Option<String>,
-    /// The type of the values that the labels stand for, where these are text and the values are not.
+    /// The type of the values that the labels stand for, where these are text and the values are
+    /// not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub values: Option<String>,
-    /// The lowest and the highest value that there can be, as the publisher declares it without looking at the data; null where an
-    /// end is open.
+    /// The lowest and the highest value that there can be, as the publisher declares it without
+    /// looking at the data; null where an end is open.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub range: Option<[Value; 2]>,
 }
@@ -76,18 +78,20 @@ pub struct Promise {
     pub rows: Rows,
     pub classes: ClassSizes,
     pub loss: Map<String, Value>,
-    /// For protected attributes that a guarantee compares by hierarchy: each released value with its labels up to the
-    /// top.
+    /// For protected attributes that a guarantee compares by hierarchy: each released value with
+    /// its labels up to the top.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub hierarchies: Map<String, Value>,
-    /// Of a cloned release: what it promises together with releases that nobody can see, and how its tables are read.
+    /// Of a cloned release: what it promises together with releases that nobody can see, and how
+    /// its tables are read.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub cloning: Map<String, Value>,
     /// Of a decomposed release: what attackers are taken to know besides its tables.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dependencies: Vec<KnownDependency>,
-    /// Of a decomposed release: the outcome of the intersection attack on its combined tables before they were written: `passed`,
-    /// or `partial: ` and what was not tried. Stated by the publisher: `check` judges normal form instead.
+    /// Of a decomposed release: the outcome of the intersection attack on its combined tables
+    /// before they were written: `passed`, or `partial: ` and what was not tried. Stated by the
+    /// publisher: `check` judges normal form instead.
     #[serde(rename = "intersection-attack", skip_serializing_if = "Option::is_none", default)]
     pub intersection_attack: Option<String>,
 }
@@ -226,7 +230,8 @@ impl Resource {
     }
 }
 
-/// Whether this version can read what that one wrote: versions up to its own, by their first two numbers.
+/// Whether this version can read what that one wrote: versions up to its own, by their first two
+/// numbers.
 fn is_known_version(version: &str) -> bool {
     let numbers = |version: &str| -> Option<(u64, u64)> {
         let mut parts = version.split('.').map(|part| part.parse::<u64>().ok());

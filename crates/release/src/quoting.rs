@@ -14,7 +14,8 @@ pub fn quoted(field: &str) -> Cow<'_, str> {
     }
 }
 
-/// One record and its line feed. A single empty field is quoted, or the record would be a blank line.
+/// One record and its line feed. A single empty field is quoted, or the record would be a blank
+/// line.
 pub fn write_record<W: io::Write>(out: &mut W, fields: &[&str]) -> io::Result<()> {
     if let [""] = fields {
         return out.write_all(b"\"\"\n");

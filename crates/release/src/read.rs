@@ -1,5 +1,5 @@
-//! Reading back the tables and the codebook of a release, as a stranger would: the manifest is held against the files, and
-//! trusted in nothing else.
+//! Reading back the tables and the codebook of a release, as a stranger would: the manifest is held
+//! against the files, and trusted in nothing else.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,7 +14,8 @@ pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progr
     let path = directory.join(&resource.path);
     let place = path.display().to_string();
     refuse_unless_file(directory, &resource.path)?;
-    // Free to say which texts are missing, a manifest could make one class of labels that every reader distinguishes.
+    // Free to say which texts are missing, a manifest could make one class of labels that every
+    // reader distinguishes.
     if resource.schema.missing_values != [""] {
         let problem = "the manifest counts other cells than empty ones as missing";
         let hint = "a release leaves a missing cell empty and says `\"missingValues\": [\"\"]`; do not trust this one";
@@ -58,8 +59,9 @@ pub fn read_codebook(directory: &Path) -> Result<Codebook, TableError> {
 
 const CODEBOOK: &str = "codebook.csv";
 
-/// Refuses a path that leads out of a release, by `..` or by a symbolic link, and what is no ordinary file: a pipe would be waited
-/// for without end. A file that is not there is left to whoever opens it.
+/// Refuses a path that leads out of a release, by `..` or by a symbolic link, and what is no
+/// ordinary file: a pipe would be waited for without end. A file that is not there is left to
+/// whoever opens it.
 pub(crate) fn refuse_unless_file(directory: &Path, path: &str) -> Result<(), TableError> {
     let hint = "a release holds its files in its own directory; do not trust this one";
     let refuse = |problem: &str| Err(TableError::input(directory.join(path).display().to_string(), problem, hint));

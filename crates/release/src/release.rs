@@ -1,5 +1,5 @@
-//! A release, opened as anybody opens it: the tables are read once and held against one another and against the manifest.
-//! Nothing is believed that the tables do not show.
+//! A release, opened as anybody opens it: the tables are read once and held against one another and
+//! against the manifest. Nothing is believed that the tables do not show.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -16,7 +16,8 @@ use crate::manifest::Manifest;
 use crate::read::read_codebook;
 use crate::shape::Shape;
 
-/// A release in memory. It is opened once and handed on to whatever judges, attacks, measures or queries it.
+/// A release in memory. It is opened once and handed on to whatever judges, attacks, measures or
+/// queries it.
 #[derive(Debug)]
 pub struct Release {
     name: String,
@@ -65,7 +66,8 @@ impl Release {
         Release::new(foreign.path.clone(), None, codebook, tables, unexplained)
     }
 
-    /// A generalized table in memory. Labels without an entry in the codebook are read by their own text.
+    /// A generalized table in memory. Labels without an entry in the codebook are read by their own
+    /// text.
     pub fn of_table(
         name: &str,
         table: Table,
@@ -126,7 +128,8 @@ impl Release {
         self.manifest = Some(manifest);
     }
 
-    /// What every label covers. That of a foreign table is read from its labels and hierarchy files.
+    /// What every label covers. That of a foreign table is read from its labels and hierarchy
+    /// files.
     pub fn codebook(&self) -> &Codebook {
         &self.codebook
     }
@@ -145,7 +148,8 @@ impl Release {
         self.tables.kind().domain(attribute)
     }
 
-    /// The classes of every table: one table, or several for a decomposed release. Counted when first requested.
+    /// The classes of every table: one table, or several for a decomposed release. Counted when
+    /// first requested.
     pub fn classes(&self) -> Result<&[ReleasedClasses], TableError> {
         if let Some(classes) = self.classes.get() {
             return Ok(classes);

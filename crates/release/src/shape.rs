@@ -1,5 +1,5 @@
-//! The kinds of releases, recognized by which tables the manifest lists and by nothing else: what a method calls itself says
-//! nothing about how its tables must be read.
+//! The kinds of releases, recognized by which tables the manifest lists and by nothing else: what a
+//! method calls itself says nothing about how its tables must be read.
 
 use std::path::Path;
 
@@ -13,7 +13,8 @@ pub enum Shape<'a> {
     Generalized { data: &'a Resource },
     /// Quasi attributes and sensitive values apart, joined by `group` alone.
     Bucketized { quasi: &'a Resource, sensitive: &'a Resource },
-    /// Statistics of small groups of people, and the sensitive values of the classes that they make up.
+    /// Statistics of small groups of people, and the sensitive values of the classes that they make
+    /// up.
     Cloned { statistics: &'a Resource, sensitive: &'a Resource },
     /// Several tables about the same people, each in a folder of its own; see [`Shape::parts`].
     Decomposed { tables: &'a [Resource] },
@@ -32,13 +33,14 @@ impl<'a> Shape<'a> {
             }
             _ => return None,
         };
-        // A table that nobody knows how to read would be published without being checked; so would a second one of a name.
+        // A table that nobody knows how to read would be published without being checked; so would
+        // a second one of a name.
         let tables = resources.iter().filter(|resource| resource.name != CODEBOOK);
         (tables.count() == shape.tables().len()).then_some(shape)
     }
 
-    /// The sub-tables of a decomposed release, each with its folder: `folder/data.csv` is named `folder-data`, and so on.
-    /// `None` when there are none, or some table is part of no sub-table.
+    /// The sub-tables of a decomposed release, each with its folder: `folder/data.csv` is named
+    /// `folder-data`, and so on. `None` when there are none, or some table is part of no sub-table.
     pub fn parts(resources: &'a [Resource]) -> Option<Vec<(&'a str, Shape<'a>)>> {
         let mut folders: Vec<(&str, Vec<&Resource>)> = Vec::new();
         for resource in resources.iter().filter(|resource| resource.name != CODEBOOK) {

@@ -8,7 +8,8 @@ pub(crate) struct Point {
     pub(crate) y: f64,
 }
 
-/// The outline at a distance around a convex polygon, a line or a point: edges moved outwards, joined by arcs.
+/// The outline at a distance around a convex polygon, a line or a point: edges moved outwards,
+/// joined by arcs.
 pub(crate) fn padded(corners: &[Point], pad: f64) -> String {
     let count = corners.len();
     if count < 2 {

@@ -1,6 +1,7 @@
-//! The rules graph: attributes as dots on a circle, every table as a hull around its attributes, every rule as an arrow from
-//! what is known to what is protected, numbered and in the color of the table that guards it. A guardian has a solid outline,
-//! and a ring around the attribute that it hides; other tables are dashed. The SVG loads no fonts or styles.
+//! The rules graph: attributes as dots on a circle, every table as a hull around its attributes,
+//! every rule as an arrow from what is known to what is protected, numbered and in the color of the
+//! table that guards it. A guardian has a solid outline, and a ring around the attribute that it
+//! hides; other tables are dashed. The SVG loads no fonts or styles.
 
 use std::f64::consts::TAU;
 use std::fmt::Write;
@@ -63,7 +64,8 @@ fn points(set: AttributeSet, places: &[Point]) -> Vec<Point> {
     set.iter().map(|attribute| places[attribute]).collect()
 }
 
-/// Where what a rule knows comes together, off the middle of the circle so that arrows do not all cross there.
+/// Where what a rule knows comes together, off the middle of the circle so that arrows do not all
+/// cross there.
 fn meeting(rule: &Rule, places: &[Point]) -> Point {
     between(middle_of(&points(rule.know, places)), middle_of(&points(rule.protect, places)), 0.32)
 }
@@ -273,7 +275,8 @@ fn draw_number(svg: &mut String, at: Point, number: usize, color: &str) {
     );
 }
 
-/// A triangle with its tip where the line ends; markers take the color of their line in few viewers.
+/// A triangle with its tip where the line ends; markers take the color of their line in few
+/// viewers.
 fn arrow_head(from: Point, tip: Point, color: &str) -> String {
     let length = distance(from, tip).max(1.0);
     let (x, y) = ((tip.x - from.x) / length, (tip.y - from.y) / length);

@@ -1,8 +1,10 @@
 //! How fast counters are masked: `cargo run --release -p hedgerow-smc --example masking_speed`.
 //!
-//! One custodian covers 10⁶ counters with the masks it shares with all others, on one core. A counter is 8 bytes before it is packed; counters whose sums
-//! stay below 2²⁰ (a million rows) go three to a word, so a third of the key stream is needed. Time is what the thread was on a processor, not what passed by, and
-//! the best of several tries. On processors with AVX-512, `RUSTFLAGS="--cfg chacha20_avx512"` lets the cipher use it, which about doubles the figures.
+//! One custodian covers 10⁶ counters with the masks it shares with all others, on one core. A
+//! counter is 8 bytes before it is packed; counters whose sums stay below 2²⁰ (a million rows) go
+//! three to a word, so a third of the key stream is needed. Time is what the thread was on a
+//! processor, not what passed by, and the best of several tries. On processors with AVX-512,
+//! `RUSTFLAGS="--cfg chacha20_avx512"` lets the cipher use it, which about doubles the figures.
 
 use std::fs::read_to_string;
 

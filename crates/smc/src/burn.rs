@@ -1,15 +1,19 @@
-//! The burn rule: masks are used once, and a question that may have been answered is put again only to the same custodians.
+//! The burn rule: masks are used once, and a question that may have been answered is put again only
+//! to the same custodians.
 //!
-//! Suppose five custodians learn a total, and then four of them learn the same total without the fifth: the difference is what the fifth
-//! holds, and no mask helps. It is enough that *somebody* may have opened the first total, and that is possible as soon as we
-//! have sent anything. So a question is burned when its run starts, not when it ends: a run that failed counts.
+//! Suppose five custodians learn a total, and then four of them learn the same total without the
+//! fifth: the difference is what the fifth holds, and no mask helps. It is enough that *somebody*
+//! may have opened the first total, and that is possible as soon as we have sent anything. So a
+//! question is burned when its run starts, not when it ends: a run that failed counts.
 //!
-//! The rule is a type. A run in the `masked` profile takes a [`Permit`], which only [`BurnBook::permit`] makes and which cannot be
-//! copied; the book refuses a session that it has seen, and a question that was put to others. The book must outlive the process:
+//! The rule is a type. A run in the `masked` profile takes a [`Permit`], which only
+//! [`BurnBook::permit`] makes and which cannot be copied; the book refuses a session that it has
+//! seen, and a question that was put to others. The book must outlive the process:
 //! [`BurnBook::encode`] is what a custodian keeps on disk *before* the first message leaves.
 //!
-//! What the rule does not do: it cannot stop custodians from asking two *different* questions whose answers differ by one custodian's
-//! rows, and it takes the caller's word that a question names the state of the data.
+//! What the rule does not do: it cannot stop custodians from asking two *different* questions whose
+//! answers differ by one custodian's rows, and it takes the caller's word that a question names the
+//! state of the data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +67,8 @@ impl BurnBook {
         writer.finish()
     }
 
-    /// Reads what [`BurnBook::encode`] wrote; anything else is refused, since a book with gaps protects nobody.
+    /// Reads what [`BurnBook::encode`] wrote; anything else is refused, since a book with gaps
+    /// protects nobody.
     pub fn decode(bytes: &[u8]) -> Result<BurnBook, WireFault> {
         let mut reader = Reader::new(bytes);
         let version = reader.u8()?;

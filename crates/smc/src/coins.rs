@@ -1,5 +1,5 @@
-//! Randomness, handed in from outside: a protocol draws everything it needs from one seed, so that a run can be replayed in a test and
-//! is unpredictable everywhere else.
+//! Randomness, handed in from outside: a protocol draws everything it needs from one seed, so that
+//! a run can be replayed in a test and is unpredictable everywhere else.
 
 use std::fmt;
 
@@ -22,7 +22,8 @@ impl Coins {
         coins
     }
 
-    /// From a seed that is known: tests and simulations only. Whoever knows the seed opens every mask.
+    /// From a seed that is known: tests and simulations only. Whoever knows the seed opens every
+    /// mask.
     pub fn danger_from_seed(seed: u64) -> Self {
         Coins(ChaCha20Rng::seed_from_u64(seed))
     }

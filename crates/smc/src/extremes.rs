@@ -1,12 +1,14 @@
 //! Smallest and largest values, many at once.
 //!
-//! A smallest value is a largest one turned round, so one vector of largest values answers both. A custodian without any value says 0, which
-//! no real value is coded as: whether anybody has a value comes out with the answer.
+//! A smallest value is a largest one turned round, so one vector of largest values answers both. A
+//! custodian without any value says 0, which no real value is coded as: whether anybody has a value
+//! comes out with the answer.
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::Kind;
 
-/// For each lane the smallest and the largest value over all custodians; none where nobody has a value.
+/// For each lane the smallest and the largest value over all custodians; none where nobody has a
+/// value.
 #[derive(Debug)]
 pub struct Extremes {
     lanes: Option<Vec<Option<(u64, u64)>>>,
@@ -14,7 +16,8 @@ pub struct Extremes {
 }
 
 impl Extremes {
-    /// One (smallest, largest) per lane, each below `domain`; `None` where this custodian has no value. `domain` is at most 2⁶³.
+    /// One (smallest, largest) per lane, each below `domain`; `None` where this custodian has no
+    /// value. `domain` is at most 2⁶³.
     pub fn new(lanes: Vec<Option<(u64, u64)>>, domain: u64) -> Extremes {
         debug_assert!(lanes.iter().flatten().all(|(low, high)| low <= high && *high < domain));
         Extremes { lanes: Some(lanes), domain }

@@ -1,4 +1,5 @@
-//! Why a run ends early, and who is to blame. A fault consumes the machine: there is no state left that could go on by mistake.
+//! Why a run ends early, and who is to blame. A fault consumes the machine: there is no state left
+//! that could go on by mistake.
 
 use thiserror::Error;
 

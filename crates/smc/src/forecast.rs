@@ -1,9 +1,13 @@
-//! What a run would send, before it is run: rounds, messages and bytes for any number of custodians.
+//! What a run would send, before it is run: rounds, messages and bytes for any number of
+//! custodians.
 //!
-//! The asks of an inquiry follow from opened values alone, and these are the same whoever holds which row: one party that holds everything, and answers its own asks,
-//! goes through the same asks as any number of custodians who share it. What is sent for an ask follows from its operation, its length and the number of
-//! custodians, by the rules below; the tests hold them against simulated runs, byte for byte. (Where an inquiry opens what *does* depend on who holds
-//! what, such as how many custodians have rows in a group, the forecast is for the one who holds everything.)
+//! The asks of an inquiry follow from opened values alone, and these are the same whoever holds
+//! which row: one party that holds everything, and answers its own asks, goes through the same asks
+//! as any number of custodians who share it. What is sent for an ask follows from its operation,
+//! its length and the number of custodians, by the rules below; the tests hold them against
+//! simulated runs, byte for byte. (Where an inquiry opens what *does* depend on who holds what,
+//! such as how many custodians have rows in a group, the forecast is for the one who holds
+//! everything.)
 
 use crate::baseline::Chances;
 use crate::inquiry::{Inquiry, Operation, Turn};
@@ -46,7 +50,8 @@ impl Forecast {
         self.asks.len()
     }
 
-    /// Under masks, everybody sends one key to all others, and then one vector for each round: one for a sum, one for each binary digit of a largest value.
+    /// Under masks, everybody sends one key to all others, and then one vector for each round: one
+    /// for a sum, one for each binary digit of a largest value.
     pub fn masked(&self, custodians: u64) -> Traffic {
         let pairs = custodians * (custodians - 1);
         let mut traffic = Traffic { messages: pairs, bytes: pairs * (HEADER_BYTES + 32), rounds: 1 };
@@ -67,8 +72,8 @@ impl Forecast {
         traffic
     }
 
-    /// In the ring, a vector goes round once for a sum and several times for a largest value. The result goes ahead of the next vector, and the last one is
-    /// announced to all by the first.
+    /// In the ring, a vector goes round once for a sum and several times for a largest value. The
+    /// result goes ahead of the next vector, and the last one is announced to all by the first.
     pub fn baseline(&self, custodians: u64, chances: Chances) -> Traffic {
         let mut traffic = Traffic::default();
         let mut announced = 0;
@@ -103,7 +108,8 @@ mod tests {
         BurnBook, Coins, Extremes, Medians, Question, Roster, Sums, Tally, UnionCounts, baseline, masked, simulate,
     };
 
-    /// Both profiles send what was forecast, for several numbers of custodians; the first one holds everything.
+    /// Both profiles send what was forecast, for several numbers of custodians; the first one holds
+    /// everything.
     fn check<I: Inquiry>(everything: impl Fn() -> I, nothing: impl Fn() -> I) {
         let (_, forecast) = Forecast::of(everything());
         for count in [3u64, 4, 7] {

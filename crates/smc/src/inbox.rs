@@ -1,5 +1,6 @@
-//! What arrives, sorted by round: the network delivers in any order, and a fast custodian may be one round ahead of us. Whatever is of
-//! another run, from a stranger, repeated or impossible ends the run here.
+//! What arrives, sorted by round: the network delivers in any order, and a fast custodian may be
+//! one round ahead of us. Whatever is of another run, from a stranger, repeated or impossible ends
+//! the run here.
 
 use std::collections::BTreeMap;
 

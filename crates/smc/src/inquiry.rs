@@ -1,8 +1,9 @@
-//! A computation as a conversation: an inquiry asks for sums, largest values or objections over all custodians, one vector at a time, and
-//! decides from what was opened what to ask next.
+//! A computation as a conversation: an inquiry asks for sums, largest values or objections over all
+//! custodians, one vector at a time, and decides from what was opened what to ask next.
 //!
-//! An inquiry knows nothing of keys, rings or messages; a profile answers it. All custodians run the same inquiry over their own data, and since
-//! the next ask depends on nothing but opened values, they stay in step.
+//! An inquiry knows nothing of keys, rings or messages; a profile answers it. All custodians run
+//! the same inquiry over their own data, and since the next ask depends on nothing but opened
+//! values, they stay in step.
 
 use crate::fault::Fault;
 use crate::ledger::{Kind, Opens};
@@ -24,7 +25,8 @@ pub enum Turn<I: Inquiry> {
     Done(I::Output),
 }
 
-/// One vector, requested of all custodians. `words` is this custodian's own part; `opens` says of every word what it opens.
+/// One vector, requested of all custodians. `words` is this custodian's own part; `opens` says of
+/// every word what it opens.
 #[derive(Debug)]
 pub struct Ask {
     pub operation: Operation,
@@ -39,7 +41,8 @@ impl Ask {
         Ask { operation, words, opens }
     }
 
-    /// Refuses what was not announced, does not fit into a message, or is not described word for word.
+    /// Refuses what was not announced, does not fit into a message, or is not described word for
+    /// word.
     pub(crate) fn check(&self, announced: &[Kind]) -> Result<(), Fault> {
         if let Some(opens) = self.opens.iter().find(|opens| !announced.contains(&opens.kind)) {
             return Err(Fault::NotAnnounced(opens.kind));
@@ -70,7 +73,8 @@ impl Ask {
 pub enum Operation {
     /// Word by word, the sum over all custodians, modulo 2⁶⁴.
     Sum,
-    /// The same where every sum is known to lie below 2^`bits`, as counts of rows do: several then share a masked word.
+    /// The same where every sum is known to lie below 2^`bits`, as counts of rows do: several then
+    /// share a masked word.
     Count { bits: u8 },
     /// Word by word, the largest over all custodians; every word is below 2^`bits`.
     Max { bits: u8 },

@@ -1,7 +1,9 @@
-//! The leak ledger: every value that a run opens, as a typed entry; and before it starts, the kinds of values that it can open.
+//! The leak ledger: every value that a run opens, as a typed entry; and before it starts, the kinds
+//! of values that it can open.
 //!
-//! An inquiry announces its kinds ([`crate::Inquiry::may_open`]); a run refuses to open a value of any other kind. So the list that
-//! custodians agree on beforehand is a promise that the code keeps, not a description that may age.
+//! An inquiry announces its kinds ([`crate::Inquiry::may_open`]); a run refuses to open a value of
+//! any other kind. So the list that custodians agree on beforehand is a promise that the code
+//! keeps, not a description that may age.
 
 use std::fmt;
 
@@ -78,7 +80,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What some words of an ask will open: their kind, and what they are about in the words of whoever asks.
+/// What some words of an ask will open: their kind, and what they are about in the words of whoever
+/// asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opens {
     pub kind: Kind,

@@ -1,12 +1,17 @@
 //! Loss of privacy of the union in the ring, by formula and by trying (TR-2008-013, section 5.2).
 //!
-//! LoP = P(claim | what was seen, result) − P(claim | result). The claims are those of the successor of a custodian: "these are all items of my
-//! predecessor" (set exposure) and "this item is my predecessor's" (item exposure). n custodians hold c items of a domain of m, c/n each; the leader adds |r| dummy items.
+//! LoP = P(claim | what was seen, result) − P(claim | result). The claims are those of the
+//! successor of a custodian: "these are all items of my predecessor" (set exposure) and "this item
+//! is my predecessor's" (item exposure). n custodians hold c items of a domain of m, c/n each; the
+//! leader adds |r| dummy items.
 //!
-//! The formulas bound what one custodian learns alone. Two that work together around a third see everything it adds, whatever |r| is.
+//! The formulas bound what one custodian learns alone. Two that work together around a third see
+//! everything it adds, whatever |r| is.
 //!
-//! Equation 8 of the paper says that the expected item exposure is 0, since the successor does not know whether its predecessor leads. It can know:
-//! the number of items it gets tells how many custodians they have passed. [`Exposure::item_expected`] is what such a successor gains on average, and it is not 0.
+//! Equation 8 of the paper says that the expected item exposure is 0, since the successor does not
+//! know whether its predecessor leads. It can know: the number of items it gets tells how many
+//! custodians they have passed. [`Exposure::item_expected`] is what such a successor gains on
+//! average, and it is not 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -56,7 +61,8 @@ impl Setting {
         self.missed().powf(dummy_items as f64)
     }
 
-    /// Equation 7: the bound on item exposure for a successor who knows that its predecessor leads. Above 1 it says nothing.
+    /// Equation 7: the bound on item exposure for a successor who knows that its predecessor leads.
+    /// Above 1 it says nothing.
     pub fn item_exposure_of_leader(&self, dummy_items: u64) -> f64 {
         let hidden = dummy_items as f64 * (self.items as f64 - self.own()) / self.domain as f64;
         2.0 * self.own() / (self.own() + hidden) - 1.0 / self.others()
@@ -70,7 +76,8 @@ impl Setting {
         fewest((wanted * self.others()).ln() / self.missed().ln())
     }
 
-    /// Equation 10: the fewest dummy items that keep the item exposure of a leader at or below `wanted`.
+    /// Equation 10: the fewest dummy items that keep the item exposure of a leader at or below
+    /// `wanted`.
     pub fn dummy_items_for_item_exposure(&self, wanted: f64) -> Option<u64> {
         let (m, c, own) = (self.domain as f64, self.items as f64, self.own());
         fewest((m * own / (c - own) * (2.0 / (wanted + 1.0 / self.others()) - 1.0)).max(0.0))
@@ -94,7 +101,8 @@ pub struct Exposure {
     pub runs: u32,
 }
 
-/// Runs the union of the ring `runs` times on dummy items, looks over every custodian's shoulder, and counts how often its claims are true.
+/// Runs the union of the ring `runs` times on dummy items, looks over every custodian's shoulder,
+/// and counts how often its claims are true.
 pub fn measure_ring(setting: Setting, dummy_items: u64, runs: u32, seed: u64) -> Result<Exposure, Fault> {
     let roster = Roster::numbered(setting.custodians as usize)?;
     let domain: Arc<[Item]> = (0..setting.domain).map(|value| value.to_le_bytes().to_vec()).collect();
@@ -149,8 +157,9 @@ pub fn measure_ring(setting: Setting, dummy_items: u64, runs: u32, seed: u64) ->
     })
 }
 
-/// The same for the union by masked sums. The adversary is one custodian, who claims for each item of the result that its owner is whoever
-/// sent the smallest word for it: as good a claim as any when words are uniform.
+/// The same for the union by masked sums. The adversary is one custodian, who claims for each item
+/// of the result that its owner is whoever sent the smallest word for it: as good a claim as any
+/// when words are uniform.
 pub fn measure_masked(setting: Setting, runs: u32, seed: u64) -> Result<Exposure, Fault> {
     let roster = Roster::numbered(setting.custodians as usize)?;
     let domain: Arc<[Item]> = (0..setting.domain).map(|value| value.to_le_bytes().to_vec()).collect();
@@ -257,7 +266,8 @@ mod tests {
             let runs = 300;
             let measured = measure_ring(setting, dummy_items, runs, seed).unwrap();
             let bound = setting.set_exposure_of_leader(dummy_items);
-            // The bound is nearly what happens, so a measured share may exceed it by chance: three standard deviations.
+            // The bound is nearly what happens, so a measured share may exceed it by chance: three
+            // standard deviations.
             let chance = 3.0 * (bound * (1.0 - bound) / f64::from(runs)).sqrt() + 1e-9;
             assert!(measured.set_of_leader <= bound + chance, "{measured:?} {bound}");
             assert!(measured.set_expected <= setting.set_exposure(dummy_items) + chance, "{measured:?}");
@@ -267,8 +277,9 @@ mod tests {
 
     #[test]
     fn expected_item_exposure_is_not_zero_as_equation_8_has_it() {
-        // Without dummy items the successor at distance j from the leader sees j parts of equal size, one of them its predecessor's: the
-        // gain is the mean of 1/j over 1 to n − 1, less 1/(n − 1).
+        // Without dummy items the successor at distance j from the leader sees j parts of equal
+        // size, one of them its predecessor's: the gain is the mean of 1/j over 1 to n − 1, less
+        // 1/(n − 1).
         let setting = Setting { custodians: 6, domain: 600, items: 60 };
         let measured = measure_ring(setting, 0, 20, 4).unwrap();
         let expected = (1..=5).map(|distance| 1.0 / f64::from(distance) / 5.0).sum::<f64>() - 0.2;

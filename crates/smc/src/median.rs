@@ -1,11 +1,14 @@
 //! Medians of many groups at once, by halving.
 //!
-//! The median is the smallest value v with count(≤ v) ≥ ⌈N/2⌉. Jurczyk and Xiong (TR-2008-013, algorithm 4) stop when as many values lie below
-//! as above, which need not happen when values repeat; this rule always ends, after ⌈log₂ domain⌉ probes, and gives a value that some row has.
+//! The median is the smallest value v with count(≤ v) ≥ ⌈N/2⌉. Jurczyk and Xiong (TR-2008-013,
+//! algorithm 4) stop when as many values lie below as above, which need not happen when values
+//! repeat; this rule always ends, after ⌈log₂ domain⌉ probes, and gives a value that some row has.
 //!
-//! *What opens*: for every group its size, and the number of rows at or below each probe: all groups are probed in the same round, so rounds grow with the
-//! logarithm of the domain and not with the number of groups. The probes of a group follow from its counts, so a reader of the result who knew
-//! these counts learns nothing more; but the counts themselves are more than the median, and the ledger lists them.
+//! *What opens*: for every group its size, and the number of rows at or below each probe: all
+//! groups are probed in the same round, so rounds grow with the logarithm of the domain and not
+//! with the number of groups. The probes of a group follow from its counts, so a reader of the
+//! result who knew these counts learns nothing more; but the counts themselves are more than the
+//! median, and the ledger lists them.
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::Kind;
@@ -35,7 +38,8 @@ impl Group {
 }
 
 impl Medians {
-    /// One group for each list of values; all values of a group lie below the `domain` beside it, which is at least 1.
+    /// One group for each list of values; all values of a group lie below the `domain` beside it,
+    /// which is at least 1.
     pub fn new(groups: Vec<(Vec<u64>, u64)>) -> Medians {
         let group = |(mut values, domain): (Vec<u64>, u64)| {
             values.sort_unstable();

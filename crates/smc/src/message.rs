@@ -1,7 +1,8 @@
 //! What custodians send each other: one versioned envelope around ten kinds of content.
 //!
-//! Layout, little-endian: version (1 byte), kind (1), session (16), question (32), sender (2), round (4), content. Lists are counted
-//! with four bytes, and so are the items of a list of items. Nothing follows the content. Every list has a largest length.
+//! Layout, little-endian: version (1 byte), kind (1), session (16), question (32), sender (2),
+//! round (4), content. Lists are counted with four bytes, and so are the items of a list of items.
+//! Nothing follows the content. Every list has a largest length.
 
 use crate::fault::WireFault;
 use crate::roster::CUSTODIANS_MAX;

@@ -1,5 +1,5 @@
-//! Several counts in one word: where sums are known to stay below 2ᵇ, ⌊64/b⌋ of them are added in one go and none reaches into the next. Less to mask
-//! and less to send.
+//! Several counts in one word: where sums are known to stay below 2ᵇ, ⌊64/b⌋ of them are added in
+//! one go and none reaches into the next. Less to mask and less to send.
 
 /// `bits` is from 1 to 64, and every word below 2^`bits`.
 pub(crate) fn pack(words: &[u64], bits: u8) -> Vec<u64> {

@@ -1,4 +1,5 @@
-//! Who takes part, and what is computed. Both go into every key, so that a mask made for one roster or question fits no other.
+//! Who takes part, and what is computed. Both go into every key, so that a mask made for one roster
+//! or question fits no other.
 
 use sha2::{Digest as _, Sha256};
 
@@ -55,8 +56,9 @@ impl Roster {
     }
 }
 
-/// What is computed: a name for the kind of computation and everything that makes it this one (attributes, parameters, the state of
-/// the data). Two runs with the same question must mean the same thing, since the burn rule compares questions.
+/// What is computed: a name for the kind of computation and everything that makes it this one
+/// (attributes, parameters, the state of the data). Two runs with the same question must mean the
+/// same thing, since the burn rule compares questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Question(pub(crate) Digest);
 

@@ -1,4 +1,5 @@
-//! Thirty-two bytes that nobody but their owner may see: wiped when dropped, compared in constant time, never printed.
+//! Thirty-two bytes that nobody but their owner may see: wiped when dropped, compared in constant
+//! time, never printed.
 
 use std::fmt;
 

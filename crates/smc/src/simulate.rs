@@ -1,5 +1,6 @@
-//! All custodians in one process: messages are encoded, put into one bag, and drawn from it in a seeded random order, so that a run meets every
-//! order that a network could think of. For tests, for measuring loss of privacy, and for counting messages and bytes.
+//! All custodians in one process: messages are encoded, put into one bag, and drawn from it in a
+//! seeded random order, so that a run meets every order that a network could think of. For tests,
+//! for measuring loss of privacy, and for counting messages and bytes.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! Counts and flags of one vector in one round: what rows there are, beside whether anybody objects.
+//! Counts and flags of one vector in one round: what rows there are, beside whether anybody
+//! objects.
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::{Kind, Opens};

@@ -1,8 +1,10 @@
-//! The union of rows that have few possible contents: for every class and every sensitive value, how many rows there are over all custodians.
+//! The union of rows that have few possible contents: for every class and every sensitive value,
+//! how many rows there are over all custodians.
 //!
-//! Rows of one class differ in nothing but the sensitive value once they are generalized, so their union *is* these counts: the
-//! vector of (class × value) is summed, and no row travels. *What opens* is the union and nothing else; who brought which row
-//! cannot be distinguished from it. Rows with attributes that have too many contents to count go through the shuffle instead.
+//! Rows of one class differ in nothing but the sensitive value once they are generalized, so their
+//! union *is* these counts: the vector of (class × value) is summed, and no row travels. *What
+//! opens* is the union and nothing else; who brought which row cannot be distinguished from it.
+//! Rows with attributes that have too many contents to count go through the shuffle instead.
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::Kind;
@@ -15,8 +17,8 @@ pub struct UnionCounts {
 }
 
 impl UnionCounts {
-    /// From (class, value) of each of this custodian's rows. Rows outside of `classes` × `values` are not counted: the caller's
-    /// classes and values are those that all custodians agreed on.
+    /// From (class, value) of each of this custodian's rows. Rows outside of `classes` × `values`
+    /// are not counted: the caller's classes and values are those that all custodians agreed on.
     pub fn new(rows: impl IntoIterator<Item = (usize, usize)>, classes: usize, values: usize) -> UnionCounts {
         let mut counts = vec![0; classes * values];
         for (class, value) in rows {
@@ -27,7 +29,8 @@ impl UnionCounts {
         UnionCounts { counts: Some(counts), values, operation: Operation::Sum }
     }
 
-    /// The same where no count can reach 2^`bits`, since there are not so many rows: several counts share a masked word.
+    /// The same where no count can reach 2^`bits`, since there are not so many rows: several counts
+    /// share a masked word.
     pub fn below(self, bits: u8) -> UnionCounts {
         UnionCounts { operation: Operation::Count { bits }, ..self }
     }

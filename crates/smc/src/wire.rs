@@ -1,5 +1,5 @@
-//! Bytes in, bytes out: little-endian numbers and counted lists, read with a limit on everything and without allocating more than the
-//! bytes at hand can fill.
+//! Bytes in, bytes out: little-endian numbers and counted lists, read with a limit on everything
+//! and without allocating more than the bytes at hand can fill.
 
 use crate::fault::WireFault;
 
@@ -89,7 +89,8 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn items(&mut self, count_max: usize, bytes_max: usize) -> Result<Vec<Vec<u8>>, WireFault> {
         let count = self.count(count_max)?;
-        // Every item has at least its length: a count beyond that is a lie, found before room is made for it.
+        // Every item has at least its length: a count beyond that is a lie, found before room is
+        // made for it.
         if count * 4 > self.0.len() {
             return Err(WireFault::Truncated);
         }

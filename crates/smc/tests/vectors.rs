@@ -1,7 +1,9 @@
-//! Test vectors in JSON: every message byte for byte, and for every protocol all that one custodian receives and what comes of it; with `bad_*`
-//! entries that must be refused, and why. Another implementation can be held against them.
+//! Test vectors in JSON: every message byte for byte, and for every protocol all that one custodian
+//! receives and what comes of it; with `bad_*` entries that must be refused, and why. Another
+//! implementation can be held against them.
 //!
-//! `HEDGEROW_VECTORS=write cargo test -p hedgerow-smc --test vectors` writes them anew after an intended change of the encoding.
+//! `HEDGEROW_VECTORS=write cargo test -p hedgerow-smc --test vectors` writes them anew after an
+//! intended change of the encoding.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -126,7 +128,8 @@ fn permit(count: usize) -> Permit {
     BurnBook::default().permit(SESSION, Question::new("vector", b""), &roster).unwrap()
 }
 
-/// Everything about one protocol: what custodian 0 receives, what it concludes, and what it refuses.
+/// Everything about one protocol: what custodian 0 receives, what it concludes, and what it
+/// refuses.
 fn protocol<M: Machine>(
     name: &str,
     custodians: usize,
@@ -156,7 +159,8 @@ fn protocol<M: Machine>(
     json!({ "name": name, "custodians": custodians, "received_by_0": received, "output": output, "bad": bad })
 }
 
-/// What must be refused, after how many of the messages: every way for the last message, and the ways that any message can be wrong for the first of each kind.
+/// What must be refused, after how many of the messages: every way for the last message, and the
+/// ways that any message can be wrong for the first of each kind.
 fn refused(received: &[Message]) -> Vec<(String, usize, Vec<u8>)> {
     let mut wrong = Vec::new();
     let mut kinds = BTreeSet::new();

@@ -1,16 +1,17 @@
-//! The census as a stream of CSV: made block by block on all cores, written in order, with only a few blocks in memory.
+//! The census as a stream of CSV: made block by block on all cores, written in order, with only a
+//! few blocks in memory.
 
 use std::io::{self, Write};
 
 use crate::chance::Random;
 use crate::person::{HEADER, LINE_BYTES_MAX, Model};
 
-/// Each block has random numbers of its own, so blocks can be made in any order. Part of what a seed means: another
-/// size gives other people.
+/// Each block has random numbers of its own, so blocks can be made in any order. Part of what a
+/// seed means: another size gives other people.
 const BLOCK_ROWS: u64 = 16_384;
 
-/// Writes `rows` synthetic people as CSV with a header. The same seed gives the same bytes whatever the number of
-/// threads, and a smaller census is the beginning of a larger one.
+/// Writes `rows` synthetic people as CSV with a header. The same seed gives the same bytes whatever
+/// the number of threads, and a smaller census is the beginning of a larger one.
 pub fn census(rows: u64, seed: u64, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(HEADER.as_bytes())?;
     let model = Model::new();
@@ -35,7 +36,8 @@ pub fn census(rows: u64, seed: u64, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Fills the buffer with the rows of one block; leaves it empty when the block lies beyond the last row.
+/// Fills the buffer with the rows of one block; leaves it empty when the block lies beyond the last
+/// row.
 fn fill(buffer: &mut Vec<u8>, model: &Model, seed: u64, block: u64, rows: u64) {
     buffer.clear();
     let count = rows.saturating_sub(block.saturating_mul(BLOCK_ROWS)).min(BLOCK_ROWS);

@@ -1,8 +1,9 @@
 //! Random numbers and loaded dice, in integers only.
 //!
-//! The generator is SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators"), written
-//! out here because a seed must name the same people after every upgrade of a library, which `rand`'s standard
-//! generator expressly does not promise. It is for synthetic data; no secret may rest on it.
+//! The generator is SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number
+//! generators"), written out here because a seed must name the same people after every upgrade of a
+//! library, which `rand`'s standard generator expressly does not promise. It is for synthetic data;
+//! no secret may rest on it.
 
 const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -12,8 +13,8 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// The stream of one block of one seed. Both numbers are mixed, so that neighboring blocks and neighboring seeds
-    /// start far apart.
+    /// The stream of one block of one seed. Both numbers are mixed, so that neighboring blocks and
+    /// neighboring seeds start far apart.
     pub(crate) fn for_block(seed: u64, block: u64) -> Random {
         Random { state: mix(mix(seed).wrapping_add(block.wrapping_mul(GOLDEN_GAMMA))) }
     }
@@ -28,7 +29,8 @@ impl Random {
         below(self.next() as u32, 10_000) < share
     }
 
-    /// Roughly normal around 0 with a standard deviation of 591 and nothing beyond ±2,046: the sum of four even draws.
+    /// Roughly normal around 0 with a standard deviation of 591 and nothing beyond ±2,046: the sum
+    /// of four even draws.
     pub(crate) fn bell(&mut self) -> i32 {
         let bits = self.next();
         let sum: u64 = (0..4).map(|part| (bits >> (16 * part)) & 0x3FF).sum();
@@ -47,8 +49,8 @@ fn below(bits: u32, bound: u32) -> u32 {
     ((u64::from(bits) * u64::from(bound)) >> 32) as u32
 }
 
-/// A die with one side per weight, thrown in constant time (Walker's alias method): every slot is shared by at most two
-/// sides, and one draw picks the slot and the side.
+/// A die with one side per weight, thrown in constant time (Walker's alias method): every slot is
+/// shared by at most two sides, and one draw picks the slot and the side.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadedDie {
     slots: Vec<Slot>,

@@ -1,4 +1,5 @@
-//! The census as a complete example: data, hierarchies and a policy in one directory, ready to publish.
+//! The census as a complete example: data, hierarchies and a policy in one directory, ready to
+//! publish.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -74,8 +75,9 @@ loss = "ncp"
 # require = { model = "distinct-l-diversity", l = 3 }
 "#;
 
-/// Writes `census.csv`, `policy.toml` and the hierarchies into `dir`, which is made when missing. A file that is
-/// already there is not overwritten: the error is then [`io::ErrorKind::AlreadyExists`].
+/// Writes `census.csv`, `policy.toml` and the hierarchies into `dir`, which is made when missing. A
+/// file that is already there is not overwritten: the error is then
+/// [`io::ErrorKind::AlreadyExists`].
 pub fn write_example(dir: &Path, rows: u64, seed: u64) -> io::Result<()> {
     let hierarchies = dir.join(HIERARCHY_FOLDER);
     fs::create_dir_all(&hierarchies)?;
@@ -86,7 +88,8 @@ pub fn write_example(dir: &Path, rows: u64, seed: u64) -> io::Result<()> {
     write_new(&dir.join("census.csv"), |out| census(rows, seed, out))
 }
 
-/// Writes a file that must not exist yet; one that cannot be finished is removed, so that none is left cut short.
+/// Writes a file that must not exist yet; one that cannot be finished is removed, so that none is
+/// left cut short.
 fn write_new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(named)?;

@@ -1,8 +1,10 @@
-//! Income: fifty bands, in thousands a year, for every person the income per adult of the household they live in.
+//! Income: fifty bands, in thousands a year, for every person the income per adult of the household
+//! they live in.
 //!
-//! Per household, because then children have one too: with a personal income, a quarter of all people would share the
-//! band 0 and no class of the young could have two values. For adults it follows their own
-//! schooling, occupation, age and sex, with as much chance as system in it; for children it is mostly chance.
+//! Per household, because then children have one too: with a personal income, a quarter of all
+//! people would share the band 0 and no class of the young could have two values. For adults it
+//! follows their own schooling, occupation, age and sex, with as much chance as system in it; for
+//! children it is mostly chance.
 
 use crate::people::FEMALE;
 use crate::work::OCCUPATIONS;
@@ -13,8 +15,9 @@ pub(crate) const BANDS: [u16; 50] = [
     90, 95, 100, 105, 110, 115, 120, 130, 140, 150, 160, 180, 200, 220, 250, 300, 350, 400, 500, 750,
 ];
 
-/// The score from which each band but the first begins. Set so that the bands hold the shares that the test below
-/// lists, the rarest 0.3 % of all people; that test prints this table anew when the model behind the score has changed.
+/// The score from which each band but the first begins. Set so that the bands hold the shares that
+/// the test below lists, the rarest 0.3 % of all people; that test prints this table anew when the
+/// model behind the score has changed.
 const BAND_FROM_SCORE: [i32; 49] = [
     -1562, -1438, -1326, -1226, -1125, -1034, -942, -861, -778, -707, -632, -568, -499, -440, -376, -322, -262, -211,
     -155, -108, -52, -6, 44, 88, 142, 202, 261, 319, 376, 430, 484, 534, 593, 641, 689, 733, 788, 854, 918, 984, 1049,

@@ -1,12 +1,13 @@
 //! Synthetic people, as many as wanted: a synthetic census for examples, tests and benchmarks.
 //!
-//! Nobody in it exists. The tables behind it imitate what the censuses of a rich country look like (a bulge of the
-//! middle-aged, a heavy head of birthplaces and a long tail, schooling and pay that go together), so that
-//! a search meets the skew and the correlations of real microdata. They are rounded by hand and prove nothing
-//! about any country.
+//! Nobody in it exists. The tables behind it imitate what the censuses of a rich country look like
+//! (a bulge of the middle-aged, a heavy head of birthplaces and a long tail, schooling and pay that
+//! go together), so that a search meets the skew and the correlations of real microdata. They are
+//! rounded by hand and prove nothing about any country.
 //!
-//! A seed names one endless list of people: a shorter file is the beginning of a longer one, whatever the number of
-//! threads and whatever the machine, because every draw is integer arithmetic.
+//! A seed names one endless list of people: a shorter file is the beginning of a longer one,
+//! whatever the number of threads and whatever the machine, because every draw is integer
+//! arithmetic.
 
 mod census;
 mod chance;

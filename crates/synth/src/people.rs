@@ -1,11 +1,13 @@
-//! Age, sex, race and marital status: what the population looks like before it goes to school or to work.
+//! Age, sex, race and marital status: what the population looks like before it goes to school or to
+//! work.
 
 use crate::chance::LoadedDie;
 
 pub(crate) const AGES: usize = 100;
 
-/// People per single year of age, at these ages; in between it runs straight. The shape is that of a rich country
-/// today: slightly fewer children than adults, a dent at 45 between two bulges, and a fall from 65 on.
+/// People per single year of age, at these ages; in between it runs straight. The shape is that of
+/// a rich country today: slightly fewer children than adults, a dent at 45 between two bulges, and
+/// a fall from 65 on.
 const AGE_ANCHORS: [(usize, u64); 17] = [
     (0, 1_180),
     (5, 1_220),
@@ -77,7 +79,8 @@ pub(crate) const MARITAL_STATUSES: [(&str, &str); 7] = [
 /// The first age of each row of the two tables below. Nobody under 15 has married.
 const MARITAL_FROM_AGE: [u8; 11] = [0, 15, 18, 21, 25, 30, 40, 50, 60, 70, 80];
 
-/// Weights in the order of [`MARITAL_STATUSES`]. Women marry a little earlier and outlive their husbands.
+/// Weights in the order of [`MARITAL_STATUSES`]. Women marry a little earlier and outlive their
+/// husbands.
 const MARITAL_OF_WOMEN: [[u64; 7]; 11] = [
     [1_000, 0, 0, 0, 0, 0, 0],
     [985, 10, 4, 1, 0, 0, 0],

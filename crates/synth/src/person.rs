@@ -1,4 +1,5 @@
-//! One person: the order in which the attributes are drawn, each given the ones before, and the line they become.
+//! One person: the order in which the attributes are drawn, each given the ones before, and the
+//! line they become.
 
 use crate::chance::{LoadedDie, Random};
 use crate::{income, people, places, schooling, work};

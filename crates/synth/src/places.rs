@@ -1,12 +1,13 @@
-//! Birthplaces: most people were born at home; the others come from some sixty countries with a heavy head, and where
-//! they come from goes with their race.
+//! Birthplaces: most people were born at home; the others come from some sixty countries with a
+//! heavy head, and where they come from goes with their race.
 
 use crate::chance::LoadedDie;
 
 pub(crate) struct Region {
     pub(crate) name: &'static str,
     pub(crate) continent: &'static str,
-    /// How much a country of this region draws people of each race, in the order of [`crate::people::RACES`].
+    /// How much a country of this region draws people of each race, in the order of
+    /// [`crate::people::RACES`].
     pull: [u64; 6],
 }
 

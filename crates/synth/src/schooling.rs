@@ -1,5 +1,6 @@
-//! Education: sixteen ordered levels. Children are as far as their age lets them be; each generation of adults has gone
-//! further than the one before; people who came from abroad are found at both ends.
+//! Education: sixteen ordered levels. Children are as far as their age lets them be; each
+//! generation of adults has gone further than the one before; people who came from abroad are found
+//! at both ends.
 
 use crate::chance::LoadedDie;
 
@@ -81,7 +82,8 @@ pub(crate) fn dice() -> Vec<[LoadedDie; 2]> {
         .collect()
 }
 
-/// What an employer requires: 0 no diploma, 1 high school, 2 some college or vocational, 3 bachelor, 4 more.
+/// What an employer requires: 0 no diploma, 1 high school, 2 some college or vocational, 3
+/// bachelor, 4 more.
 pub(crate) fn requirement(level: u8) -> usize {
     match level {
         0..=9 => 0,

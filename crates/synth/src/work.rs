@@ -1,5 +1,5 @@
-//! Occupation and work class: first whether somebody works at all, by age and sex; then what they do, by schooling and
-//! sex, with a few large occupations and many small ones; then for whom.
+//! Occupation and work class: first whether somebody works at all, by age and sex; then what they
+//! do, by schooling and sex, with a few large occupations and many small ones; then for whom.
 
 use crate::chance::LoadedDie;
 
@@ -27,7 +27,8 @@ pub(crate) struct Occupation {
     pub(crate) group: usize,
     /// How common it is before schooling and sex are known.
     common: u64,
-    /// How it takes people without a diploma, with high school, some college, a bachelor degree, and more.
+    /// How it takes people without a diploma, with high school, some college, a bachelor degree,
+    /// and more.
     takes: [u64; 5],
     /// Women per 100 at work there.
     women: u64,
@@ -150,7 +151,8 @@ pub(crate) fn status_band(age: u8) -> usize {
     STATUS_FROM_AGE.partition_point(|&from| from <= age).saturating_sub(1)
 }
 
-/// Indexed by [`status_band`], then by sex. Sides 0 to 4 are the occupations 1 to 5; side 5 is work.
+/// Indexed by [`status_band`], then by sex. Sides 0 to 4 are the occupations 1 to 5; side 5 is
+/// work.
 pub(crate) fn status_dice() -> Vec<[LoadedDie; 2]> {
     STATUS_OF_WOMEN
         .iter()
@@ -159,7 +161,8 @@ pub(crate) fn status_dice() -> Vec<[LoadedDie; 2]> {
         .collect()
 }
 
-/// For those who work: indexed by what their schooling opens to them, then by sex; sides are [`OCCUPATIONS`].
+/// For those who work: indexed by what their schooling opens to them, then by sex; sides are
+/// [`OCCUPATIONS`].
 pub(crate) fn occupation_dice() -> Vec<[LoadedDie; 2]> {
     (0..5)
         .map(|requirement| {

@@ -1,4 +1,5 @@
-//! What the synthetic census promises: the same bytes for a seed, complete domains, and the shape of a real population.
+//! What the synthetic census promises: the same bytes for a seed, complete domains, and the shape
+//! of a real population.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -60,7 +61,8 @@ fn it_has_as_many_rows_as_requested() {
 fn a_seed_names_its_people() {
     assert_eq!(text(1_000, 42), text(1_000, 42));
     assert_ne!(text(1_000, 42), text(1_000, 43));
-    // Whoever changes these lines changes every benchmark that was ever run: say so in the changelog.
+    // Whoever changes these lines changes every benchmark that was ever run: say so in the
+    // changelog.
     let first: Vec<String> = text(3, 42).lines().skip(1).map(str::to_owned).collect();
     assert_eq!(first, FIRST_OF_SEED_42);
 }

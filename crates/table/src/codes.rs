@@ -8,7 +8,8 @@ pub enum Codes {
     U32(Vec<u32>),
 }
 
-/// Runs `$body` with `$codes` bound to the typed slice, once per width, so that inner loops stay monomorphic.
+/// Runs `$body` with `$codes` bound to the typed slice, once per width, so that inner loops stay
+/// monomorphic.
 #[macro_export]
 macro_rules! with_codes {
     ($value:expr, $codes:ident => $body:expr) => {

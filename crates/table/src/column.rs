@@ -22,7 +22,8 @@ impl Column {
     }
 }
 
-/// Columns of equal length. `header` names every column of the source in order, also those that were not read.
+/// Columns of equal length. `header` names every column of the source in order, also those that
+/// were not read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub columns: Vec<Column>,
@@ -37,7 +38,8 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// A small table from texts, for examples and tests: the kinds are inferred, an empty text is missing.
+    /// A small table from texts, for examples and tests: the kinds are inferred, an empty text is
+    /// missing.
     ///
     /// # Panics
     ///

@@ -1,6 +1,7 @@
 //! Calendar dates as days since 1970-01-01, in the proleptic Gregorian calendar.
 //!
-//! The conversion works in 400-year eras that begin on the first of March, so that the leap day is the last of its year.
+//! The conversion works in 400-year eras that begin on the first of March, so that the leap day is
+//! the last of its year.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! How dates are written, when not as `2024-02-29`: a pattern such as `%d.%m.%Y`, in the notation of `strftime`.
+//! How dates are written, when not as `2024-02-29`: a pattern such as `%d.%m.%Y`, in the notation
+//! of `strftime`.
 
 use std::fmt;
 
@@ -108,7 +109,8 @@ impl DateFormat {
         &self.pattern
     }
 
-    /// The day that a text names; `None` when the text is not written this way or there is no such day.
+    /// The day that a text names; `None` when the text is not written this way or there is no such
+    /// day.
     pub fn read(&self, text: &str) -> Option<Date> {
         let (mut year, mut month, mut day) = (0, 0, 0);
         let mut rest = text;
@@ -129,8 +131,8 @@ impl DateFormat {
         if rest.is_empty() { Date::from_ymd(year, month, day) } else { None }
     }
 
-    /// The common formats in which every text is a date, when not all are written `2024-01-31`. Several when the texts
-    /// leave it open, as `01/02/2024` leaves open which is the month.
+    /// The common formats in which every text is a date, when not all are written `2024-01-31`.
+    /// Several when the texts leave it open, as `01/02/2024` leaves open which is the month.
     pub fn detect<T: AsRef<str>>(texts: &[T]) -> Vec<DateFormat> {
         if texts.is_empty() || texts.iter().all(|text| Date::parse_iso(text.as_ref()).is_some()) {
             return Vec::new();

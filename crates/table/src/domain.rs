@@ -1,8 +1,9 @@
 //! The values a column can take, in order; a cell is a position in it.
 //!
-//! Types are inferred so that nothing is lost: two texts never become one value. A column is a number or a date only
-//! when every value present is one to the last digit. `02139` stays text, as does a column with one value that is not a
-//! number, and a column that holds both `250.1` and `250.10`. A declared type goes before all this.
+//! Types are inferred so that nothing is lost: two texts never become one value. A column is a
+//! number or a date only when every value present is one to the last digit. `02139` stays text, as
+//! does a column with one value that is not a number, and a column that holds both `250.1` and
+//! `250.10`. A declared type goes before all this.
 
 use crate::date::Date;
 
@@ -55,7 +56,8 @@ pub enum Values {
     Date(Vec<Date>),
 }
 
-/// The values of one column. A missing cell is a value of its own: the last code, when there is one.
+/// The values of one column. A missing cell is a value of its own: the last code, when there is
+/// one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Domain {
     values: Values,
@@ -74,9 +76,9 @@ impl Domain {
         Domain { values, missing }
     }
 
-    /// The distinct texts of a column (in any order, without the missing ones) as a domain of the declared or the
-    /// inferred kind, and for every text its code. Two texts of one number (`1.5`, `1.50`) share a code when the kind is
-    /// declared; an inferred kind keeps them apart.
+    /// The distinct texts of a column (in any order, without the missing ones) as a domain of the
+    /// declared or the inferred kind, and for every text its code. Two texts of one number (`1.5`,
+    /// `1.50`) share a code when the kind is declared; an inferred kind keeps them apart.
     ///
     /// `Err` holds the position of the first text that the declared kind cannot take.
     pub fn from_texts<T: AsRef<str>>(
@@ -149,7 +151,8 @@ impl Domain {
         }
     }
 
-    /// The number behind a code: the value itself, a date's day number; `None` for text and for a missing cell.
+    /// The number behind a code: the value itself, a date's day number; `None` for text and for a
+    /// missing cell.
     pub fn number(&self, code: u32) -> Option<f64> {
         let index = code as usize;
         match &self.values {
@@ -179,7 +182,8 @@ impl Domain {
 pub(crate) struct Typed {
     pub(crate) domain: Domain,
     pub(crate) codes: Vec<u32>,
-    /// Positions of two texts that are one number, because of which the column was inferred to be text.
+    /// Positions of two texts that are one number, because of which the column was inferred to be
+    /// text.
     pub(crate) kept_apart: Option<[usize; 2]>,
 }
 
@@ -226,8 +230,8 @@ pub(crate) fn parse_integer(text: &str) -> Option<i64> {
     if canonical { text.parse().ok() } else { None }
 }
 
-/// A finite decimal that a 64-bit float gives back digit for digit: at most 15 significant digits, or the shortest
-/// text of the float itself. Leading zeros (`007.5`) make it a code, not a number.
+/// A finite decimal that a 64-bit float gives back digit for digit: at most 15 significant digits,
+/// or the shortest text of the float itself. Leading zeros (`007.5`) make it a code, not a number.
 pub fn parse_float(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let mantissa = unsigned.split(['e', 'E']).next()?;

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Something a user wrote or supplied that cannot be accepted: where it is, what is wrong, and what to do about it.
+/// Something a user wrote or supplied that cannot be accepted: where it is, what is wrong, and what
+/// to do about it.
 ///
 /// No field may carry a private value beyond the one the user must find and mend in their own file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError {
-    /// File, and line or key where known: `patients.csv:12`, `policy.toml:7: attributes.age.hierarchy`.
+    /// File, and line or key where known: `patients.csv:12`,
+    /// `policy.toml:7: attributes.age.hierarchy`.
     pub place: String,
     pub problem: String,
     pub hint: String,

@@ -1,4 +1,5 @@
-//! Thresholds without rounding. A parameter such as `t = 0.3` means three tenths, not the binary float next to it.
+//! Thresholds without rounding. A parameter such as `t = 0.3` means three tenths, not the binary
+//! float next to it.
 
 use std::fmt;
 
@@ -16,8 +17,8 @@ impl Ratio {
         Ratio { numerator: value, denominator: 1 }
     }
 
-    /// The decimal that a float prints as. `None` for negative, infinite or NaN, and for decimals that need more than
-    /// 18 digits.
+    /// The decimal that a float prints as. `None` for negative, infinite or NaN, and for decimals
+    /// that need more than 18 digits.
     pub fn from_decimal(value: f64) -> Option<Ratio> {
         Ratio::parse(&value.to_string()).ok()
     }

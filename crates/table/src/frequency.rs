@@ -1,14 +1,16 @@
 //! The frequency set: the distinct rows of a table as packed codes, with their counts.
 //!
-//! It is usually far smaller than the table, and a generalized one is rolled up from any finer one without going back
-//! to the rows (LeFevre, DeWitt, Ramakrishnan: *Incognito*, 2005, section 3). A row is packed into `W` 64-bit words,
-//! one bit field per attribute, wide enough for the finest level, so that a key keeps its layout on every level.
+//! It is usually far smaller than the table, and a generalized one is rolled up from any finer one
+//! without going back to the rows (LeFevre, DeWitt, Ramakrishnan: *Incognito*, 2005, section 3). A
+//! row is packed into `W` 64-bit words, one bit field per attribute, wide enough for the finest
+//! level, so that a key keeps its layout on every level.
 //!
-//! Cost: one hash probe per entry. Large inputs are tallied in chunks that fit the cache, unless hardly any keys in them are equal,
-//! and merged in partitions by key that fit it too, by sorting: the order is wanted anyway, and adding up what lies side by
-//! side then costs nothing. Both steps use all cores and neither depends on their number. A large set is kept
-//! in the order of its keys: a roll-up that leaves the high bits alone then merges only adjacent entries, and
-//! the second step falls away.
+//! Cost: one hash probe per entry. Large inputs are tallied in chunks that fit the cache, unless
+//! hardly any keys in them are equal, and merged in partitions by key that fit it too, by sorting:
+//! the order is wanted anyway, and adding up what lies side by side then costs nothing. Both steps
+//! use all cores and neither depends on their number. A large set is kept in the order of its keys:
+//! a roll-up that leaves the high bits alone then merges only adjacent entries, and the second step
+//! falls away.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -23,8 +25,9 @@ mod tally;
 /// The widest key, in 64-bit words.
 pub const WORDS_MAX: usize = 16;
 
-/// Runs `$body` with the constant `$W` bound to the smallest supported key width that holds `$words` words. The widths are
-/// few because all that is generic over them is compiled for each: one word for most tables, three for wide ones.
+/// Runs `$body` with the constant `$W` bound to the smallest supported key width that holds
+/// `$words` words. The widths are few because all that is generic over them is compiled for each:
+/// one word for most tables, three for wide ones.
 #[macro_export]
 macro_rules! with_words {
     ($words:expr, $W:ident => $body:expr) => {
@@ -83,8 +86,8 @@ pub struct Layout {
 impl Layout {
     /// `None` when the attributes together need more than [`WORDS_MAX`] words.
     pub fn new(cardinalities: &[usize]) -> Option<Layout> {
-        // Attributes with few values go to the high bits: in the order of keys, rows that agree on them lie together, and
-        // what a roll-up merges is mostly found within one chunk.
+        // Attributes with few values go to the high bits: in the order of keys, rows that agree on
+        // them lie together, and what a roll-up merges is mostly found within one chunk.
         let mut order: Vec<usize> = (0..cardinalities.len()).collect();
         order.sort_by_key(|&attribute| Reverse(cardinalities[attribute]));
         let mut fields = vec![Field { word: 0, shift: 0, mask: 0 }; cardinalities.len()];
@@ -178,7 +181,8 @@ pub struct FrequencySet<const W: usize> {
 }
 
 impl<const W: usize> FrequencySet<W> {
-    /// Counts the rows of a table. `columns` are in the layout's order; there are fewer than 2³² rows.
+    /// Counts the rows of a table. `columns` are in the layout's order; there are fewer than 2³²
+    /// rows.
     pub fn of_rows(layout: &Layout, columns: &[&Codes], rows: usize) -> Self {
         assert!(layout.words() <= W && rows <= u32::MAX as usize);
         tally_chunks(rows, |range| {
@@ -201,7 +205,8 @@ impl<const W: usize> FrequencySet<W> {
         }
     }
 
-    /// Ranges of about a chunk that share no key on the bits of `high`; `None` where there are no such ranges.
+    /// Ranges of about a chunk that share no key on the bits of `high`; `None` where there are no
+    /// such ranges.
     fn ranges_apart(&self, high: &[u64; W]) -> Option<Vec<Range<usize>>> {
         if !self.ordered || self.len() <= CHUNK || *high == [0; W] {
             return None;
@@ -343,7 +348,8 @@ mod tests {
         agrees_with_a_naive_count::<1>(&[2, 3], 200_000, 2);
     }
 
-    /// One attribute after the other, from the low bits to the high ones, against a count of the rows on every level.
+    /// One attribute after the other, from the low bits to the high ones, against a count of the
+    /// rows on every level.
     #[test]
     fn large_sets_stay_in_order_and_roll_up_as_small_ones_do() {
         fn check<const W: usize>(cardinalities: &[usize], seed: u64) {

@@ -1,5 +1,5 @@
-//! What data is: columns, dictionaries, hierarchies, frequency sets, and reading them from files and from memory. This
-//! crate knows no notion of privacy.
+//! What data is: columns, dictionaries, hierarchies, frequency sets, and reading them from files
+//! and from memory. This crate knows no notion of privacy.
 
 mod codes;
 mod column;

@@ -1,8 +1,9 @@
 //! Work on all cores, in pieces large enough that handing them out costs nothing.
 //!
-//! Rayon's iterators are compiled anew for every chain of adapters, and again for every width of keys: that was a third of the
-//! machine code of the crates that compute, and of their build time. Here the work is behind a reference, so that one copy
-//! serves all. Results are in the order of the pieces, whatever the number of threads.
+//! Rayon's iterators are compiled anew for every chain of adapters, and again for every width of
+//! keys: that was a third of the machine code of the crates that compute, and of their build time.
+//! Here the work is behind a reference, so that one copy serves all. Results are in the order of
+//! the pieces, whatever the number of threads.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

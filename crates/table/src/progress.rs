@@ -5,7 +5,8 @@ use crate::TableError;
 
 /// A listener for long work. Calls are cheap and may come from any thread.
 pub trait Progress: Sync {
-    /// A new phase begins; `total` is in the phase's own unit (bytes, rows, nodes) when it is known.
+    /// A new phase begins; `total` is in the phase's own unit (bytes, rows, nodes) when it is
+    /// known.
     fn stage(&self, _name: &str, _total: Option<u64>) {}
     /// The current phase has done `amount` more.
     fn advance(&self, _amount: u64) {}

@@ -1,7 +1,7 @@
 //! Small delimited files, read strictly and whole: hierarchy files and codebooks.
 //!
-//! The reader for data of any size lives elsewhere; here the file fits in memory, every record knows its line, and
-//! anything doubtful is refused rather than repaired.
+//! The reader for data of any size lives elsewhere; here the file fits in memory, every record
+//! knows its line, and anything doubtful is refused rather than repaired.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -11,7 +11,8 @@ use std::path::Path;
 use crate::error::{InputError, TableError};
 use crate::read::delimiter::{self, SAMPLE_BYTES};
 
-/// The delimiters a hierarchy file may use; when a file could be read with several, the first one here is taken.
+/// The delimiters a hierarchy file may use; when a file could be read with several, the first one
+/// here is taken.
 const DELIMITERS: [u8; 3] = *b";\t,";
 
 /// The whole file as text, without its byte order mark.
@@ -58,7 +59,8 @@ impl Malformed {
     }
 }
 
-/// The records of a text. Blank lines are skipped; lines end with LF, CRLF or CR; a quoted field may span lines.
+/// The records of a text. Blank lines are skipped; lines end with LF, CRLF or CR; a quoted field
+/// may span lines.
 #[derive(Debug)]
 pub struct Records<'a> {
     text: &'a str,

@@ -1,6 +1,7 @@
 //! Names that were probably meant when another was written, for hints.
 
-/// The closest name, if it is close enough to be meant: a third of its letters may differ, and no more than four.
+/// The closest name, if it is close enough to be meant: a third of its letters may differ, and no
+/// more than four.
 pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     /// The comparison takes time quadratic in the length, and nobody mistypes a longer name.
     const BYTES_MAX: usize = 100;

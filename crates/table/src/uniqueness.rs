@@ -88,7 +88,8 @@ impl Search<'_> {
         }
     }
 
-    /// There cannot be more unique rows than combinations of values, however the columns are completed.
+    /// There cannot be more unique rows than combinations of values, however the columns are
+    /// completed.
     fn may_be_unique(&self, together: &[usize]) -> bool {
         let size = |index: &usize| self.columns[*index].domain.cardinality() as u64;
         let now = together.iter().map(size).fold(1u64, u64::saturating_mul);

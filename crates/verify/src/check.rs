@@ -117,7 +117,8 @@ pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: 
     Ok(Checked { claims: claims.collect(), classes, rows: table.rows as u64 })
 }
 
-/// Whole numbers as such; others to twelve places, towards the worse side so that a claim never flatters.
+/// Whole numbers as such; others to twelve places, towards the worse side so that a claim never
+/// flatters.
 fn rounded(measure: &Measure) -> Value {
     let value = measure.value;
     if value.is_finite() && value.fract() == 0.0 && value.abs() < 1e15 {

@@ -1,4 +1,5 @@
-//! Earlier releases as cross-release l-diversity sees them: the sets of protected values of their classes.
+//! Earlier releases as cross-release l-diversity sees them: the sets of protected values of their
+//! classes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +25,10 @@ impl<'a> Earlier<'a> {
     }
 }
 
-/// What earlier releases disclose about a protected attribute. A bucket of a bucketized release is taken for a class: where
-/// the same quasi values occur in several, an adversary knows less than this. A sub-table that has the attribute as a quasi
-/// attribute has a class for every combination of the others.
+/// What earlier releases disclose about a protected attribute. A bucket of a bucketized release is
+/// taken for a class: where the same quasi values occur in several, an adversary knows less than
+/// this. A sub-table that has the attribute as a quasi attribute has a class for every combination
+/// of the others.
 pub fn community_of(protect: &str, earlier: &[Earlier<'_>]) -> Result<Community, TableError> {
     let mut found = Vec::new();
     for release in earlier {
@@ -66,8 +68,8 @@ pub fn community_of(protect: &str, earlier: &[Earlier<'_>]) -> Result<Community,
     })
 }
 
-/// All releases are about the same people, so a value that one of them has and the source lacks, or that a complete
-/// one lacks and the source has, is spelled differently or about others.
+/// All releases are about the same people, so a value that one of them has and the source lacks, or
+/// that a complete one lacks and the source has, is spelled differently or about others.
 pub fn refuse_other_values(
     community: &Community,
     protect: &str,
@@ -117,15 +119,17 @@ fn sensitive_values(table: &ReleasedClasses, protect: &str) -> Option<Classes> {
     Some(classes)
 }
 
-/// The values that occur with every combination of the other quasi attributes and the bucket; an error where a label covers
-/// no list of values. `None` when the table does not have the attribute as one that is known.
+/// The values that occur with every combination of the other quasi attributes and the bucket; an
+/// error where a label covers no list of values. `None` when the table does not have the attribute
+/// as one that is known.
 fn known_values(table: &ReleasedClasses, protect: &str) -> Option<Result<Classes, String>> {
     let own = table.quasi.iter().position(|quasi| quasi.name == protect)?;
     let mut occurring: BTreeMap<(Vec<u32>, u32), (BTreeSet<String>, usize)> = BTreeMap::new();
     for class in 0..table.len() {
         let cells = table.cells(class);
         let others = cells.iter().enumerate().filter(|(index, _)| *index != own).map(|(_, &cell)| cell).collect();
-        // In a generalized table every class is a bucket of its own, and says nothing beyond its cells.
+        // In a generalized table every class is a bucket of its own, and says nothing beyond its
+        // cells.
         let bucket = if table.len() == table.buckets() { 0 } else { table.bucket_of[class] };
         let values = occurring.entry((others, bucket)).or_insert((BTreeSet::new(), class));
         let label = cells[own] as usize;
@@ -163,7 +167,8 @@ mod tests {
 
     use super::*;
 
-    /// One table has the diagnosis as what is hidden, the other together with the age, as a quasi attribute.
+    /// One table has the diagnosis as what is hidden, the other together with the age, as a quasi
+    /// attribute.
     #[test]
     fn a_sub_table_that_has_the_attribute_with_others_counts() {
         let table = |name: &str, rows: &[[&str; 2]], quasi: [&str; 1], sensitive: &[String]| {

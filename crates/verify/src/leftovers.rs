@@ -1,8 +1,9 @@
-//! What a killed run leaves next to a destination, and how the next run to the same destination clears it away.
+//! What a killed run leaves next to a destination, and how the next run to the same destination
+//! clears it away.
 //!
-//! A release is built in `.NAME.partial-PID`; one that is being replaced waits in `.NAME.replaced-PID`. Both are gone at the
-//! end of a run, unless it was killed. Whether a process still runs is looked up in `/proc`: where there is none, nothing is
-//! touched.
+//! A release is built in `.NAME.partial-PID`; one that is being replaced waits in
+//! `.NAME.replaced-PID`. Both are gone at the end of a run, unless it was killed. Whether a process
+//! still runs is looked up in `/proc`: where there is none, nothing is touched.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -20,8 +21,9 @@ fn prefix(destination: &OsStr, kind: &str) -> String {
     format!(".{}.{kind}-", destination.to_string_lossy())
 }
 
-/// Clears away what processes that no longer run have left for this destination. A release that was moved aside and never
-/// replaced goes back to its place. All of this is a courtesy: what cannot be cleared stays.
+/// Clears away what processes that no longer run have left for this destination. A release that was
+/// moved aside and never replaced goes back to its place. All of this is a courtesy: what cannot be
+/// cleared stays.
 pub(crate) fn clear(parent: &Path, destination: &OsStr) {
     if !Path::new("/proc/self").exists() {
         return;
@@ -43,8 +45,8 @@ pub(crate) fn clear(parent: &Path, destination: &OsStr) {
     }
 }
 
-/// Clears away what killed runs left for any destination in a folder: whatever command runs there next need not know which.
-/// Only directories that hold nothing but parts of a release are touched.
+/// Clears away what killed runs left for any destination in a folder: whatever command runs there
+/// next need not know which. Only directories that hold nothing but parts of a release are touched.
 pub fn clear_folder(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -72,8 +74,8 @@ fn holds_a_release_in_parts(directory: &Path) -> bool {
     })
 }
 
-/// Our own number counts as dead: what bears it was there before us, left by an earlier process of that number, as happens
-/// in containers.
+/// Our own number counts as dead: what bears it was there before us, left by an earlier process of
+/// that number, as happens in containers.
 fn is_dead(process: &str) -> bool {
     let runs = |process: u32| Path::new("/proc").join(process.to_string()).exists();
     process.parse::<u32>().is_ok_and(|process| process == std::process::id() || !runs(process))

@@ -1,5 +1,5 @@
-//! The gate, and the check that anybody can run: every guarantee is recomputed from the tables as they were written. What was
-//! written is judged here and nowhere else.
+//! The gate, and the check that anybody can run: every guarantee is recomputed from the tables as
+//! they were written. What was written is judged here and nowhere else.
 
 pub mod check;
 pub mod earlier;

@@ -1,4 +1,5 @@
-//! The check of a release directory: the manifest says what was promised, the tables say whether it is so.
+//! The check of a release directory: the manifest says what was promised, the tables say whether it
+//! is so.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,7 +19,8 @@ use hedgerow_privacy::{Distance, Model, Tree};
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReleaseCheck {
     pub checked: Checked,
-    /// Where the release contradicts itself: the manifest's counts or claims, or labels without a codebook entry.
+    /// Where the release contradicts itself: the manifest's counts or claims, or labels without a
+    /// codebook entry.
     pub contradictions: Vec<String>,
     /// Guarantees that need more than the release to be recomputed.
     pub unchecked: Vec<String>,
@@ -30,8 +32,8 @@ impl ReleaseCheck {
     }
 }
 
-/// Recomputes every guarantee of a release from its tables. What it promises together with earlier releases is recomputed
-/// with `earlier`; without them it is set aside as unchecked.
+/// Recomputes every guarantee of a release from its tables. What it promises together with earlier
+/// releases is recomputed with `earlier`; without them it is set aside as unchecked.
 pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseCheck, TableError> {
     let place = release.path().join(FILE_NAME).display().to_string();
     let Some(manifest) = release.manifest() else {
@@ -55,8 +57,8 @@ pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseC
     Ok(ReleaseCheck { checked, contradictions, unchecked: unchecked.collect() })
 }
 
-/// What is wrong with the claims of a release's own manifest, recomputed: a claim that does not hold is named, never believed.
-/// Nothing where nothing is claimed.
+/// What is wrong with the claims of a release's own manifest, recomputed: a claim that does not
+/// hold is named, never believed. Nothing where nothing is claimed.
 pub fn broken_claims(release: &Release) -> Vec<String> {
     if release.manifest().is_none_or(|manifest| manifest.hedgerow.guarantees.is_empty()) {
         return Vec::new();
@@ -101,7 +103,8 @@ fn other_releases(claims: &[&Claim], earlier: &[&Release]) -> Result<Vec<String>
     Ok(contradictions)
 }
 
-/// The rules that a manifest's claims describe. Claims of one rule stand together and are judged one by one.
+/// The rules that a manifest's claims describe. Claims of one rule stand together and are judged
+/// one by one.
 fn rules_of(
     release: &Release,
     manifest: &Manifest,
@@ -146,9 +149,9 @@ fn rules_of(
     Ok(rules)
 }
 
-/// A tree over a domain from lists of a value and its labels up to the top; `None` when a value has no list or two, the
-/// lists differ in length, or they are no tree with one top. Values that never meet would be no distance apart, and every
-/// class would be close to the table.
+/// A tree over a domain from lists of a value and its labels up to the top; `None` when a value has
+/// no list or two, the lists differ in length, or they are no tree with one top. Values that never
+/// meet would be no distance apart, and every class would be close to the table.
 pub fn tree_from_paths(domain: &Domain, paths: &Value) -> Option<Tree> {
     let mut of_value: HashMap<&str, Vec<&str>> = HashMap::new();
     for path in paths.as_array()? {
@@ -240,7 +243,8 @@ fn numbers(claim: &Claim) -> String {
     if claim.holds { numbers } else { format!("{numbers} (does not hold)") }
 }
 
-/// A further file could disclose anything: a release holds what its manifest lists and nothing else.
+/// A further file could disclose anything: a release holds what its manifest lists and nothing
+/// else.
 fn files_without_mention(directory: &Path, manifest: &Manifest) -> Result<Vec<String>, TableError> {
     let always = [FILE_NAME, "codebook.csv"];
     let known = |name: &str| always.contains(&name) || manifest.resources.iter().any(|resource| resource.path == name);

@@ -1,5 +1,6 @@
-//! The gate: a release is built next to its destination, verified from the very bytes that will be published, and only
-//! then moved into place. A [`Verified`] can be made in no other way, and nothing else can be placed.
+//! The gate: a release is built next to its destination, verified from the very bytes that will be
+//! published, and only then moved into place. A [`Verified`] can be made in no other way, and
+//! nothing else can be placed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,8 @@ use crate::check::{Checked, NamedRule};
 use crate::kinds::judged;
 use crate::leftovers;
 
-/// A release under construction, in a directory of its own next to the destination. Removed when dropped.
+/// A release under construction, in a directory of its own next to the destination. Removed when
+/// dropped.
 #[derive(Debug)]
 pub struct Staged {
     directory: PathBuf,
@@ -70,8 +72,9 @@ impl Staged {
         &self.directory
     }
 
-    /// Reads the released tables back as `manifest` lists them, judges them by the rules that `rules` binds to them, and
-    /// writes the manifest, completed by what they achieve and by what `describe` adds.
+    /// Reads the released tables back as `manifest` lists them, judges them by the rules that
+    /// `rules` binds to them, and writes the manifest, completed by what they achieve and by what
+    /// `describe` adds.
     pub fn verify(
         self,
         manifest: Manifest,
@@ -126,8 +129,8 @@ fn refuse_existing(destination: &Path, overwrite: bool) -> Result<(), TableError
     Ok(())
 }
 
-/// Something below a release's directory that its manifest does not list, relative to it. Folders count only by what they hold,
-/// unless nothing of the release lies in them.
+/// Something below a release's directory that its manifest does not list, relative to it. Folders
+/// count only by what they hold, unless nothing of the release lies in them.
 fn foreign_file(root: &Path, below: &Path, manifest: &Manifest) -> Option<PathBuf> {
     let is_listed = |path: &Path| manifest.resources.iter().any(|resource| Path::new(&resource.path) == path);
     let leads_to_listed =
@@ -174,7 +177,8 @@ impl Verified {
         };
         sync_all(&staged.directory)?;
         let destination = &staged.destination;
-        // What is replaced moves aside first: a directory cannot be renamed onto one that holds files.
+        // What is replaced moves aside first: a directory cannot be renamed onto one that holds
+        // files.
         let aside = &staged.aside;
         let replacing = staged.overwrite && destination.exists();
         if replacing {

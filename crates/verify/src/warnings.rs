@@ -4,7 +4,8 @@ use hedgerow_privacy::Model;
 use hedgerow_release::manifest::{Claim, Resource};
 use hedgerow_table::InputError;
 
-/// Claims that every table keeps, and quasi attributes that no other claim takes an attacker to know.
+/// Claims that every table keeps, and quasi attributes that no other claim takes an attacker to
+/// know.
 pub fn about_claims(place: &str, claims: &[Claim], quasi: &[String]) -> Vec<InputError> {
     let (vacuous, effective): (Vec<&Claim>, Vec<&Claim>) = claims.iter().partition(|claim| is_vacuous(claim));
     let mut warnings: Vec<InputError> = Vec::new();

@@ -1,5 +1,5 @@
-//! Which crate of the workspace may use which, and which outside crates any of them may use. Both tables are read from
-//! ARCHITECTURE.md and held against the manifests.
+//! Which crate of the workspace may use which, and which outside crates any of them may use. Both
+//! tables are read from ARCHITECTURE.md and held against the manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 

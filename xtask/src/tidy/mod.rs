@@ -1,7 +1,8 @@
 //! What is out of place, one line for each finding: `path:line: problem (hint)`.
 //!
-//! A document that no program reads is wrong within a month. Here the boundaries of the crates, the dependency decisions and
-//! the index of papers are read from the documents themselves and held against the code.
+//! A document that no program reads is wrong within a month. Here the boundaries of the crates, the
+//! dependency decisions and the index of papers are read from the documents themselves and held
+//! against the code.
 
 mod boundaries;
 mod records;

@@ -1,5 +1,5 @@
-//! The records of the project: lints inherited by every crate, a short ARCHITECTURE.md, a changelog that is open, an index of
-//! papers whose paths exist, and links that lead somewhere.
+//! The records of the project: lints inherited by every crate, a short ARCHITECTURE.md, a changelog
+//! that is open, an index of papers whose paths exist, and links that lead somewhere.
 
 use super::{ARCHITECTURE, Finding};
 use crate::markdown;
@@ -57,7 +57,8 @@ pub(super) fn changelog_is_open(repo: &Repo) -> Vec<Finding> {
     vec![Finding::new(CHANGELOG, 1, "there is no place for changes not yet released", hint)]
 }
 
-/// Every code span that looks like a path must be one; `path#name` also asks for a function of that name in the file.
+/// Every code span that looks like a path must be one; `path#name` also asks for a function of that
+/// name in the file.
 pub(super) fn papers_name_what_exists(repo: &Repo) -> Vec<Finding> {
     let Some(text) = repo.text(PAPERS) else {
         return vec![Finding::new(

@@ -1,5 +1,5 @@
-//! What every Rust file keeps: it opens by saying what it is, stays short, has a name that means something, and holds
-//! nothing left half done.
+//! What every Rust file keeps: it opens by saying what it is, stays short, has a name that means
+//! something, and holds nothing left half done.
 
 use super::Finding;
 use crate::repo::Repo;
@@ -10,7 +10,8 @@ const LINES_TO_NOTE: usize = 400;
 /// Longer comment lines are hard to read next to code, and rustfmt leaves them as they are.
 const COMMENT_COLUMNS_MAX: usize = 100;
 
-/// Whether long comment lines fail the run. Until all are wrapped they are noted, one note for each file.
+/// Whether long comment lines fail the run. Until all are wrapped they are noted, one note for each
+/// file.
 const LONG_COMMENTS_REFUSED: bool = false;
 
 /// A thing with no better name than these has not been understood yet.

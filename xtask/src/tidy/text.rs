@@ -1,10 +1,12 @@
-//! Text hygiene: what people write ends in one newline, without trailing blanks or tabs, and nothing that is tracked names a
-//! folder of the machine it was written on, or is too large to be tracked.
+//! Text hygiene: what people write ends in one newline, without trailing blanks or tabs, and
+//! nothing that is tracked names a folder of the machine it was written on, or is too large to be
+//! tracked.
 
 use super::Finding;
 use crate::repo::{File, Repo};
 
-/// Where absolute paths of somebody's own machine begin, in two parts so that this file does not name one.
+/// Where absolute paths of somebody's own machine begin, in two parts so that this file does not
+/// name one.
 const MACHINE_ROOTS: &[(&str, &str)] =
     &[("/wo", "rk/"), ("/ro", "ot/"), ("/ho", "me/"), ("/Us", "ers/"), ("/tmp/ba", "sh")];
 

@@ -1,7 +1,9 @@
-//! Words that do not come back: the vocabulary is the field's, defined in `docs/glossary.md`, in American spelling.
+//! Words that do not come back: the vocabulary is the field's, defined in `docs/glossary.md`, in
+//! American spelling.
 //!
-//! A line is read as a sequence of lower-case words. Identifiers are taken apart at underscores and humps, so that one entry
-//! finds `left out`, `left_out` and `LeftOut`. A line that must keep a word says so: `tidy: allow(word)`, in a comment.
+//! A line is read as a sequence of lower-case words. Identifiers are taken apart at underscores and
+//! humps, so that one entry finds `left out`, `left_out` and `LeftOut`. A line that must keep a
+//! word says so: `tidy: allow(word)`, in a comment.
 
 use super::Finding;
 use crate::repo::Repo;
@@ -10,7 +12,8 @@ use crate::repo::Repo;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Everywhere,
-    /// In Rust code outside comments and strings: the word is ordinary English and no name for a thing.
+    /// In Rust code outside comments and strings: the word is ordinary English and no name for a
+    /// thing.
     Identifiers,
     /// In what the command prints, as the transcripts record it.
     Output,
@@ -69,7 +72,8 @@ const BANNED: &[Entry] = &[
     ("summaris*", Everywhere, "summariz…; the policy key is `summarise`"),
 ];
 
-/// Words that a stem above would catch and that are right: ordinary ones, and spellings that a policy accepts.
+/// Words that a stem above would catch and that are right: ordinary ones, and spellings that a
+/// policy accepts.
 const RIGHT: &[&str] = &["summarise", "anonymiser", "generalisation", "optimism", "optimistic", "optimistically"];
 
 /// What joins the words of one phrase.
@@ -78,7 +82,8 @@ const JOINS: &[char] = &['_', '-', '\u{2011}'];
 /// What the command prints.
 const TRANSCRIPTS: &str = "crates/cli/tests/transcripts/";
 
-/// Files that must name the words: this one, and the words that occur in the headers of people's data.
+/// Files that must name the words: this one, and the words that occur in the headers of people's
+/// data.
 const EXEMPT: &[&str] = &["xtask/src/tidy/words.rs", "crates/policy/src/propose/vocabulary.rs"];
 
 /// Whether a word that came back fails the run. Until all names are changed it is noted.
@@ -137,8 +142,8 @@ fn is_read(path: &str) -> bool {
     ["rs", "md", "toml", "json"].contains(&extension) && !EXEMPT.contains(&path)
 }
 
-/// The lower-case words of a line. An identifier is several. A punctuation mark is an empty word, so that no phrase reaches
-/// across it.
+/// The lower-case words of a line. An identifier is several. A punctuation mark is an empty word,
+/// so that no phrase reaches across it.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -159,8 +164,9 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// A line of Rust without comments and strings. A quotation mark in a character literal or a string over several lines
-/// is read wrongly, which costs a word that is missed or a line that needs its `allow`.
+/// A line of Rust without comments and strings. A quotation mark in a character literal or a string
+/// over several lines is read wrongly, which costs a word that is missed or a line that needs its
+/// `allow`.
 fn code(line: &str) -> String {
     let line = line.split("//").next().unwrap_or_default();
     line.split('"').step_by(2).collect::<Vec<_>>().join(" ")

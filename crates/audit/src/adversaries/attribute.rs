@@ -1,11 +1,13 @@
 //! The strongest inference about a sensitive attribute within one release, class by class.
 //!
-//! - *homogeneity*: a class with one value discloses it; the confidence is the largest share of a value in any class.
+//! - *homogeneity*: a class with one value discloses it; the confidence is the largest share of a
+//!   value in any class.
 //! - *skew*: how many times likelier a value is in a class than in the table.
-//! - *proximity*, for numbers: the narrowest class, as a share of the range of the table. Values that differ but lie close
-//!   together disclose nearly as much as one value.
+//! - *proximity*, for numbers: the narrowest class, as a share of the range of the table. Values
+//!   that differ but lie close together disclose nearly as much as one value.
 //!
-//! Each comes with the class in which it is the strongest. With a list of people, a person's class is what they can be in.
+//! Each comes with the class in which it is the strongest. With a list of people, a person's class
+//! is what they can be in.
 
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Table, TableError};
@@ -170,7 +172,8 @@ mod tests {
         assert_eq!(found.also[1].cells[0].cells, [("age".to_owned(), "old".to_owned())]);
     }
 
-    /// Three of four old people have the value 50, which is what the adversary infers for each of them.
+    /// Three of four old people have the value 50, which is what the adversary infers for each of
+    /// them.
     #[test]
     fn guesses_are_held_against_the_truth() {
         let rows = [["old", "50"], ["old", "50"], ["old", "50"], ["old", "60"], ["young", "10"], ["young", "60"]];

@@ -1,15 +1,17 @@
-//! The composition attack: somebody is in several releases, and only what all of them allow remains (Ganta,
-//! Kasiviswanathan, Smith 2008; Baig, Li, Liu, Wang: *Cloning for privacy protection in multiple independent data
-//! publications*, 2011, sections 4 and 5).
+//! The composition attack: somebody is in several releases, and only what all of them allow remains
+//! (Ganta, Kasiviswanathan, Smith 2008; Baig, Li, Liu, Wang: *Cloning for privacy protection in
+//! multiple independent data publications*, 2011, sections 4 and 5).
 //!
-//! - What remains for a person is the intersection of the sensitive values of the cells they match, release by release. One
-//!   value left: the adversary knows it.
-//! - The confidence in a value is `min(count₁, count₂) / Σ min(count₁, count₂)` over the matching classes (equation 3,
-//!   where α f₁ and f₂ are the counts over |D₂|); over more releases the minimum of all.
+//! - What remains for a person is the intersection of the sensitive values of the cells they match,
+//!   release by release. One value left: the adversary knows it.
+//! - The confidence in a value is `min(count₁, count₂) / Σ min(count₁, count₂)` over the matching
+//!   classes (equation 3, where α f₁ and f₂ are the counts over |D₂|); over more releases the
+//!   minimum of all.
 //! - θ is the largest gain of that confidence over the better single release (equation 4).
 //! - β is one over the overlap of the two tables' distributions: 1 when they are alike.
 //!
-//! A person who matches nothing that all releases allow is not in all of them, and is counted apart.
+//! A person who matches nothing that all releases allow is not in all of them, and is counted
+//! apart.
 
 use serde_json::json;
 
@@ -17,7 +19,8 @@ use super::exposure;
 use crate::combined_view::{Combination, CombinedView, Group};
 use crate::finding::{Finding, Needs, Worst};
 
-/// Equation 3: the confidence in every value that is left, from the rows of each value in each release, ascending by value.
+/// Equation 3: the confidence in every value that is left, from the rows of each value in each
+/// release, ascending by value.
 pub fn confidences(counts: &[&[(u32, f64)]]) -> Vec<(u32, f64)> {
     let Some((first, others)) = counts.split_first() else { return Vec::new() };
     let mut least: Vec<(u32, f64)> = first.to_vec();
@@ -35,7 +38,8 @@ pub fn confidences(counts: &[&[(u32, f64)]]) -> Vec<(u32, f64)> {
     least
 }
 
-/// One over the overlap of two distributions, given as counts over the same values; infinite when nothing is shared.
+/// One over the overlap of two distributions, given as counts over the same values; infinite when
+/// nothing is shared.
 pub fn beta(first: &[u64], second: &[u64]) -> f64 {
     let sum = |counts: &[u64]| counts.iter().sum::<u64>() as f64;
     let (one, two) = (sum(first), sum(second));
@@ -127,7 +131,8 @@ fn gain(combined: &CombinedView<'_>, group: &Group, combination: &Combination, c
     confidences.iter().map(|&(value, confidence)| confidence - single(value)).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Without people, every released row stands for one, with as few values as any combination with its class leaves.
+/// Without people, every released row stands for one, with as few values as any combination with
+/// its class leaves.
 fn count_rows(finding: &mut Finding, combined: &CombinedView<'_>, group: &Group, fewest: &[Vec<usize>]) {
     for (&side, fewest) in group.sides.iter().zip(fewest) {
         finding.people += combined.sides[side].classes.rows;

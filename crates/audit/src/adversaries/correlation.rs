@@ -1,13 +1,14 @@
-//! The adversary who knows how the quasi-identifiers of two releases go together: the size of every joint cell (Cheong, Wu,
-//! Wong: *Non-centralized distinct l-diversity*, 2012, section 4.2.2).
+//! The adversary who knows how the quasi-identifiers of two releases go together: the size of every
+//! joint cell (Cheong, Wu, Wong: *Non-centralized distinct l-diversity*, 2012, section 4.2.2).
 //!
-//! With aₛ and bₛ rows of value s in the two classes, Nₛ in all and n people in the joint cell, every vector (hₛ) of sum n
-//! with `max(0, aₛ + bₛ − Nₛ) ≤ hₛ ≤ min(aₛ, bₛ)` may be the truth. The paper keeps only the upper bounds and weighs all
-//! vectors equally (`uniform`); but a vector comes about in Πₛ C(aₛ, hₛ)·C(Nₛ − aₛ, bₛ − hₛ) ways (`exact`). The confidence
-//! in s is the expected hₛ / n.
+//! With aₛ and bₛ rows of value s in the two classes, Nₛ in all and n people in the joint cell,
+//! every vector (hₛ) of sum n with `max(0, aₛ + bₛ − Nₛ) ≤ hₛ ≤ min(aₛ, bₛ)` may be the truth. The
+//! paper keeps only the upper bounds and weighs all vectors equally (`uniform`); but a vector comes
+//! about in Πₛ C(aₛ, hₛ)·C(Nₛ − aₛ, bₛ − hₛ) ways (`exact`). The confidence in s is the expected hₛ
+//! / n.
 //!
-//! Vectors are never listed: a dynamic program over the values adds them up, from the left and from the right.
-//! Cost: values × n × the widest bound.
+//! Vectors are never listed: a dynamic program over the values adds them up, from the left and from
+//! the right. Cost: values × n × the widest bound.
 
 use hashbrown::HashMap;
 use serde_json::json;
@@ -93,8 +94,8 @@ pub fn infer(values: &[ValueRows], joint: u64, weights: Weights) -> Option<Infer
     Some(Inference { instances: instances(values, n), confidences })
 }
 
-/// For every prefix of the values, the weight of all ways to reach each sum up to n; each scaled by its own largest, which
-/// cancels in every ratio taken of it.
+/// For every prefix of the values, the weight of all ways to reach each sum up to n; each scaled by
+/// its own largest, which cancels in every ratio taken of it.
 fn sums<'w>(values: impl Iterator<Item = &'w (usize, Vec<f64>)>, n: usize) -> Vec<Vec<f64>> {
     let mut sums = vec![vec![0.0; n + 1]];
     sums[0][0] = 1.0;

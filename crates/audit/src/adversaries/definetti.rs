@@ -1,11 +1,13 @@
-//! The deFinetti attack on buckets (Kifer: *Attacks on privacy and deFinetti's theorem*, 2009): a bucket hides which of its
-//! rows has which value, but all buckets together show how quasi-identifiers and sensitive values go together, and that
-//! sorts the values of each bucket out again.
+//! The deFinetti attack on buckets (Kifer: *Attacks on privacy and deFinetti's theorem*, 2009): a
+//! bucket hides which of its rows has which value, but all buckets together show how
+//! quasi-identifiers and sensitive values go together, and that sorts the values of each bucket out
+//! again.
 //!
-//! Iterated naive Bayes. To begin with, every row of a bucket has each of its values as often as the bucket does. Then in
-//! turn: learn P(q | s) of every quasi-identifier from the rows so weighed; weigh the values of each row anew by
-//! Π P(q | s), and scale each bucket until its rows and its values add up again. The baseline is the adversary who infers
-//! each bucket's most frequent value. Cost per round: rows × values of a bucket × attributes.
+//! Iterated naive Bayes. To begin with, every row of a bucket has each of its values as often as
+//! the bucket does. Then in turn: learn P(q | s) of every quasi-identifier from the rows so
+//! weighed; weigh the values of each row anew by Π P(q | s), and scale each bucket until its rows
+//! and its values add up again. The baseline is the adversary who infers each bucket's most
+//! frequent value. Cost per round: rows × values of a bucket × attributes.
 
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_table::{Column, Table, TableError};
@@ -17,7 +19,8 @@ use crate::people::FoundPeople;
 const ROUNDS: usize = 20;
 const SCALINGS: usize = 20;
 
-/// What is believed of one bucket: by class, then by value, how many rows of the class have the value.
+/// What is believed of one bucket: by class, then by value, how many rows of the class have the
+/// value.
 struct Belief {
     classes: Vec<u32>,
     values: Vec<(u32, u32)>,
@@ -87,7 +90,8 @@ struct Inferred {
     by_bucket: u64,
 }
 
-/// For each person the likeliest value over the classes that they can be in, by belief and by the buckets' counts alone.
+/// For each person the likeliest value over the classes that they can be in, by belief and by the
+/// buckets' counts alone.
 fn infer(
     name: &str,
     classes: &ReleasedClasses,
@@ -219,13 +223,15 @@ mod tests {
 
     use super::*;
 
-    /// Buckets of two rows, one with each value. `habit` determines the value in all buckets but the first.
+    /// Buckets of two rows, one with each value. `habit` determines the value in all buckets but
+    /// the first.
     fn buckets(count: usize, planted: bool) -> ReleasedClasses {
         let mut quasi: Vec<Vec<String>> = Vec::new();
         let mut cells = Vec::new();
         for bucket in 0..count as u32 {
             for member in 0..2u32 {
-                // Where nothing is planted, some buckets have two of a kind, and no kind has one value more often.
+                // Where nothing is planted, some buckets have two of a kind, and no kind has one
+                // value more often.
                 let habit = if planted || bucket % 4 > 1 { member } else { bucket % 4 };
                 quasi.push(vec![["smokes", "does not"][habit as usize].to_owned(), format!("{bucket:03}")]);
                 cells.push((bucket, member, 1));
@@ -258,7 +264,8 @@ mod tests {
         assert!(worst.values[0].1 > 0.9, "{worst:?}");
     }
 
-    /// Six smokers of ten have cancer in truth, and four of the five who do not smoke have flu; buckets alone show neither.
+    /// Six smokers of ten have cancer in truth, and four of the five who do not smoke have flu;
+    /// buckets alone show neither.
     #[test]
     fn inferences_are_compared_with_the_truth() {
         let planted = buckets(100, true);

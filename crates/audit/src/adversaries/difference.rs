@@ -1,11 +1,12 @@
-//! What publishing a changed table again discloses: composition with oneself (Byun, Sohn, Bertino, Li: *Secure
-//! anonymization for incremental datasets*, 2006; Xiao, Tao: *m-invariance*, 2007).
+//! What publishing a changed table again discloses: composition with oneself (Byun, Sohn, Bertino,
+//! Li: *Secure anonymization for incremental datasets*, 2006; Xiao, Tao: *m-invariance*, 2007).
 //!
-//! Whoever is in a cell of the older release is, in the newer one, in a cell that meets it; so people never leave a *region*,
-//! the cells of both releases that hang together by meeting (and by sharing a bucket). Where cells stayed as they were, each
-//! is a region of its own. Region by region the adversary subtracts: if values only came, and of one kind, everybody who
-//! appeared has it; if values only went, everybody who left had it; and where one went and another came, somebody changed, or
-//! was replaced. Comings and goings that cancel out are not seen.
+//! Whoever is in a cell of the older release is, in the newer one, in a cell that meets it; so
+//! people never leave a *region*, the cells of both releases that hang together by meeting (and by
+//! sharing a bucket). Where cells stayed as they were, each is a region of its own. Region by
+//! region the adversary subtracts: if values only came, and of one kind, everybody who appeared has
+//! it; if values only went, everybody who left had it; and where one went and another came,
+//! somebody changed, or was replaced. Comings and goings that cancel out are not seen.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
@@ -19,14 +20,16 @@ const MEETINGS_MAX: usize = 5_000_000;
 
 /// The change of one region: by value, how many rows more or fewer.
 struct Change {
-    /// A class of the newer release, or of the older one where nothing is left; and how many others there are.
+    /// A class of the newer release, or of the older one where nothing is left; and how many others
+    /// there are.
     class: Result<usize, usize>,
     others: usize,
     came: Vec<(String, u64)>,
     went: Vec<(String, u64)>,
 }
 
-/// `None` when a release does not have this sensitive attribute, or no quasi-identifier of the other.
+/// `None` when a release does not have this sensitive attribute, or no quasi-identifier of the
+/// other.
 pub(crate) fn run(older: (&str, &ReleasedClasses), newer: (&str, &ReleasedClasses), protect: &str) -> Option<Finding> {
     let shared = older.1.quasi.iter().any(|quasi| newer.1.quasi.iter().any(|other| other.name == quasi.name));
     if older.1.sensitive(protect).is_none() || newer.1.sensitive(protect).is_none() || !shared {
@@ -88,7 +91,8 @@ fn describe_change(change: &Change) -> String {
     }
 }
 
-/// Which buckets of two releases hang together: those of the older one first, then those of the newer.
+/// Which buckets of two releases hang together: those of the older one first, then those of the
+/// newer.
 struct Regions {
     /// Leads to the lowest bucket of the region.
     above: Vec<usize>,
@@ -232,7 +236,8 @@ mod tests {
         assert_eq!(found.worst[0].why, "who appeared in these cells or 4 that hang together with them: 1 × `gout`");
     }
 
-    /// People with ages below 60 in cells of random widths: by region, what a count of everybody's values shows.
+    /// People with ages below 60 in cells of random widths: by region, what a count of everybody's
+    /// values shows.
     #[test]
     fn random_changes_agree_with_counting_people_by_region() {
         let values = ["a", "b", "c"];
@@ -258,7 +263,8 @@ mod tests {
                 table(&rows)
             };
             let found = run(("1", &rows(&older)), ("2", &rows(&newer)), "disease").unwrap();
-            // Regions by walking: ages hang together when a cell of either release, with somebody in it, holds both.
+            // Regions by walking: ages hang together when a cell of either release, with somebody
+            // in it, holds both.
             let filled = |released: &[(String, &str)], width: u32, age: u32| {
                 released
                     .iter()

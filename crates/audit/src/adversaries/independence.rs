@@ -1,9 +1,10 @@
-//! The adversary who assumes that releases are independent given the sensitive value (Cheong, Wu, Wong: *Non-centralized
-//! distinct l-diversity*, 2012, section 4.2.1).
+//! The adversary who assumes that releases are independent given the sensitive value (Cheong, Wu,
+//! Wong: *Non-centralized distinct l-diversity*, 2012, section 4.2.1).
 //!
-//! For one class from every release, `P(s | classes) ∝ P(s) · Πᵢ P(classᵢ | s)` (equation 5), every factor a count in one
-//! table. The paper's own example substitutes P(s | class) for P(class | s); its printed result follows from the latter.
-//! P(s) is the same in all tables when they hold the same people; where they differ, their mean is taken.
+//! For one class from every release, `P(s | classes) ∝ P(s) · Πᵢ P(classᵢ | s)` (equation 5), every
+//! factor a count in one table. The paper's own example substitutes P(s | class) for P(class | s);
+//! its printed result follows from the latter. P(s) is the same in all tables when they hold the
+//! same people; where they differ, their mean is taken.
 
 use serde_json::{Value, json};
 

@@ -1,16 +1,19 @@
-//! The intersection attack on the sub-tables of one custodian (Jin, Zhang, Zhang, Das: *Versatile publishing for privacy
-//! preservation*, 2010, section 1.3): everybody is in every sub-table, so only what all of them allow together can be true.
+//! The intersection attack on the sub-tables of one custodian (Jin, Zhang, Zhang, Das: *Versatile
+//! publishing for privacy preservation*, 2010, section 1.3): everybody is in every sub-table, so
+//! only what all of them allow together can be true.
 //!
-//! Every sub-table is two *views* of the same people: its rows, with their quasi-identifiers, and its slots, with their sensitive
-//! values; a bucket ties the two together. A table that lists all its attributes by row is one view: it hides nothing, and what
-//! it shows together narrows the other tables. A member of a view is a set of possible values for every attribute. Since
-//! both are lists of the same people, the members of any two views can be paired one to one so that each pair agrees. So a
-//! pair that is in no such pairing is ruled out, and a member keeps only the values that some partner left to it has. This
-//! is repeated until nothing changes.
+//! Every sub-table is two *views* of the same people: its rows, with their quasi-identifiers, and
+//! its slots, with their sensitive values; a bucket ties the two together. A table that lists all
+//! its attributes by row is one view: it hides nothing, and what it shows together narrows the
+//! other tables. A member of a view is a set of possible values for every attribute. Since both are
+//! lists of the same people, the members of any two views can be paired one to one so that each
+//! pair agrees. So a pair that is in no such pairing is ruled out, and a member keeps only the
+//! values that some partner left to it has. This is repeated until nothing changes.
 //!
-//! It never rules out what is possible. It does not find every last thing that is impossible (that is a puzzle without a
-//! fast solution), and where the members that could be paired are too many it only joins them, or, in large tables, compares
-//! the combinations that they list (`by_index`); [`Joined::complete`] says so.
+//! It never rules out what is possible. It does not find every last thing that is impossible (that
+//! is a puzzle without a fast solution), and where the members that could be paired are too many it
+//! only joins them, or, in large tables, compares the combinations that they list (`by_index`);
+//! [`Joined::complete`] says so.
 
 use hashbrown::HashMap;
 use serde_json::json;
@@ -26,10 +29,12 @@ mod views;
 pub(crate) use sub_table::is_exact;
 pub use sub_table::{Allowed, Bucket, SubTable};
 
-/// Each round rules something out, so that few are needed; stopping early rules out less and is still right.
+/// Each round rules something out, so that few are needed; stopping early rules out less and is
+/// still right.
 const ROUNDS_MAX: usize = 100;
 
-/// More rows and slots than this are joined by an index: what is possible for each would not fit into memory.
+/// More rows and slots than this are joined by an index: what is possible for each would not fit
+/// into memory.
 const MEMBERS_MAX: usize = 10_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

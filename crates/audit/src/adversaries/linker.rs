@@ -1,8 +1,10 @@
-//! The linker: an adversary who knows somebody's quasi-identifiers and looks for their row. How prosecutor, journalist and
-//! marketer choose is in [`crate::Risk`]; here every person of a list, or every released row, is looked for in a release.
+//! The linker: an adversary who knows somebody's quasi-identifiers and looks for their row. How
+//! prosecutor, journalist and marketer choose is in [`crate::Risk`]; here every person of a list,
+//! or every released row, is looked for in a release.
 //!
-//! Everybody in the release is in the population, so that the journalist picks among at least as many people as rows match; with
-//! a list of people, among at least as many of them as match the same cells.
+//! Everybody in the release is in the population, so that the journalist picks among at least as
+//! many people as rows match; with a list of people, among at least as many of them as match the
+//! same cells.
 
 use hashbrown::HashMap;
 use hedgerow_release::classes::ReleasedClasses;
@@ -13,8 +15,8 @@ use crate::finding::{Exposure, Finding, Needs, ReleaseCells, Worst};
 use crate::people::FoundPeople;
 use crate::risk::{Matched, Risk};
 
-/// `k` is the fewest rows that should match a person; at risk is who matches fewer. People who are not in the release
-/// are counted apart.
+/// `k` is the fewest rows that should match a person; at risk is who matches fewer. People who are
+/// not in the release are counted apart.
 pub(crate) fn run(
     name: &str,
     classes: &ReleasedClasses,
@@ -67,8 +69,8 @@ pub(crate) fn run(
     Ok(finding)
 }
 
-/// Every row is a person. The same cells may be in several buckets: to the linker their rows are alike. The first class with
-/// these cells stands for them.
+/// Every row is a person. The same cells may be in several buckets: to the linker their rows are
+/// alike. The first class with these cells stands for them.
 fn by_cells(classes: &ReleasedClasses) -> Vec<(usize, Matched)> {
     let mut alike: HashMap<&[u32], (usize, u64)> = HashMap::new();
     for class in 0..classes.len() {
@@ -134,8 +136,8 @@ mod tests {
         assert_eq!((found.at_risk, found.effective_k, found.max_confidence), (0, Some(2), 0.5));
     }
 
-    /// Five people are old, though only one of them was released, and one matches nothing: the journalist is less certain than the
-    /// prosecutor.
+    /// Five people are old, though only one of them was released, and one matches nothing: the
+    /// journalist is less certain than the prosecutor.
     #[test]
     fn the_journalist_picks_among_all_who_match() {
         let people: Vec<Vec<&str>> =

@@ -1,20 +1,23 @@
-//! The minimality attack (Wong, Fu, Wang, Pei: *Minimality attack in privacy preserving data publishing*, 2007): who knows that
-//! an algorithm generalizes only as far as it must, knows that everything finer breaks the rule, and that rules out some of
-//! what a class could hide.
+//! The minimality attack (Wong, Fu, Wang, Pei: *Minimality attack in privacy preserving data
+//! publishing*, 2007): who knows that an algorithm generalizes only as far as it must, knows that
+//! everything finer breaks the rule, and that rules out some of what a class could hide.
 //!
-//! The adversary knows everybody's quasi-identifiers, which method was used, and what was required. Where k-anonymity alone
-//! explains why nothing finer was published, nothing is learned; where it does not, too few sensitive values must be the
-//! reason, and the ways to give the values of a class to its people are only those in which that is so.
+//! The adversary knows everybody's quasi-identifiers, which method was used, and what was required.
+//! Where k-anonymity alone explains why nothing finer was published, nothing is learned; where it
+//! does not, too few sensitive values must be the reason, and the ways to give the values of a
+//! class to its people are only those in which that is so.
 //!
 //! - Mondrian does not divide a class when every cut that it tries fails (`mondrian.rs`).
-//! - An exact full-domain search without suppression passes over a finer node only when some class of it fails (`full_domain.rs`).
-//! - `best-cut` does not say which cuts it tried, and buckets are dealt by chance: there nothing follows.
+//! - An exact full-domain search without suppression passes over a finer node only when some class
+//!   of it fails (`full_domain.rs`).
+//! - `best-cut` does not say which cuts it tried, and buckets are dealt by chance: there nothing
+//!   follows.
 //!
-//! Where all ways are examined together, the confidence is exact (`exact.rs`); elsewhere it is a lower bound, and the finding
-//! says so.
+//! Where all ways are examined together, the confidence is exact (`exact.rs`); elsewhere it is a
+//! lower bound, and the finding says so.
 //!
-//! Other guarantees could be the reason as well, so the attack is made only where nothing but k-anonymity and distinct
-//! l-diversity of one attribute was required.
+//! Other guarantees could be the reason as well, so the attack is made only where nothing but
+//! k-anonymity and distinct l-diversity of one attribute was required.
 
 use hedgerow_release::classes::{ReleasedClasses, SensitiveCounts};
 use hedgerow_release::manifest::Claim;
@@ -42,7 +45,8 @@ pub struct HowMade<'a> {
     pub hierarchies: &'a [(String, &'a Hierarchy)],
     /// Rows could be suppressed: then a finer node may have been passed over for its loss.
     pub suppression: bool,
-    /// The loss that was minimized, by its name in the policy: then nodes that are not finer compare as well.
+    /// The loss that was minimized, by its name in the policy: then nodes that are not finer
+    /// compare as well.
     pub loss: Option<&'a str>,
 }
 
@@ -97,8 +101,8 @@ pub(crate) fn run(
     Ok(finding)
 }
 
-/// `None` when something else than k-anonymity and distinct l-diversity of `protect` was required, or not of all quasi
-/// attributes.
+/// `None` when something else than k-anonymity and distinct l-diversity of `protect` was required,
+/// or not of all quasi attributes.
 fn required(claims: &[Claim], classes: &ReleasedClasses, protect: &str) -> Option<Required> {
     let mut required = Required { k: 1, l: 1 };
     for claim in claims {

@@ -1,4 +1,5 @@
-//! Adversaries: what each one knows, how they put releases together, and what they learn. One file each.
+//! Adversaries: what each one knows, how they put releases together, and what they learn. One file
+//! each.
 
 pub mod attribute;
 pub mod composition;
@@ -28,12 +29,14 @@ pub const NAMES: [&str; 9] = [
     "difference",
 ];
 
-/// Values by falling confidence; those of equal confidence by name, so that no run differs from another.
+/// Values by falling confidence; those of equal confidence by name, so that no run differs from
+/// another.
 fn likeliest_first(values: &mut [(String, f64)]) {
     values.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
 }
 
-/// The cells of a combination as a person reads them; where several classes fit, the first stands for them.
+/// The cells of a combination as a person reads them; where several classes fit, the first stands
+/// for them.
 fn exposure(
     combined: &CombinedView<'_>,
     group: &Group,

@@ -1,4 +1,5 @@
-//! Planted breaches and safe cases, and random communities against looking at every person and every row.
+//! Planted breaches and safe cases, and random communities against looking at every person and
+//! every row.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,8 @@ use super::*;
 use crate::adversaries::testing::cover;
 use crate::testing::seeds;
 
-/// A release of rows with the columns `names`, the last of them sensitive. A label `low..high` is an interval.
+/// A release of rows with the columns `names`, the last of them sensitive. A label `low..high` is
+/// an interval.
 fn release(name: &str, names: &[&str], rows: &[Vec<String>]) -> Release {
     let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
     let table = Table::from_texts(names, &cells);
@@ -158,7 +160,8 @@ fn nancy_david_and_eliza() {
     assert!(!found.breach);
 }
 
-/// Of three people, one is left with a single salary, and one has 2/3 for High where the releases are independent.
+/// Of three people, one is left with a single salary, and one has 2/3 for High where the releases
+/// are independent.
 #[test]
 fn people_at_risk_are_listed_by_row_and_a_confidence_limit_adds_to_them() {
     let both = departments();
@@ -333,7 +336,8 @@ fn random_communities_agree_with_looking_at_every_row() {
     }
 }
 
-/// Without people: rows of different releases are a combination when some person could be all of them.
+/// Without people: rows of different releases are a combination when some person could be all of
+/// them.
 #[test]
 fn random_cells_agree_with_looking_at_every_combination_of_rows() {
     for seed in seeds(120) {

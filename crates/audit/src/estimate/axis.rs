@@ -1,8 +1,10 @@
-//! What is known about an attribute: what lies under each of its released labels, and the extent of its values.
+//! What is known about an attribute: what lies under each of its released labels, and the extent of
+//! its values.
 //!
-//! The codebook states it; an attribute that the codebook does not name was released as it is. How far an open end and the top `*`
-//! extend is estimated from the counts of all labels together (`shape`), within the range that the attribute declares. Where the
-//! labels show nothing, nothing is assumed and shares are unknown. `measure`, which holds the source, adds the source's values.
+//! The codebook states it; an attribute that the codebook does not name was released as it is. How
+//! far an open end and the top `*` extend is estimated from the counts of all labels together
+//! (`shape`), within the range that the attribute declares. Where the labels show nothing, nothing
+//! is assumed and shares are unknown. `measure`, which holds the source, adds the source's values.
 
 use hashbrown::HashMap;
 use hedgerow_release::codebook::Codebook;
@@ -74,7 +76,8 @@ pub(crate) enum SubClassValue {
 }
 
 impl Axis {
-    /// `values` is the kind of the values under the labels where it is known, `domain` all values there are, `range` the declared one.
+    /// `values` is the kind of the values under the labels where it is known, `domain` all values
+    /// there are, `range` the declared one.
     pub(crate) fn bind(
         released: &Column,
         codebook: &Codebook,
@@ -83,7 +86,8 @@ impl Axis {
         range: Option<Extent>,
     ) -> Result<Axis, TableError> {
         let name = released.name.as_str();
-        // In a decomposed release one table may generalize an attribute that another releases as it is.
+        // In a decomposed release one table may generalize an attribute that another releases as it
+        // is.
         let texts = || (0..released.domain.cardinality() as u32).map(|code| released.domain.text(code));
         let as_it_is = !codebook.attributes().any(|attribute| attribute == name)
             || (domain.is_none() && texts().all(|text| codebook.cover(name, &text).is_none()));
@@ -175,7 +179,8 @@ impl Axis {
         Shape::of(&cells, limits, self.kind != Kind::Date)
     }
 
-    /// Whether a cell is open, or ends where the declared range does: then it does not say how far its values extend.
+    /// Whether a cell is open, or ends where the declared range does: then it does not say how far
+    /// its values extend.
     pub(crate) fn is_end_cell(&self, under: &Under) -> bool {
         let range = self.range;
         let (low, high) = match under {

@@ -79,7 +79,8 @@ impl Like {
         self.parts.iter().filter_map(character).collect()
     }
 
-    /// Whether all texts, or none, that begin with these characters and have as many more match; `None` when it depends.
+    /// Whether all texts, or none, that begin with these characters and have as many more match;
+    /// `None` when it depends.
     pub(super) fn decided(&self, known: &[char], more: usize) -> Option<bool> {
         for (place, part) in self.parts.iter().enumerate() {
             match part {

@@ -1,15 +1,17 @@
 //! The texts under a masked label such as `021**`, in which every `*` stands for one character.
 //!
-//! A codebook does not name the values under a mask, since naming them would undo it. Without other knowledge each star
-//! is taken as any character of the kinds that the attribute's labels show: a digit where they show digits. The texts
-//! are not listed: a star is opened only while some predicate still depends on it.
+//! A codebook does not name the values under a mask, since naming them would undo it. Without other
+//! knowledge each star is taken as any character of the kinds that the attribute's labels show: a
+//! digit where they show digits. The texts are not listed: a star is opened only while some
+//! predicate still depends on it.
 
 use super::like::{Like, LikePart};
 use super::predicate::{Comparison, Predicate};
 
 const STAR: char = '*';
 
-/// The most partly opened labels looked at for one label. Beyond it the rest counts as not fulfilling what is undecided.
+/// The most partly opened labels looked at for one label. Beyond it the rest counts as not
+/// fulfilling what is undecided.
 const OPENED_MAX: usize = 200_000;
 
 impl Like {
@@ -51,8 +53,9 @@ pub(crate) fn alphabet<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<char> {
     if seen.is_empty() { ('0'..='9').collect() } else { seen }
 }
 
-/// Passes to `found` groups of texts under a mask with the share of each, so that no predicate changes within a group: the
-/// predicates that hold for it. A group that only characters outside the alphabet lead to has the share 0.
+/// Passes to `found` groups of texts under a mask with the share of each, so that no predicate
+/// changes within a group: the predicates that hold for it. A group that only characters outside
+/// the alphabet lead to has the share 0.
 pub(crate) fn open(mask: &str, alphabet: &[char], predicates: &[&Predicate], mut found: impl FnMut(f64, Vec<bool>)) {
     let mask: Vec<char> = mask.chars().collect();
     // Characters that make a difference although no label shows them.
@@ -93,7 +96,8 @@ fn named(predicate: &Predicate) -> Vec<char> {
     }
 }
 
-/// Whether a predicate holds for all texts, or for none, that begin with `known` and have `more` characters after it.
+/// Whether a predicate holds for all texts, or for none, that begin with `known` and have `more`
+/// characters after it.
 fn decide(predicate: &Predicate, known: &[char], more: usize) -> Option<bool> {
     if more == 0 {
         return Some(predicate.holds_for_text(&known.iter().collect::<String>()));
@@ -105,7 +109,8 @@ fn decide(predicate: &Predicate, known: &[char], more: usize) -> Option<bool> {
             Comparison::Equal => (!can_be(known, more, with)).then_some(false),
             Comparison::Different => (!can_be(known, more, with)).then_some(true),
             _ => {
-                // Decided as soon as the known beginning differs from that of the text compared with.
+                // Decided as soon as the known beginning differs from that of the text compared
+                // with.
                 let mut wanted = with.chars();
                 for character in known {
                     match wanted.next() {

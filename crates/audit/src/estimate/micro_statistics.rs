@@ -1,14 +1,17 @@
-//! Axes from the micro-statistics of a cloned release: what is known of a sub-class instead of a label.
+//! Axes from the micro-statistics of a cloned release: what is known of a sub-class instead of a
+//! label.
 //!
-//! **Categories** are known by their counts: a tuple of the sub-class has a value with the share of tuples that have it.
+//! **Categories** are known by their counts: a tuple of the sub-class has a value with the share of
+//! tuples that have it.
 //!
-//! **Numbers** are known by their mean and by a range around it that covers c of n values. They are taken as spread evenly over an
-//! interval around the mean that is as much longer than the range as n is more than c: then the mean is right, and so is
-//! the share within the range. A whole number fills the unit around it. Where the range has no length and the numbers are real,
-//! all are taken to be the mean. Any other number is possible, but weighs nothing.
+//! **Numbers** are known by their mean and by a range around it that covers c of n values. They are
+//! taken as spread evenly over an interval around the mean that is as much longer than the range as
+//! n is more than c: then the mean is right, and so is the share within the range. A whole number
+//! fills the unit around it. Where the range has no length and the numbers are real, all are taken
+//! to be the mean. Any other number is possible, but weighs nothing.
 //!
-//! Attributes of a sub-class are taken as independent, and so are they and the sensitive values of its class. Counterfeits have
-//! no values, and are never counted.
+//! Attributes of a sub-class are taken as independent, and so are they and the sensitive values of
+//! its class. Counterfeits have no values, and are never counted.
 
 use hashbrown::HashMap;
 use hedgerow_release::cloned::{Cloned, OfNumber, SubClass};
@@ -111,7 +114,8 @@ mod tests {
         assert_eq!(around(&real, Kind::Float), Some((0.5, 2.5)));
     }
 
-    /// Ages about 40, half of four within 38 to 42; one tuple without an age. A query for ages up to 39: 35 to 39 fill 4.5 of ten.
+    /// Ages about 40, half of four within 38 to 42; one tuple without an age. A query for ages up
+    /// to 39: 35 to 39 fill 4.5 of ten.
     #[test]
     fn shares_of_a_sub_class_by_hand() {
         let age = hedgerow_release::cloned::OfAttribute {

@@ -1,11 +1,13 @@
-//! How much of a released cell a predicate covers, from what the codebook says of the cell and nothing else.
+//! How much of a released cell a predicate covers, from what the codebook says of the cell and
+//! nothing else.
 //!
-//! One model serves `hedgerow query` and the query error of `measure`: the values under a label with two ends are equally likely, and
-//! the attributes of a row are independent given its labels.
+//! One model serves `hedgerow query` and the query error of `measure`: the values under a label
+//! with two ends are equally likely, and the attributes of a row are independent given its labels.
 //!
 //! - `axis`: what is known about an attribute, label by label;
 //! - `predicate`: what a query requires of one attribute;
-//! - `regions`: the axis cut so that no predicate changes within a piece, and each label's mass in every piece;
+//! - `regions`: the axis cut so that no predicate changes within a piece, and each label's mass in
+//!   every piece;
 //! - `shape`: how far open cells extend, from the counts of all cells;
 //! - `like`: patterns of `LIKE`;
 //! - `mask`: the texts under a masked label;

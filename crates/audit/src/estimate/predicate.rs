@@ -1,5 +1,6 @@
-//! What a query requires of one attribute. Every predicate is positive: it is true or it is not, and of SQL's third truth value
-//! it makes "not true". Negations are therefore predicates of their own, which a missing value does not fulfil either.
+//! What a query requires of one attribute. Every predicate is positive: it is true or it is not,
+//! and of SQL's third truth value it makes "not true". Negations are therefore predicates of their
+//! own, which a missing value does not fulfil either.
 
 use std::cmp::Ordering;
 

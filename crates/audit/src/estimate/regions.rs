@@ -1,7 +1,9 @@
-//! An axis cut into regions so that no predicate changes within one, and how each label is spread over the regions.
+//! An axis cut into regions so that no predicate changes within one, and how each label is spread
+//! over the regions.
 //!
-//! Numbers are cut at the values that predicates name; texts are distinguished by the predicates that hold for them. What the
-//! same predicates hold for is one region. Region 0 is the missing value.
+//! Numbers are cut at the values that predicates name; texts are distinguished by the predicates
+//! that hold for them. What the same predicates hold for is one region. Region 0 is the missing
+//! value.
 //!
 //! Cost: each label is met with the pieces that it overlaps; each known text with every predicate.
 
@@ -23,7 +25,8 @@ const WORK_MAX: usize = 1 << 29;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Part {
     pub(crate) region: u32,
-    /// The share of the label's values; not a number where nothing is known. It can be 0 although a value is possible there.
+    /// The share of the label's values; not a number where nothing is known. It can be 0 although a
+    /// value is possible there.
     pub(crate) mass: f64,
     /// Of the numbers in this part: the mean, the lowest and the highest possible.
     pub(crate) mean: f64,
@@ -71,10 +74,11 @@ struct Builder<'a> {
     predicates: &'a [&'a Predicate],
     holds: Vec<Vec<bool>>,
     numbers: HashMap<Vec<bool>, u32>,
-    /// Ascending. Of whole numbers, the first of each piece but the lowest; of real ones, points that are pieces themselves.
+    /// Ascending. Of whole numbers, the first of each piece but the lowest; of real ones, points
+    /// that are pieces themselves.
     cuts: Vec<f64>,
-    /// The region of each piece. Whole numbers: before the first cut, then from cut to cut. Real ones: before the first cut,
-    /// the cut, from this to the next, and so on.
+    /// The region of each piece. Whole numbers: before the first cut, then from cut to cut. Real
+    /// ones: before the first cut, the cut, from this to the next, and so on.
     pieces: Vec<u32>,
     of_text: Vec<u32>,
     /// The regions of whatever text there might be.
@@ -112,7 +116,8 @@ impl Builder<'_> {
         self.spend(self.axis.texts.len().saturating_mul(self.predicates.len()))?;
         let axis = self.axis;
         self.of_text = axis.texts.iter().map(|text| self.region_of_text(text)).collect();
-        // Under the top, and of a suppressed row, any text is possible: those that are named, what follows each of them, and something else.
+        // Under the top, and of a suppressed row, any text is possible: those that are named, what
+        // follows each of them, and something else.
         let named: Vec<&str> = self.predicates.iter().flat_map(|predicate| predicate.texts()).collect();
         let mut regions = vec![self.region_of_text("\u{1}"), self.region_of_text("\u{10ffff}")];
         for text in named {
@@ -280,8 +285,9 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Spreads `mass` over an interval of the axis: evenly, or by the shape of all values where the interval does not say how far
-    /// they extend. Values that no shape allows for are possible only.
+    /// Spreads `mass` over an interval of the axis: evenly, or by the shape of all values where the
+    /// interval does not say how far they extend. Values that no shape allows for are possible
+    /// only.
     fn interval(
         &mut self,
         ends: (Option<f64>, Option<f64>),
@@ -321,7 +327,8 @@ impl Builder<'_> {
                 Spread::Even(start, end) => {
                     let (inner_from, inner_to) = (from.max(start), to.min(end));
                     let (size, inner) = ((end - start) + unit, (inner_to - inner_from + unit).max(0.0));
-                    // Of real numbers, an interval without length is one point, which lies in one piece.
+                    // Of real numbers, an interval without length is one point, which lies in one
+                    // piece.
                     let share =
                         if size > 0.0 { inner / size } else { f64::from(u8::from(piece == self.piece_of(start))) };
                     (share, f64::midpoint(inner_from, inner_to))
@@ -369,8 +376,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Spreads `mass` evenly around a mean; numbers elsewhere are possible and weigh nothing. Whole numbers fill the unit around
-    /// them.
+    /// Spreads `mass` evenly around a mean; numbers elsewhere are possible and weigh nothing. Whole
+    /// numbers fill the unit around them.
     fn around(&mut self, (low, high): (f64, f64), mass: f64, parts: &mut Parts) -> Result<(), TableError> {
         self.spend(self.pieces.len())?;
         let unit = if self.axis.kind == Kind::Float { 0.0 } else { 0.5 };
@@ -382,7 +389,8 @@ impl Builder<'_> {
             } else {
                 f64::from(u8::from(piece == self.piece_of(low)))
             };
-            // Half of the unit around a whole number may lie outside the piece, the number does not.
+            // Half of the unit around a whole number may lie outside the piece, the number does
+            // not.
             let mean = if share > 0.0 { f64::midpoint(inner_from, inner_to).clamp(from, to) } else { 0.0 };
             parts.add(Part { region: self.pieces[piece], mass: share * mass, mean, low: from, high: to, exact: None });
         }

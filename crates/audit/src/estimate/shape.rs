@@ -1,15 +1,19 @@
-//! How the values of a numeric attribute are distributed, estimated from all released cells together. It serves cells that do not
-//! say how far they extend: those that are open at an end, end cells of a declared range, and the top `*`.
+//! How the values of a numeric attribute are distributed, estimated from all released cells
+//! together. It serves cells that do not say how far they extend: those that are open at an end,
+//! end cells of a declared range, and the top `*`.
 //!
-//! **Inside**, between the outermost ends that labels have, each bin gets the mass that explains the counts of the cells best:
-//! the self-consistent estimate for interval-censored data (Turnbull: *The empirical distribution function with arbitrarily
-//! grouped, censored and truncated data*, 1976), by expectation–maximization. Within a bin values are spread evenly.
+//! **Inside**, between the outermost ends that labels have, each bin gets the mass that explains
+//! the counts of the cells best: the self-consistent estimate for interval-censored data (Turnbull:
+//! *The empirical distribution function with arbitrarily grouped, censored and truncated data*,
+//! 1976), by expectation–maximization. Within a bin values are spread evenly.
 //!
-//! **Beyond** the outermost ends the density continues as it is next to them and falls off exponentially, as steeply as the mass
-//! beyond requires. Of positive numbers the tail ends at zero, of any at the end of a known range. Where no cell has two ends and no
-//! range is known, nothing is estimated.
+//! **Beyond** the outermost ends the density continues as it is next to them and falls off
+//! exponentially, as steeply as the mass beyond requires. Of positive numbers the tail ends at
+//! zero, of any at the end of a known range. Where no cell has two ends and no range is known,
+//! nothing is estimated.
 //!
-//! Whole numbers fill the unit from themselves to the next, so that every cell is an interval of reals.
+//! Whole numbers fill the unit from themselves to the next, so that every cell is an interval of
+//! reals.
 //!
 //! Cost: linear in cells and bins for each of a fixed number of rounds.
 
@@ -21,7 +25,8 @@ const ROUNDS: usize = 40;
 /// Below this share of the scale an exponential piece is as good as even.
 const EVEN: f64 = 1e-4;
 
-/// One cell: from the first end (inclusive) to the second (exclusive), `None` open, and how many rows have it.
+/// One cell: from the first end (inclusive) to the second (exclusive), `None` open, and how many
+/// rows have it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CountedCell {
     pub(crate) low: Option<f64>,
@@ -56,7 +61,8 @@ struct Tail {
 }
 
 impl Shape {
-    /// `ends_at_zero` says that positive values do not continue below zero, nor negative ones above it.
+    /// `ends_at_zero` says that positive values do not continue below zero, nor negative ones above
+    /// it.
     pub(crate) fn of(cells: &[CountedCell], limits: Limits, ends_at_zero: bool) -> Option<Shape> {
         let ends = cells.iter().flat_map(|cell| [cell.low, cell.high]);
         let mut edges: Vec<f64> = ends.flatten().filter(|end| end.is_finite()).collect();
@@ -90,8 +96,8 @@ impl Shape {
         Some(Shape { masses: inside.to_vec(), edges, lower, upper })
     }
 
-    /// The mass from one place to another, and the mean there. The mean is not a number where there is no mass; both are not where
-    /// nothing is known.
+    /// The mass from one place to another, and the mean there. The mean is not a number where there
+    /// is no mass; both are not where nothing is known.
     pub(crate) fn between(&self, from: f64, to: f64) -> (f64, f64) {
         let (first, last) = (self.edges[0], self.edges[self.edges.len() - 1]);
         let (below, depth) = self.lower.between(first - to, first - from);
@@ -119,8 +125,8 @@ fn weighted(mass: f64, value: f64) -> f64 {
 }
 
 impl Tail {
-    /// `known` says that the width is that of a known range. `bins` are those inside with their lengths, beginning with the one next
-    /// to the edge.
+    /// `known` says that the width is that of a known range. `bins` are those inside with their
+    /// lengths, beginning with the one next to the edge.
     fn new(mass: f64, (width, known): (f64, bool), bins: &mut dyn Iterator<Item = (f64, f64)>) -> Tail {
         if mass == 0.0 || width == 0.0 {
             return Tail { mass: 0.0, width, scale: f64::INFINITY };
@@ -163,7 +169,8 @@ impl Tail {
     }
 }
 
-/// The scale of an exponential that begins with density 1 and has this area up to a width: s with s·(1 − e^(−width/s)) = area.
+/// The scale of an exponential that begins with density 1 and has this area up to a width: s with
+/// s·(1 − e^(−width/s)) = area.
 fn scale_of(area: f64, width: f64) -> f64 {
     if width.is_infinite() {
         return area;
@@ -207,7 +214,8 @@ fn self_consistent(cells: &[CountedCell], edges: &[f64], widths: [f64; 2]) -> Ve
     let rows: f64 = spans.iter().map(|(_, _, rows)| rows).sum();
     let mut masses = vec![if rows > 0.0 { 1.0 / bins as f64 } else { 0.0 }; bins];
     for _ in 0..ROUNDS {
-        // What lies before each bin, and how much each unit of a bin's mass is to grow: added where a cell begins, taken where it ends.
+        // What lies before each bin, and how much each unit of a bin's mass is to grow: added where
+        // a cell begins, taken where it ends.
         let mut before = vec![0.0; bins + 1];
         masses.iter().enumerate().for_each(|(bin, mass)| before[bin + 1] = before[bin] + mass);
         let mut steps = vec![0.0; bins + 1];
@@ -248,7 +256,8 @@ mod tests {
         assert!((found - expected).abs() <= 1e-6 * expected.abs().max(1.0), "{found}, expected {expected}");
     }
 
-    /// Stays of 1 to 2 days in a cell of ten rows, five rows from 3 days on: the density is 5 a day, so that the mean excess is a day.
+    /// Stays of 1 to 2 days in a cell of ten rows, five rows from 3 days on: the density is 5 a
+    /// day, so that the mean excess is a day.
     #[test]
     fn a_tail_continues_the_density_inside() {
         let cells = [cell(Some(1.0), Some(3.0), 10.0), cell(Some(3.0), None, 5.0)];
@@ -301,7 +310,8 @@ mod tests {
         close(shape.between(2.0, 10.0).1, 6.0);
     }
 
-    /// Cells that overlap: the masses explain the counts of all of them, as each round of the definition leaves them.
+    /// Cells that overlap: the masses explain the counts of all of them, as each round of the
+    /// definition leaves them.
     #[test]
     fn masses_are_self_consistent() {
         let mut rng = StdRng::seed_from_u64(5);

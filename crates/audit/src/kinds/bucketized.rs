@@ -1,9 +1,9 @@
-//! What a bucketized release lost: its rows are unchanged, but which sensitive value belongs to which row is known only up
-//! to the bucket.
+//! What a bucketized release lost: its rows are unchanged, but which sensitive value belongs to
+//! which row is known only up to the bucket.
 //!
-//! Losses that are defined by levels or cells have no meaning here and are omitted; `ncp` counts the suppressed rows alone.
-//! Classes are the buckets. The risk of re-identification is that of the unchanged quasi-identifiers: a row that is found leads
-//! to a bucket, not to a sensitive value.
+//! Losses that are defined by levels or cells have no meaning here and are omitted; `ncp` counts
+//! the suppressed rows alone. Classes are the buckets. The risk of re-identification is that of the
+//! unchanged quasi-identifiers: a row that is found leads to a bucket, not to a sensitive value.
 
 use hedgerow_release::{Release, ReleasedClasses};
 use hedgerow_table::{Codes, FrequencySet, Layout, Progress, Table, TableError, with_words};

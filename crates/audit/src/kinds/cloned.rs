@@ -1,8 +1,9 @@
-//! What a cloned release lost: people are described by statistics of sub-classes, and their sensitive values are known only up
-//! to the class.
+//! What a cloned release lost: people are described by statistics of sub-classes, and their
+//! sensitive values are known only up to the class.
 //!
-//! Losses that are defined by levels or cells have no meaning here and are omitted; `ncp` counts the suppressed rows alone.
-//! Classes are the sub-classes, and the risk is that of re-identifying somebody among the people of their sub-class.
+//! Losses that are defined by levels or cells have no meaning here and are omitted; `ncp` counts
+//! the suppressed rows alone. Classes are the sub-classes, and the risk is that of re-identifying
+//! somebody among the people of their sub-class.
 
 use hedgerow_release::Release;
 use hedgerow_release::cloned::Cloned;

@@ -1,4 +1,5 @@
-//! A decomposed release: several tables about the same people, measured by the most likely table behind them.
+//! A decomposed release: several tables about the same people, measured by the most likely table
+//! behind them.
 
 use hedgerow_release::combined::Combined;
 use hedgerow_release::decomposed::{Decomposed, Form};
@@ -67,7 +68,8 @@ fn values(read: &Combined) -> Vec<(&str, Vec<Vec<(String, u64)>>)> {
     read.sensitive.iter().filter_map(|name| Some((name.as_str(), of(name)?))).collect()
 }
 
-/// All rows of a table by their quasi-identifiers, also those whose sensitive values are not released.
+/// All rows of a table by their quasi-identifiers, also those whose sensitive values are not
+/// released.
 fn rows_by_quasi(read: &Combined, name: &str, codebook: &Codebook, place: &str) -> Result<ReleasedClasses, TableError> {
     let covers = |attribute: &str, label: &str| {
         codebook.cover(attribute, label).cloned().unwrap_or_else(|| cover_of_label(label))

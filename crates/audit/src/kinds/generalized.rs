@@ -1,7 +1,7 @@
 //! What a generalized release lost, and which risks are left.
 //!
-//! Everything is computed from the released cells and what the codebook says they cover; only where a measure is defined
-//! by the levels of hierarchies are these looked for.
+//! Everything is computed from the released cells and what the codebook says they cover; only where
+//! a measure is defined by the levels of hierarchies are these looked for.
 
 use hedgerow_release::generalized::Generalized;
 use hedgerow_release::{Codebook, Release};
@@ -19,7 +19,8 @@ use crate::risk::Risk;
 use crate::rows::RowCounts;
 
 impl Kind for Generalized {
-    /// Full-domain recoding is recognized by the method; in a table without a manifest, by labels that are all on one level.
+    /// Full-domain recoding is recognized by the method; in a table without a manifest, by labels
+    /// that are all on one level.
     fn measure(
         &self,
         release: &Release,
@@ -57,7 +58,8 @@ impl Kind for Generalized {
 /// A generalized table with the one that it was made from.
 #[derive(Debug)]
 pub(crate) struct Measured<'a> {
-    /// The private table, as read under the policy: the domain of a column holds the values that occur and no others.
+    /// The private table, as read under the policy: the domain of a column holds the values that
+    /// occur and no others.
     pub(crate) source: &'a Table,
     /// The release's data table, as its manifest types it.
     pub(crate) released: &'a Table,

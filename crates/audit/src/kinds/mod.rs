@@ -1,5 +1,5 @@
-//! The kinds of releases, one file each: how each is measured, and what its tables show to an adversary. A kind is added as
-//! one more file here, and a line in [`kind`].
+//! The kinds of releases, one file each: how each is measured, and what its tables show to an
+//! adversary. A kind is added as one more file here, and a line in [`kind`].
 
 pub(crate) mod bucketized;
 pub(crate) mod cloned;
@@ -51,8 +51,8 @@ pub(crate) trait Kind {
     /// The tables as an adversary joins them with others about the same people.
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError>;
 
-    /// For each table whose classes lack rows, because their sensitive values are not released, the classes of all its rows
-    /// by quasi-identifiers alone.
+    /// For each table whose classes lack rows, because their sensitive values are not released, the
+    /// classes of all its rows by quasi-identifiers alone.
     fn all_rows(&self, release: &Release) -> Result<Vec<Option<ReleasedClasses>>, TableError> {
         let _ = release;
         Ok(Vec::new())
@@ -67,7 +67,8 @@ pub(crate) struct Joinable {
     pub(crate) generalized: Vec<String>,
 }
 
-/// The tables of released classes, and all attributes by row where these list more than the classes do.
+/// The tables of released classes, and all attributes by row where these list more than the classes
+/// do.
 fn joinable_rows(name: &str, classes: &ReleasedClasses, rows: &Table) -> Joinable {
     if !classes.quasi.iter().all(is_exact) {
         return Joinable { tables: Vec::new(), generalized: vec![name.to_owned()] };
@@ -114,7 +115,8 @@ pub(crate) fn kind(release: &Release) -> &dyn Kind {
     }
 }
 
-/// Suppressed rows, as the manifest has them; a table without a manifest lacks what the source has more.
+/// Suppressed rows, as the manifest has them; a table without a manifest lacks what the source has
+/// more.
 fn rows_suppressed(release: &Release, source: &SourceTable<'_>) -> u64 {
     match release.manifest() {
         Some(manifest) => manifest.hedgerow.rows.suppressed,

@@ -1,5 +1,5 @@
-//! Average class size over the required k (LeFevre, DeWitt, Ramakrishnan: *Mondrian*, 2006): rows released per class,
-//! divided by the required k. 1 is the best that k-anonymity allows.
+//! Average class size over the required k (LeFevre, DeWitt, Ramakrishnan: *Mondrian*, 2006): rows
+//! released per class, divided by the required k. 1 is the best that k-anonymity allows.
 
 pub(crate) fn of_classes(released: u64, classes: u64, k: u64) -> f64 {
     released as f64 / classes as f64 / k as f64

@@ -1,5 +1,5 @@
-//! Discernibility (Bayardo, Agrawal: *Data privacy through optimal k-anonymization*, 2005): each released row is charged
-//! the size of its class, each suppressed one the size of the table.
+//! Discernibility (Bayardo, Agrawal: *Data privacy through optimal k-anonymization*, 2005): each
+//! released row is charged the size of its class, each suppressed one the size of the table.
 
 /// Exact: with fewer than 2³² rows the sum stays below 2⁶⁴.
 pub(crate) fn of_classes(sizes: &[u64], rows: u64, suppressed: u64) -> u64 {

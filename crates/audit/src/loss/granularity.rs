@@ -1,11 +1,13 @@
-//! Granularity, ARX's *Loss* with the arithmetic mean (after Iyengar: *Transforming data to satisfy privacy constraints*,
-//! 2002): per attribute, the share of the hierarchy's leaves under each cell, summed over the rows and brought from its
-//! range `n/|dom| … n` to `0 … 1`. Suppressed rows count 1, |dom| is all leaves of the hierarchy, whether or not they
-//! occur. A hierarchy of a single leaf has no such range: its cells count 0, and its suppressed rows 1 as everywhere.
+//! Granularity, ARX's *Loss* with the arithmetic mean (after Iyengar: *Transforming data to satisfy
+//! privacy constraints*, 2002): per attribute, the share of the hierarchy's leaves under each cell,
+//! summed over the rows and brought from its range `n/|dom| … n` to `0 … 1`. Suppressed rows count
+//! 1, |dom| is all leaves of the hierarchy, whether or not they occur. A hierarchy of a single leaf
+//! has no such range: its cells count 0, and its suppressed rows 1 as everywhere.
 
 use crate::attribute::Attribute;
 
-/// Full-domain releases only: a local cell need not be a node of the hierarchy, and then has no leaves.
+/// Full-domain releases only: a local cell need not be a node of the hierarchy, and then has no
+/// leaves.
 pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64) -> Option<f64> {
     let leaves = attribute.hierarchy.leaves();
     let found = attribute.full_domain.as_ref()?;

@@ -1,14 +1,18 @@
-//! Kullback–Leibler divergence between the source and what the release lets one estimate of it, over the quasi-identifiers
-//! and the sensitive attributes, in nats: Σ p(x) · ln(p(x) / q(x)) over the distinct rows x of the source.
+//! Kullback–Leibler divergence between the source and what the release lets one estimate of it,
+//! over the quasi-identifiers and the sensitive attributes, in nats: Σ p(x) · ln(p(x) / q(x)) over
+//! the distinct rows x of the source.
 //!
-//! q is the estimate of a reader who takes the source's values under a cell as equally likely and knows that the
-//! suppressed rows exist, but nothing about them: q(x) = (released rows in the cells of x with x's sensitive values /
-//! the values under these cells + suppressed rows / all combinations) / all rows. q adds up to 1, so the divergence is
-//! never negative, and it is 0 for a release that changed nothing.
+//! q is the estimate of a reader who takes the source's values under a cell as equally likely and
+//! knows that the suppressed rows exist, but nothing about them: q(x) = (released rows in the cells
+//! of x with x's sensitive values / the values under these cells + suppressed rows / all
+//! combinations) / all rows. q adds up to 1, so the divergence is never negative, and it is 0 for a
+//! release that changed nothing.
 //!
-//! Cost: one lookup for each distinct row of the source, which `classes` makes while it counts them.
+//! Cost: one lookup for each distinct row of the source, which `classes` makes while it counts
+//! them.
 
-/// What one distinct row of the source adds: how often it occurs, and how often the release lets one expect it.
+/// What one distinct row of the source adds: how often it occurs, and how often the release lets
+/// one expect it.
 pub(crate) fn term(rows: f64, expected: f64) -> f64 {
     rows * (rows / expected).ln()
 }

@@ -11,7 +11,8 @@ pub(crate) mod kl;
 pub(crate) mod ncp;
 pub(crate) mod precision;
 
-/// Every loss of a release. Shares run from 0 (untouched) to 1 (all lost); `None` has no meaning for this kind of release.
+/// Every loss of a release. Shares run from 0 (untouched) to 1 (all lost); `None` has no meaning
+/// for this kind of release.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Losses {
@@ -25,8 +26,8 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Of a release without levels and cells: losses that these define have no meaning there, and `ncp` counts the suppressed
-    /// rows alone.
+    /// Of a release without levels and cells: losses that these define have no meaning there, and
+    /// `ncp` counts the suppressed rows alone.
     pub(crate) fn without_cells(sizes: &[u64], rows: RowCounts, k: u64) -> Losses {
         Losses {
             ncp: rows.suppressed_share(),

@@ -1,15 +1,17 @@
-//! Normalized certainty penalty (Xu, Wang, Pei, Wang, Shi, Fu: *Utility-based anonymization using local recoding*,
-//! 2006), averaged over all quasi cells of all source rows.
+//! Normalized certainty penalty (Xu, Wang, Pei, Wang, Shi, Fu: *Utility-based anonymization using
+//! local recoding*, 2006), averaged over all quasi cells of all source rows.
 //!
-//! - A number or date cell costs its width over the width of the source's values, to which it is clipped. The width of
-//!   a cell of whole numbers or days is its last minus its first value. Where all values are equal no interval costs
-//!   anything. Numbers with gaps between them, as a file may group them, count from the lowest leaf to the highest.
-//! - A cell with leaves costs nothing when it is one leaf, else the share of the values in the source that it covers;
-//!   leaves that do not occur there count neither above nor below the line.
-//! - The top, and every cell of a suppressed row, costs 1. The missing value is a value like any other.
+//! - A number or date cell costs its width over the width of the source's values, to which it is
+//!   clipped. The width of a cell of whole numbers or days is its last minus its first value. Where
+//!   all values are equal no interval costs anything. Numbers with gaps between them, as a file may
+//!   group them, count from the lowest leaf to the highest.
+//! - A cell with leaves costs nothing when it is one leaf, else the share of the values in the
+//!   source that it covers; leaves that do not occur there count neither above nor below the line.
+//! - The top, and every cell of a suppressed row, costs 1. The missing value is a value like any
+//!   other.
 //!
-//! Which of the first two applies follows from the source's column: numbers and dates, or text. A masked number counts from
-//! the lowest to the highest value under its mask.
+//! Which of the first two applies follows from the source's column: numbers and dates, or text. A
+//! masked number counts from the lowest to the highest value under its mask.
 //!
 //! Cost: one pass over the labels of each attribute.
 
@@ -51,9 +53,10 @@ mod tests {
 
     use crate::testing::Release;
 
-    /// Ages from 21 to 41 in tens: `20 to 29` is clipped to 21…29 and costs 8/20, `30 to 39` costs 9/20, `40 to 49`
-    /// is clipped to 40…41 and costs 1/20. Fruit is released as it is and costs nothing; the suppressed row costs 1 in
-    /// both. Together (8 + 8 + 9 + 1)/20 + 1 over five cells for age, 1 over five for fruit.
+    /// Ages from 21 to 41 in tens: `20 to 29` is clipped to 21…29 and costs 8/20, `30 to 39` costs
+    /// 9/20, `40 to 49` is clipped to 40…41 and costs 1/20. Fruit is released as it is and costs
+    /// nothing; the suppressed row costs 1 in both. Together (8 + 8 + 9 + 1)/20 + 1 over five cells
+    /// for age, 1 over five for fruit.
     #[test]
     fn five_people_by_hand() {
         let rows = ["21,pear", "29,pear", "33,fig", "41,fig", "40,plum"].map(|row| row.split(',').collect::<Vec<_>>());

@@ -1,8 +1,9 @@
-//! How far up the hierarchies the cells were taken (the complement of Sweeney's *Prec*, 2002): the mean of level over
-//! top level over all quasi cells, where every cell of a suppressed row counts 1.
+//! How far up the hierarchies the cells were taken (the complement of Sweeney's *Prec*, 2002): the
+//! mean of level over top level over all quasi cells, where every cell of a suppressed row counts
+//! 1.
 //!
-//! Full-domain releases only: there, all cells of an attribute are on one level. A hierarchy of a single level leaves no
-//! choice and counts 0 for what was released.
+//! Full-domain releases only: there, all cells of an attribute are on one level. A hierarchy of a
+//! single level leaves no choice and counts 0 for what was released.
 
 use super::mean;
 use crate::attribute::Attribute;
@@ -23,7 +24,8 @@ mod tests {
 
     use crate::testing::Release;
 
-    /// Age on level 1 of 2, sex on level 0 of 1, one of four rows suppressed: (3 · ½ + 1)/4 and (3 · 0 + 1)/4.
+    /// Age on level 1 of 2, sex on level 0 of 1, one of four rows suppressed: (3 · ½ + 1)/4 and (3
+    /// · 0 + 1)/4.
     #[test]
     fn four_people_by_hand() {
         let rows = ["21,f", "22,f", "23,m", "67,m"].map(|row| row.split(',').collect::<Vec<_>>());

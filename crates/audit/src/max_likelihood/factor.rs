@@ -1,13 +1,15 @@
-//! One clique of the junction tree: its distinct rows with their counts, and where they meet those of its parent and children.
+//! One clique of the junction tree: its distinct rows with their counts, and where they meet those
+//! of its parent and children.
 //!
-//! A bucketized table is two cliques whose separator is the number of the bucket. Both keep their rows bucket by bucket, so that
-//! the message between them is never stored.
+//! A bucketized table is two cliques whose separator is the number of the bucket. Both keep their
+//! rows bucket by bucket, so that the message between them is never stored.
 
 use super::keys::{Numbers, packed};
 use super::lanes::{LANES, Selection, for_each_lane};
 use super::{PublishedBuckets, PublishedTable};
 
-/// Up to so many combinations of sensitive values are listed for rows without sensitive values, each equally likely.
+/// Up to so many combinations of sensitive values are listed for rows without sensitive values,
+/// each equally likely.
 const LISTED_MAX: usize = 1 << 16;
 
 #[derive(Debug)]
@@ -17,9 +19,11 @@ pub(super) struct Factor {
     /// For every attribute its code in each distinct row.
     pub(super) columns: Vec<Vec<u32>>,
     pub(super) counts: Vec<f64>,
-    /// Where the rows of each bucket start, and one more; all rows are one bucket where there are none.
+    /// Where the rows of each bucket start, and one more; all rows are one bucket where there are
+    /// none.
     pub(super) starts: Vec<usize>,
-    /// The row that stands for all combinations of sensitive values, where these are too many to be listed.
+    /// The row that stands for all combinations of sensitive values, where these are too many to be
+    /// listed.
     any_value: Option<usize>,
     pub(super) children: Vec<Child>,
     /// Which of the combinations that it shares with its parent each distinct row has.
@@ -135,7 +139,8 @@ impl Factor {
         }
     }
 
-    /// Finds which rows of parent and child agree on the attributes they share. `own` is this table's number.
+    /// Finds which rows of parent and child agree on the attributes they share. `own` is this
+    /// table's number.
     pub(super) fn attach_to(&mut self, parent: &mut Factor, own: usize, shared: &[usize]) {
         let rows = [self.counts.len(), parent.counts.len()];
         let keys = packed(&[self.columns_of(shared), parent.columns_of(shared)], &rows);
@@ -161,7 +166,8 @@ impl Factor {
         self.any_value == Some(row)
     }
 
-    /// The queries for which rows of this clique weigh differently, by their own values or by those of children.
+    /// The queries for which rows of this clique weigh differently, by their own values or by those
+    /// of children.
     pub(super) fn active(&self, selection: &Selection, messages: &[Option<Message>]) -> u64 {
         let own = self
             .columns
@@ -218,7 +224,8 @@ impl Weights<'_> {
         });
     }
 
-    /// The share of all combinations of values that a query selects; children expect of them what they expect on average.
+    /// The share of all combinations of values that a query selects; children expect of them what
+    /// they expect on average.
     fn of_any_value(&self, lane: usize) -> f64 {
         let own: f64 = self.used.iter().map(|(attribute, ..)| self.selection.share(*attribute, lane)).product();
         let below = self.children.iter().filter(|(_, message)| message.active >> lane & 1 == 1);

@@ -1,10 +1,12 @@
-//! Whether some tables have a junction tree: then the maximum-likelihood estimate behind them is the product of the tables over the
-//! product of what neighbors share (the separators) (Lauritzen: *Graphical models*, 1996).
+//! Whether some tables have a junction tree: then the maximum-likelihood estimate behind them is
+//! the product of the tables over the product of what neighbors share (the separators) (Lauritzen:
+//! *Graphical models*, 1996).
 //!
-//! A spanning tree with the largest shares is such a tree exactly when its shares add up to Σ|table| − |all variables|.
+//! A spanning tree with the largest shares is such a tree exactly when its shares add up to
+//! Σ|table| − |all variables|.
 
-/// Where a table is in the tree: its parent, and what it shares with it. Tables that share nothing with any before them are
-/// roots.
+/// Where a table is in the tree: its parent, and what it shares with it. Tables that share nothing
+/// with any before them are roots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clique {
     pub(super) table: usize,
@@ -19,8 +21,8 @@ impl Clique {
     }
 }
 
-/// The tables in an order in which parents come before their children; `None` when they have no junction tree. Each table is a list of
-/// different variables.
+/// The tables in an order in which parents come before their children; `None` when they have no
+/// junction tree. Each table is a list of different variables.
 pub(super) fn junction_tree(tables: &[Vec<usize>]) -> Option<Vec<Clique>> {
     let share = |one: usize, other: usize| -> Vec<usize> {
         tables[one].iter().copied().filter(|variable| tables[other].contains(variable)).collect()

@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-/// For each table (a list of columns, the same attributes in the same order) the keys of its rows: equal where all codes are.
+/// For each table (a list of columns, the same attributes in the same order) the keys of its rows:
+/// equal where all codes are.
 pub(super) fn packed(tables: &[Vec<&[u32]>], rows: &[usize]) -> Vec<Vec<u64>> {
     let mut keys: Vec<Vec<u64>> = rows.iter().map(|&rows| vec![0; rows]).collect();
     let mut keys_max = 0u64;

@@ -1,11 +1,13 @@
-//! The Kullback–Leibler divergence, in nats, from a table to the maximum-likelihood estimate behind what was published of it: one
-//! pass over the distinct rows for each published table and each separator.
+//! The Kullback–Leibler divergence, in nats, from a table to the maximum-likelihood estimate behind
+//! what was published of it: one pass over the distinct rows for each published table and each
+//! separator.
 
 use super::keys::{Numbers, packed};
 use super::{MaxLikelihood, PublishedBuckets, PublishedTable};
 
 impl MaxLikelihood<'_> {
-    /// `source` has one column of codes for every attribute. Infinite when a row is ruled out that is there.
+    /// `source` has one column of codes for every attribute. Infinite when a row is ruled out that
+    /// is there.
     pub fn kl_divergence(&self, source: &[Vec<u32>]) -> f64 {
         let rows = source.first().map_or(0, Vec::len);
         let (distinct, counts) = distinct(source, rows);
@@ -73,7 +75,8 @@ impl PublishedTable {
         let (values, their_values) = numbered(&buckets.sensitive, combinations, [buckets.of_entry.len(), wanted]);
         let every: f64 = buckets.sensitive.iter().map(|(attribute, _)| cardinalities[*attribute] as f64).product();
         let entries = Entries::new(buckets, &values);
-        // Rows that agree on what is released by row are worked out together: their buckets, and who wants to know of them.
+        // Rows that agree on what is released by row are worked out together: their buckets, and
+        // who wants to know of them.
         let mut within: Vec<(u32, u32)> = own.iter().copied().zip(buckets.of_row.iter().copied()).collect();
         within.sort_unstable();
         let mut wanting: Vec<(u32, usize)> =
@@ -109,7 +112,8 @@ impl PublishedTable {
     }
 }
 
-/// Numbers for the rows of some columns, and the same numbers for combinations of all attributes, where they occur.
+/// Numbers for the rows of some columns, and the same numbers for combinations of all attributes,
+/// where they occur.
 fn numbered(
     columns: &[(usize, Vec<u32>)],
     combinations: &[Vec<u32>],

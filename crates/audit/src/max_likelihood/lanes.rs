@@ -1,5 +1,5 @@
-//! Sixty-four queries at once: every code of an attribute has a word with one bit for each query that selects it, so that a row is
-//! held against all of them by one AND for each attribute.
+//! Sixty-four queries at once: every code of an attribute has a word with one bit for each query
+//! that selects it, so that a row is held against all of them by one AND for each attribute.
 
 pub(super) const LANES: usize = 64;
 
@@ -12,7 +12,8 @@ pub type Selected = Vec<(usize, Vec<bool>)>;
 #[derive(Debug)]
 pub(super) struct Selection {
     queries: usize,
-    /// By attribute: the queries that select each code, where some query uses the attribute; and which queries those are.
+    /// By attribute: the queries that select each code, where some query uses the attribute; and
+    /// which queries those are.
     masks: Vec<Option<(Vec<u64>, u64)>>,
     /// By attribute, the share of its values that each query selects.
     shares: Vec<Vec<f64>>,

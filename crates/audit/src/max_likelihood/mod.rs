@@ -1,9 +1,12 @@
-//! The maximum-likelihood estimate of the table behind several released tables about the same people: counts from it, and its
-//! divergence from the source (Jin, Zhang, Zhang, Das: *Versatile publishing for privacy preservation*, 2010, sections 5.1 and 6.1).
+//! The maximum-likelihood estimate of the table behind several released tables about the same
+//! people: counts from it, and its divergence from the source (Jin, Zhang, Zhang, Das: *Versatile
+//! publishing for privacy preservation*, 2010, sections 5.1 and 6.1).
 //!
-//! Tables that have a junction tree ([`junction_tree`]) have an estimate in closed form. A bucketized table is two tables that share the bucket's
-//! number. Nothing is written out over all combinations of values: a count is a walk over the tree, from the leaves to the
-//! root, in which every table adds up its own distinct rows, weighted by what its children expect for the values they share.
+//! Tables that have a junction tree ([`junction_tree`]) have an estimate in closed form. A
+//! bucketized table is two tables that share the bucket's number. Nothing is written out over all
+//! combinations of values: a count is a walk over the tree, from the leaves to the root, in which
+//! every table adds up its own distinct rows, weighted by what its children expect for the values
+//! they share.
 //!
 //! Cost: one pass over the distinct rows of the tables answers 64 count queries ([`lanes`]).
 
@@ -126,7 +129,8 @@ impl<'a> MaxLikelihood<'a> {
         expected
     }
 
-    /// Calls `add` with every distinct row of a table, the queries that select it and its weight, bucket by bucket.
+    /// Calls `add` with every distinct row of a table, the queries that select it and its weight,
+    /// bucket by bucket.
     fn walk(
         &self,
         table: usize,

@@ -1,6 +1,6 @@
-//! The workload of Jin and others 2010, section 6.1: every query selects by `dimension` attributes, each for a random set of
-//! `share` of its values; the error is |true − estimate| / true. A query that selects no row has no relative error and is
-//! drawn again.
+//! The workload of Jin and others 2010, section 6.1: every query selects by `dimension` attributes,
+//! each for a random set of `share` of its values; the error is |true − estimate| / true. A query
+//! that selects no row has no relative error and is drawn again.
 
 use std::ops::Range;
 

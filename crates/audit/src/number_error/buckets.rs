@@ -1,5 +1,5 @@
-//! Errors of a bucketized release: quasi values are untouched, and which sensitive value belongs to a row is known only up to
-//! its bucket.
+//! Errors of a bucketized release: quasi values are untouched, and which sensitive value belongs to
+//! a row is known only up to its bucket.
 
 use hashbrown::HashMap;
 use hedgerow_table::{Layout, TableError, with_words};

@@ -67,7 +67,8 @@ fn by_class(
     by_value(numbers, &truth, everyone, |class| class, estimate)
 }
 
-/// The sensitive values of the source by class, where all values of an attribute are on one level: each row has one class at most.
+/// The sensitive values of the source by class, where all values of an attribute are on one level:
+/// each row has one class at most.
 fn in_levels(recoded: &[(&Codes, &[u32])], sensitive: &Codes, classes: &Classes) -> Pairs {
     let count = classes.sizes.len();
     let labels = |class: usize| classes.labels.iter().map(|of_class| of_class[class]).collect();
@@ -79,7 +80,8 @@ fn in_levels(recoded: &[(&Codes, &[u32])], sensitive: &Codes, classes: &Classes)
     Pairs::count(class_of, count, sensitive)
 }
 
-/// The same where every class has cells of its own: a row is counted in all classes whose cells cover it.
+/// The same where every class has cells of its own: a row is counted in all classes whose cells
+/// cover it.
 fn in_regions(quasi: &[Attribute<'_>], sensitive: &Codes, classes: &Classes) -> Pairs {
     let codes = |attribute: &Attribute<'_>| attribute.cells.iter().map(|cell| cell.codes.clone()).collect::<Vec<_>>();
     let fits: Vec<Fits> =

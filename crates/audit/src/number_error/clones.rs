@@ -1,5 +1,6 @@
-//! Errors of a cloned release: every class holds the same shares of the sensitive values, so the estimate for any group of people
-//! is the estimate for everyone. As in a bucketized release, the people of a class are those who share all quasi values.
+//! Errors of a cloned release: every class holds the same shares of the sensitive values, so the
+//! estimate for any group of people is the estimate for everyone. As in a bucketized release, the
+//! people of a class are those who share all quasi values.
 
 use hashbrown::HashMap;
 use hedgerow_table::{Column, TableError};

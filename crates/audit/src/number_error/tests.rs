@@ -25,7 +25,8 @@ fn four_people_by_hand() {
     let release = Release::new(&["age", "pay"], &rows, &specs, &[1], &[]);
     let [pay] = &errors(&release)[..] else { panic!("one number") };
     assert_eq!((pay.attribute.as_str(), pay.by_class), ("pay", [0.0; 4]));
-    // 10 and 20 are both taken for 15 (5 off each), 30 and 50 for 40; quartiles for 10 10 20 and 30 30 50.
+    // 10 and 20 are both taken for 15 (5 off each), 30 and 50 for 40; quartiles for 10 10 20 and 30
+    // 30 50.
     assert_eq!(pay.by_value, [("age".to_owned(), [7.5; 4])]);
     assert!((pay.deviation - 14.790).abs() < 1e-3, "{}", pay.deviation);
     let exact = Release::new(&["age", "pay"], &rows, &specs, &[0], &[]);
@@ -145,7 +146,8 @@ fn assert_close(got: [f64; 4], expected: [f64; 4], seed: u64) {
     assert!((0..4).all(|s| (got[s] - expected[s]).abs() < 1e-6), "seed {seed}: {got:?} is not {expected:?}");
 }
 
-/// Classes with cells of their own, which may overlap: whoever fits the cells of a class is among those it describes.
+/// Classes with cells of their own, which may overlap: whoever fits the cells of a class is among
+/// those it describes.
 #[test]
 fn classes_with_cells_of_their_own_are_those_of_a_naive_analyst() {
     for seed in seeds(300) {
@@ -242,7 +244,8 @@ fn people_in_buckets_are_those_of_a_naive_analyst() {
         let options = QueryOptions { count: 0, ..QueryOptions::default() };
         let found =
             measure_buckets(&input, &options, &NoProgress).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        // What is released of some people: for each of them, all numbers of their bucket with equal shares.
+        // What is released of some people: for each of them, all numbers of their bucket with equal
+        // shares.
         let error = |same: &dyn Fn(usize, usize) -> bool| {
             let group = |first: usize| -> Vec<usize> { (0..count).filter(|&other| same(first, other)).collect() };
             let groups: Vec<_> = (0..count)

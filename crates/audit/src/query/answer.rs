@@ -1,7 +1,8 @@
 //! An answer: a line of labels and estimates for each group, or of labels for each released row.
 //!
-//! As JSON it has the contract's keys: `{"answer": [{column: {"estimate", "certain", "possible"} | value}], "notes": […]}`, or
-//! `rows` instead of `answer` where rows were selected. What is unknown or unbounded is null.
+//! As JSON it has the contract's keys: `{"answer": [{column: {"estimate", "certain", "possible"} |
+//! value}], "notes": […]}`, or `rows` instead of `answer` where rows were selected. What is unknown
+//! or unbounded is null.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};

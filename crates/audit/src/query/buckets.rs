@@ -1,9 +1,11 @@
-//! Answers from a bucketized release: in each bucket, the quasi values of its rows are known and so are its sensitive
-//! values, but not which belongs to which. Every pairing is taken as equally likely.
+//! Answers from a bucketized release: in each bucket, the quasi values of its rows are known and so
+//! are its sensitive values, but not which belongs to which. Every pairing is taken as equally
+//! likely.
 //!
-//! The estimate of a bucket is the mean over the pairings, Σ rows · values / size · share; the bounds of COUNT and SUM
-//! are the least and the greatest over them (`transport`). Where the condition is about rows and values separately, the
-//! bounds of COUNT have a closed form. The bounds of AVG take rows one by one and values one by one, and may be wider than needed.
+//! The estimate of a bucket is the mean over the pairings, Σ rows · values / size · share; the
+//! bounds of COUNT and SUM are the least and the greatest over them (`transport`). Where the
+//! condition is about rows and values separately, the bounds of COUNT have a closed form. The
+//! bounds of AVG take rows one by one and values one by one, and may be wider than needed.
 
 use std::ops::Range;
 
@@ -31,8 +33,8 @@ pub(crate) struct Buckets<'a> {
     pub(crate) columns: Vec<(bool, usize)>,
     /// The bucket of each row of `quasi`.
     pub(crate) of_row: Vec<u32>,
-    /// The bucket of each row of `sensitive`, and how often the values there occur in it; one more for the rows without released
-    /// values, which may have any.
+    /// The bucket of each row of `sensitive`, and how often the values there occur in it; one more
+    /// for the rows without released values, which may have any.
     pub(crate) of_value: Vec<(u32, u64)>,
     pub(crate) count: usize,
 }
@@ -239,7 +241,8 @@ fn contributions(
     plan.aggregates.iter().map(|what| Contribution::of(*what, &plan.diagram, &cell, buffer)).collect()
 }
 
-/// One bucket and what each pair of a row and a value would contribute to one aggregate of one group.
+/// One bucket and what each pair of a row and a value would contribute to one aggregate of one
+/// group.
 struct Bucket<'a> {
     rows: &'a [(u32, u64)],
     values: &'a [(u32, u64)],
@@ -297,8 +300,8 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// The sum over the bucket where every pairing gives the same: each pair counts, with a whole number that its row alone or its
-    /// value alone decides.
+    /// The sum over the bucket where every pairing gives the same: each pair counts, with a whole
+    /// number that its row alone or its value alone decides.
     fn exact_sum(&self) -> Option<i128> {
         if self.pairs.iter().all(|pair| pair.is_none_or(|pair| !pair.can)) {
             return Some(0);
@@ -331,7 +334,8 @@ impl<'a> Bucket<'a> {
         can.then_some(choice)
     }
 
-    /// When every row has the same partners or none: how many such rows there are, and how many partners.
+    /// When every row has the same partners or none: how many such rows there are, and how many
+    /// partners.
     fn separate(&self, related: &[bool]) -> Option<(u64, u64)> {
         let width = self.values.len();
         let mut partners: Option<&[bool]> = None;

@@ -13,7 +13,8 @@ use crate::estimate::axis::Axis;
 pub(crate) struct Named<'a> {
     pub(crate) column: &'a Column,
     pub(crate) axis: Axis,
-    /// Each label's place in the order in which groups are shown: along the axis, as in the codebook.
+    /// Each label's place in the order in which groups are shown: along the axis, as in the
+    /// codebook.
     pub(crate) rank: Vec<u32>,
 }
 

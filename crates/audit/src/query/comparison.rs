@@ -1,7 +1,8 @@
 //! WHERE, read: a tree of AND, OR and NOT over comparisons of one column with values.
 //!
-//! Values are compared as the column's kind requires: numbers as numbers, dates as days, everything else as text by its bytes. A
-//! value that is a label of the column, such as `'20 to 29'`, stands for what the label covers.
+//! Values are compared as the column's kind requires: numbers as numbers, dates as days, everything
+//! else as text by its bytes. A value that is a label of the column, such as `'20 to 29'`, stands
+//! for what the label covers.
 
 use hedgerow_table::date::Date;
 use hedgerow_table::spelling::nearest;

@@ -1,8 +1,9 @@
 //! WHERE as a tree of predicates without negations.
 //!
-//! SQL knows a third truth value, unknown, for comparisons with a missing value, and keeps the rows for which the whole
-//! is true. Negations are pushed down to the comparisons first (De Morgan holds for three values too). In a tree of AND
-//! and OR alone, the whole is true exactly when it is true with "unknown" read as "false": so from here on two values do.
+//! SQL knows a third truth value, unknown, for comparisons with a missing value, and keeps the rows
+//! for which the whole is true. Negations are pushed down to the comparisons first (De Morgan holds
+//! for three values too). In a tree of AND and OR alone, the whole is true exactly when it is true
+//! with "unknown" read as "false": so from here on two values do.
 
 use crate::estimate::predicate::Predicate;
 

@@ -1,5 +1,5 @@
-//! Queries to a decomposed release: answered from one of its tables that holds every column of the query. What several tables
-//! show only together is not answered: their rows cannot be joined.
+//! Queries to a decomposed release: answered from one of its tables that holds every column of the
+//! query. What several tables show only together is not answered: their rows cannot be joined.
 
 use hedgerow_table::{InputError, TableError};
 

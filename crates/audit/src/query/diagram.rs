@@ -1,11 +1,14 @@
-//! WHERE as a decision diagram: one attribute after the other, one branch for each region of its axis.
+//! WHERE as a decision diagram: one attribute after the other, one branch for each region of its
+//! axis.
 //!
-//! The paths that end in "true" are boxes (one region per attribute) that do not overlap. So OR and NOT are estimated
-//! exactly under the model, where multiplying and adding the shares of overlapping terms would not be; and a condition is certain,
-//! or possible, for a row exactly when all, or some, of the paths open to its cells end in "true", since each attribute
-//! is met once on a path.
+//! The paths that end in "true" are boxes (one region per attribute) that do not overlap. So OR and
+//! NOT are estimated exactly under the model, where multiplying and adding the shares of
+//! overlapping terms would not be; and a condition is certain, or possible, for a row exactly when
+//! all, or some, of the paths open to its cells end in "true", since each attribute is met once on
+//! a path.
 //!
-//! Equal remainders of the condition share a node. Conditions can still be made whose diagram explodes; these are refused.
+//! Equal remainders of the condition share a node. Conditions can still be made whose diagram
+//! explodes; these are refused.
 
 use hashbrown::HashMap;
 use hedgerow_table::{InputError, TableError};
@@ -51,7 +54,8 @@ impl Outcome {
 }
 
 impl Diagram {
-    /// `regions` are those of every attribute, cut by its predicates in the order in which `wanted` names them.
+    /// `regions` are those of every attribute, cut by its predicates in the order in which `wanted`
+    /// names them.
     pub(crate) fn new(wanted: &Where, regions: &[Regions]) -> Result<Diagram, TableError> {
         let mut places = vec![0usize; wanted.predicates.len()];
         let mut counts = vec![0usize; regions.len()];
@@ -74,7 +78,8 @@ impl Diagram {
         Ok(Diagram { nodes: builder.nodes, root })
     }
 
-    /// `cell` gives the parts of the row's cell for an attribute; `values` is a buffer that is used again.
+    /// `cell` gives the parts of the row's cell for an attribute; `values` is a buffer that is used
+    /// again.
     pub(crate) fn judge<'c>(&self, cell: impl Fn(usize) -> &'c [Part], values: &mut Vec<Outcome>) -> Outcome {
         values.clear();
         values.extend([Outcome::NEVER, Outcome::ALWAYS]);
@@ -91,7 +96,8 @@ impl Diagram {
                 found.possible |= below.possible;
                 found.certain &= below.certain;
             }
-            // What does not depend on the attribute is known although the attribute is not; and sums of shares round.
+            // What does not depend on the attribute is known although the attribute is not; and
+            // sums of shares round.
             if !differ && let Some(share) = first {
                 found.share = share;
             }

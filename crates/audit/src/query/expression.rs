@@ -1,4 +1,5 @@
-//! Conditions, operands and functions. What binds tighter is read deeper: OR, AND, NOT, what is said of an operand, the operand.
+//! Conditions, operands and functions. What binds tighter is read deeper: OR, AND, NOT, what is
+//! said of an operand, the operand.
 
 use hedgerow_table::InputError;
 
@@ -129,7 +130,8 @@ impl Parser {
         Some(by)
     }
 
-    /// Operands joined by arithmetic and the like. None of it is answered, so that what binds tighter does not matter.
+    /// Operands joined by arithmetic and the like. None of it is answered, so that what binds
+    /// tighter does not matter.
     fn combined(&mut self) -> Result<Expression, InputError> {
         let first = self.operand()?;
         let mut operators = Vec::new();

@@ -1,28 +1,35 @@
-//! SQL over a release: estimates from cells that cover more than one value, each with what is certain and what possible.
+//! SQL over a release: estimates from cells that cover more than one value, each with what is
+//! certain and what possible.
 //!
-//! **What is estimated.** A row counts in proportion to the probability that WHERE holds for it, when the values under each of its
-//! labels are equally likely and its attributes independent; what a label covers comes from the codebook. In a bucketized
-//! release rows and sensitive values of a bucket are paired in every way, all equally likely. AVG is the estimated sum over the
-//! estimated count. In a cloned release, the people of a sub-class have each value with the share that its micro-statistics state, numbers
-//! spread around their mean (`estimate/micro_statistics.rs`), and are paired with the sensitive values of their class; counterfeits are nobody.
+//! **What is estimated.** A row counts in proportion to the probability that WHERE holds for it,
+//! when the values under each of its labels are equally likely and its attributes independent; what
+//! a label covers comes from the codebook. In a bucketized release rows and sensitive values of a
+//! bucket are paired in every way, all equally likely. AVG is the estimated sum over the estimated
+//! count. In a cloned release, the people of a sub-class have each value with the share that its
+//! micro-statistics state, numbers spread around their mean (`estimate/micro_statistics.rs`), and
+//! are paired with the sensitive values of their class; counterfeits are nobody.
 //!
-//! **What is certain and possible.** The least and the greatest answer that any table behind the release could give: each row may
-//! be any combination of values under its labels, each bucket any pairing. For COUNT and SUM some table attains each; for
-//! AVG over buckets they may be wider than needed. Open cells leave sums unbounded.
+//! **What is certain and possible.** The least and the greatest answer that any table behind the
+//! release could give: each row may be any combination of values under its labels, each bucket any
+//! pairing. For COUNT and SUM some table attains each; for AVG over buckets they may be wider than
+//! needed. Open cells leave sums unbounded.
 //!
-//! **Missing values** follow SQL: a comparison with one is unknown, neither it nor its negation selects the row, and only IS NULL finds
-//! it. The top `*` may hide a missing value, so nothing but a condition that allows for one is certain there.
+//! **Missing values** follow SQL: a comparison with one is unknown, neither it nor its negation
+//! selects the row, and only IS NULL finds it. The top `*` may hide a missing value, so nothing but
+//! a condition that allows for one is certain there.
 //!
-//! **Suppressed rows**: certain and possible are about the source. Each row that the manifest counts as suppressed may have any values,
-//! so that the bounds allow for it being counted or not. Estimates are of the released rows.
+//! **Suppressed rows**: certain and possible are about the source. Each row that the manifest
+//! counts as suppressed may have any values, so that the bounds allow for it being counted or not.
+//! Estimates are of the released rows.
 //!
-//! **Groups** are labels as released: GROUP BY never splits a cell. Rows are answered as released, with the probability that each fulfils
-//! the condition.
+//! **Groups** are labels as released: GROUP BY never splits a cell. Rows are answered as released,
+//! with the probability that each fulfils the condition.
 //!
 //! **Several tables** of one decomposed release are queried one at a time (`decomposed`).
 //!
-//! Text is cut up by `token`, read by `syntax` and `expression` into a `tree`, bound to columns by `sql` and `comparison`; becomes a
-//! `condition`, then a `diagram` over regions; `generalized` and `buckets` judge rows with it; `tally` adds up.
+//! Text is cut up by `token`, read by `syntax` and `expression` into a `tree`, bound to columns by
+//! `sql` and `comparison`; becomes a `condition`, then a `diagram` over regions; `generalized` and
+//! `buckets` judge rows with it; `tally` adds up.
 
 mod answer;
 pub(crate) mod buckets;
@@ -142,7 +149,8 @@ fn groups(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) ->
     }
     let mut lines: Vec<(Vec<u32>, Vec<f64>, Vec<Cell>)> = Vec::with_capacity(groups.len());
     for (group, tallies) in &mut groups {
-        // A group that no row can be in is not there, as in SQL. Without an aggregate nothing says so.
+        // A group that no row can be in is not there, as in SQL. Without an aggregate nothing says
+        // so.
         if !query.groups.is_empty() && !plan.aggregates.is_empty() && tallies.iter().all(|tally| tally.possible == 0) {
             continue;
         }

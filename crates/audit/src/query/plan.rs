@@ -1,4 +1,5 @@
-//! How a query is answered: the columns it needs, their labels distinguished only as far as the query does.
+//! How a query is answered: the columns it needs, their labels distinguished only as far as the
+//! query does.
 
 use hashbrown::HashMap;
 use hedgerow_table::{Codes, TableError};

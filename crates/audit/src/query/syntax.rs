@@ -1,7 +1,8 @@
-//! The clauses of a query. Clauses that no release can answer are refused by name where they stand: an
-//! answer that left one out in silence would be a wrong answer.
+//! The clauses of a query. Clauses that no release can answer are refused by name where they stand:
+//! an answer that left one out in silence would be a wrong answer.
 //!
-//! A descent by hand: the language is a dozen rules, and a grammar of all of SQL was a twentieth of building the command.
+//! A descent by hand: the language is a dozen rules, and a grammar of all of SQL was a twentieth of
+//! building the command.
 
 use hedgerow_table::InputError;
 

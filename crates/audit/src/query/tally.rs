@@ -1,8 +1,10 @@
-//! Adding up what rows contribute to COUNT, SUM and AVG: an estimate, and how low and how high the true answer can be.
+//! Adding up what rows contribute to COUNT, SUM and AVG: an estimate, and how low and how high the
+//! true answer can be.
 //!
-//! A row contributes in proportion to the probability that the condition holds for it. Of the bounds, one is attained when every
-//! row is as the least favorable value under its cells has it, the other with the most favorable; rows do not depend
-//! on one another. The mean's bounds take the rows that must be counted and add of the others those that move it furthest.
+//! A row contributes in proportion to the probability that the condition holds for it. Of the
+//! bounds, one is attained when every row is as the least favorable value under its cells has it,
+//! the other with the most favorable; rows do not depend on one another. The mean's bounds take the
+//! rows that must be counted and add of the others those that move it furthest.
 
 use super::answer::Estimate;
 use super::sql::What;
@@ -74,7 +76,8 @@ impl Contribution {
                 Some(_) => Some(f64::NAN),
             };
         }
-        // Where it does not matter in which part the value lies, nothing needs to be known about the parts.
+        // Where it does not matter in which part the value lies, nothing needs to be known about
+        // the parts.
         if let Some(share) = all_alike
             && !share.is_nan()
             && missing == 0.0
@@ -106,7 +109,8 @@ pub(crate) struct Tally {
     pub(crate) possible: u64,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// The sum of the rows whose values are whole numbers; it is the answer unless another row may add to it.
+    /// The sum of the rows whose values are whole numbers; it is the answer unless another row may
+    /// add to it.
     pub(crate) exact: i128,
     pub(crate) inexact: bool,
     /// For the mean: rows that can be counted, whether they must, and the ends of their values.

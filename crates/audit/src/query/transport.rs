@@ -1,12 +1,14 @@
-//! The best way to pair rows with values inside a bucket: a transportation problem, solved by shortest augmenting paths.
+//! The best way to pair rows with values inside a bucket: a transportation problem, solved by
+//! shortest augmenting paths.
 //!
-//! Which row of a bucket has which sensitive value is not released, so the bounds of an answer are its least and its
-//! greatest over all ways to pair them. Rows of a kind and values of a kind are moved together.
+//! Which row of a bucket has which sensitive value is not released, so the bounds of an answer are
+//! its least and its greatest over all ways to pair them. Rows of a kind and values of a kind are
+//! moved together.
 //!
 //! Cost: buckets are small; each step is a search over kinds of rows times kinds of values.
 
-/// The largest total weight over all ways to give every unit of supply a unit of demand; `weights` row by row of supplies.
-/// Supplies and demands add up to the same.
+/// The largest total weight over all ways to give every unit of supply a unit of demand; `weights`
+/// row by row of supplies. Supplies and demands add up to the same.
 pub(crate) fn largest(supplies: &[u64], demands: &[u64], weights: &[f64]) -> f64 {
     debug_assert_eq!(supplies.iter().sum::<u64>(), demands.iter().sum::<u64>());
     let columns = demands.len();

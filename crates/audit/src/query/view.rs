@@ -1,5 +1,5 @@
-//! A release as a query sees it: rows of labels, or rows and sensitive values that share buckets. Each sub-table of a decomposed
-//! release is a view of its own.
+//! A release as a query sees it: rows of labels, or rows and sensitive values that share buckets.
+//! Each sub-table of a decomposed release is a view of its own.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,8 @@ pub(crate) struct View<'a> {
     pub(crate) kinds: Vec<(String, Kind)>,
     /// The range that a column declares.
     pub(crate) ranges: Vec<(String, Extent)>,
-    /// The micro-statistics of a cloned release; the labels of its quasi-identifiers are then sub-classes.
+    /// The micro-statistics of a cloned release; the labels of its quasi-identifiers are then
+    /// sub-classes.
     pub(crate) statistics: Option<&'a Cloned>,
     /// Rows of the source that no table shows.
     pub(crate) suppressed: u64,
@@ -35,8 +36,8 @@ pub(crate) enum Rows<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The views of a release, each under the name of its folder; one without a name where the release is one table. Rows come before
-    /// buckets: they determine an answer better.
+    /// The views of a release, each under the name of its folder; one without a name where the
+    /// release is one table. Rows come before buckets: they determine an answer better.
     pub(crate) fn of(release: &'a Release) -> Result<Vec<(&'a str, View<'a>)>, TableError> {
         if let Some(problem) = release.contradictions().first() {
             let problem = format!("the release contradicts itself: {problem}");
@@ -122,7 +123,8 @@ fn range(field: &Field) -> Option<Extent> {
     Some(Extent { low: end(low, f64::NEG_INFINITY), high: end(high, f64::INFINITY) })
 }
 
-/// One row for everybody in a cloned release: in every quasi attribute their sub-class, and the class as their group.
+/// One row for everybody in a cloned release: in every quasi attribute their sub-class, and the
+/// class as their group.
 fn people(read: &Cloned) -> Table {
     let parts: Vec<_> =
         read.classes.iter().flat_map(|class| class.sub_classes.iter().map(|part| (class.number, part))).collect();

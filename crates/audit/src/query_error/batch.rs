@@ -1,5 +1,6 @@
-//! Sixty-four queries answered together: each code of a column has a word with one bit per query that accepts it, so a
-//! row is tested against all of them by one AND per column; each label has a row of shares, one lane per query.
+//! Sixty-four queries answered together: each code of a column has a word with one bit per query
+//! that accepts it, so a row is tested against all of them by one AND per column; each label has a
+//! row of shares, one lane per query.
 
 use hedgerow_table::{Codes, Column, TableError, with_codes};
 
@@ -17,13 +18,14 @@ const BLOCK: usize = 2048;
 
 pub(super) struct Batch<'a> {
     queries: usize,
-    /// The columns some query is about: quasi attributes, then sensitive ones. By code in the source, the queries that
-    /// accept it.
+    /// The columns some query is about: quasi attributes, then sensitive ones. By code in the
+    /// source, the queries that accept it.
     pub(super) quasi_masks: Vec<(&'a Codes, Vec<u64>)>,
     /// The numbers of these quasi attributes.
     pub(super) quasi_used: Vec<usize>,
     pub(super) sensitive_masks: Vec<(usize, &'a Codes, Vec<u64>)>,
-    /// For each quasi-identifier that a query is about, the share of each label that each query covers.
+    /// For each quasi-identifier that a query is about, the share of each label that each query
+    /// covers.
     shares: Vec<(usize, Vec<[f64; BATCH]>)>,
 }
 
@@ -161,7 +163,8 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// For each label, the share of it that the query of each lane covers; lanes of other queries take all.
+/// For each label, the share of it that the query of each lane covers; lanes of other queries take
+/// all.
 pub(super) fn shares(axis: &Axis, lanes: &[usize], predicates: &[Predicate]) -> Result<Vec<[f64; BATCH]>, TableError> {
     let regions = Regions::new(axis, &predicates.iter().collect::<Vec<_>>())?;
     let share = |cell: &Vec<Part>| {

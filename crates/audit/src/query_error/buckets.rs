@@ -1,5 +1,5 @@
-//! Count queries over a bucketized release: in each bucket, the rows with the selected quasi values times the share of the
-//! selected sensitive values.
+//! Count queries over a bucketized release: in each bucket, the rows with the selected quasi values
+//! times the share of the selected sensitive values.
 
 use hedgerow_table::{Codes, Domain, Progress, TableError, parallel};
 
@@ -12,7 +12,8 @@ use crate::attribute::Unchanged;
 pub(crate) struct Bucketized<'a> {
     pub(crate) quasi: Vec<Unchanged<'a>>,
     pub(crate) sensitive: Vec<Unchanged<'a>>,
-    /// For each bucket its rows in the quasi table, and its rows in the sensitive table with their counts.
+    /// For each bucket its rows in the quasi table, and its rows in the sensitive table with their
+    /// counts.
     pub(crate) buckets: Vec<Bucket>,
 }
 

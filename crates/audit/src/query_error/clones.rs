@@ -1,5 +1,6 @@
-//! Count queries over a cloned release: in each sub-class, its people times, for each attribute, the share that the query selects
-//! by the statistics, times the share of its class's sensitive values.
+//! Count queries over a cloned release: in each sub-class, its people times, for each attribute,
+//! the share that the query selects by the statistics, times the share of its class's sensitive
+//! values.
 
 use hedgerow_release::cloned::{Cloned, SubClass};
 use hedgerow_table::{Codes, Column, Domain, Progress, TableError, parallel};

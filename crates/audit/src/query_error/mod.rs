@@ -1,19 +1,22 @@
-//! How far off answers from the release are: random count queries, answered exactly from the source and estimated from
-//! the release (the workload of Xiao, Tao: *Anatomy*, 2006).
+//! How far off answers from the release are: random count queries, answered exactly from the source
+//! and estimated from the release (the workload of Xiao, Tao: *Anatomy*, 2006).
 //!
-//! A query selects the rows with some values in 1 to `dimensions` quasi attributes and, when there are sensitive ones,
-//! in one of these. Each attribute is given the same share of its values, chosen so that all together would select
-//! `selectivity` of evenly spread rows: a run of neighboring values for numbers and dates, any values for categories,
-//! where the missing value is one of them.
+//! A query selects the rows with some values in 1 to `dimensions` quasi attributes and, when there
+//! are sensitive ones, in one of these. Each attribute is given the same share of its values,
+//! chosen so that all together would select `selectivity` of evenly spread rows: a run of
+//! neighboring values for numbers and dates, any values for categories, where the missing value is
+//! one of them.
 //!
-//! The estimate is that of `hedgerow query`, for a reader who knows the source's values: it adds up, over the classes, the rows with
-//! the selected sensitive values times, for each quasi attribute, the share of the class's cell that the query covers; over
-//! buckets, the selected rows times the share of the selected sensitive values; over sub-classes, the people times the shares
+//! The estimate is that of `hedgerow query`, for a reader who knows the source's values: it adds
+//! up, over the classes, the rows with the selected sensitive values times, for each quasi
+//! attribute, the share of the class's cell that the query covers; over buckets, the selected rows
+//! times the share of the selected sensitive values; over sub-classes, the people times the shares
 //! that their micro-statistics state. Suppressed rows contribute nothing. The relative error is
-//! `|estimate − true| / max(true, sanity bound)`; the bound, a thousandth of the source's rows but at least one, keeps
-//! queries that hardly select anybody from ruling the mean.
+//! `|estimate − true| / max(true, sanity bound)`; the bound, a thousandth of the source's rows but
+//! at least one, keeps queries that hardly select anybody from ruling the mean.
 //!
-//! Cost: 64 queries are answered in one pass over the rows and one over the classes; passes run in parallel.
+//! Cost: 64 queries are answered in one pass over the rows and one over the classes; passes run in
+//! parallel.
 
 mod batch;
 pub(crate) mod buckets;
@@ -41,7 +44,8 @@ pub struct QueryOptions {
     pub seed: u64,
     /// The most quasi attributes in a query; `None` is all of them.
     pub dimensions: Option<usize>,
-    /// The share of the rows that a query would select if values were spread evenly, above 0 and at most 1.
+    /// The share of the rows that a query would select if values were spread evenly, above 0 and at
+    /// most 1.
     pub selectivity: f64,
 }
 

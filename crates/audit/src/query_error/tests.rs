@@ -73,8 +73,8 @@ fn shaped(
     (total > 0.0).then(|| inside / total)
 }
 
-/// The share of a label, worked out by listing what lies under it. An open end extends as far as the source's values and the
-/// ends of the released labels do.
+/// The share of a label, worked out by listing what lies under it. An open end extends as far as
+/// the source's values and the ends of the released labels do.
 fn share(predicate: &Predicate, cover: &Cover, release: &Release, column: usize) -> f64 {
     let domain = &release.source.columns[column].domain;
     let present: Vec<u32> = (0..domain.present() as u32).collect();

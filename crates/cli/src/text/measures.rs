@@ -1,4 +1,5 @@
-//! The measures as a person reads them: aligned, each with a line that says what is good and what is bad.
+//! The measures as a person reads them: aligned, each with a line that says what is good and what
+//! is bad.
 
 use std::fmt;
 
@@ -94,7 +95,8 @@ fn class_sizes(f: &mut fmt::Formatter<'_>, classes: &SizeDistribution, buckets: 
 fn risk(f: &mut fmt::Formatter<'_>, measures: &TableMeasures) -> fmt::Result {
     let risk = &measures.risk;
     writeln!(f, "\nRisk of re-identification by the quasi-identifiers (lower is better)")?;
-    // Without a k nothing is above what is required; then it matters how many have the highest risk.
+    // Without a k nothing is above what is required; then it matters how many have the highest
+    // risk.
     let over = if risk.k > 1 { format!("rows above 1/{}", risk.k) } else { "rows at highest".to_owned() };
     writeln!(f, "  {:<12}{:>9}{:>9}  {over:>15}", "adversary", "highest", "mean")?;
     let mut line = |name: &str, scenario: &Scenario, meaning: &str| {

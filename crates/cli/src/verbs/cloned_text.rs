@@ -4,7 +4,8 @@ use hedgerow::{CloneReport, RareValue};
 
 use super::short;
 
-/// Lines for the summary of `publish`: `sizes` are those of the smallest and the largest class, counterfeits among them.
+/// Lines for the summary of `publish`: `sizes` are those of the smallest and the largest class,
+/// counterfeits among them.
 pub(super) fn cloned_text(report: &CloneReport, sizes: (u64, u64), source: u64, protect: &str) -> String {
     let of = |(smallest, largest): (u64, u64)| {
         if smallest == largest { format!("of {smallest} tuples") } else { format!("of {smallest} to {largest} tuples") }

@@ -10,7 +10,8 @@ use super::{print, print_json, short};
 use crate::args::{Federation, FederationWhat, Lop, Talk};
 use crate::failure::Failure;
 
-/// Masked vectors are as long as the domain: in so many words, all runs together, there are claims enough.
+/// Masked vectors are as long as the domain: in so many words, all runs together, there are claims
+/// enough.
 const MASKED_WORDS_MAX: u64 = 200_000;
 
 pub(crate) fn run(arguments: &Federation, talk: &Talk) -> Result<ExitCode, Failure> {

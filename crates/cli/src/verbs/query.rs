@@ -1,4 +1,5 @@
-//! `hedgerow query DIR SQL`: estimated answers from a release, each with what is certain and what possible.
+//! `hedgerow query DIR SQL`: estimated answers from a release, each with what is certain and what
+//! possible.
 
 use std::process::ExitCode;
 

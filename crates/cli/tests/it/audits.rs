@@ -1,4 +1,5 @@
-//! The audit as users meet it: several releases, folders of sub-tables, a custodian's own, and garbage.
+//! The audit as users meet it: several releases, folders of sub-tables, a custodian's own, and
+//! garbage.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +79,8 @@ fn pipelines_say_how_few_is_too_few() {
     assert_eq!(adversary(&found, "linker")["not_in_release"], 1);
 }
 
-/// Kate is left with one salary, the other two with several: the list names her row, and nothing that is printed does.
+/// Kate is left with one salary, the other two with several: the list names her row, and nothing
+/// that is printed does.
 #[test]
 fn who_is_at_risk_is_written_to_a_file_and_never_printed() {
     let folder = departments();
@@ -106,7 +108,8 @@ fn who_is_at_risk_is_written_to_a_file_and_never_printed() {
     assert!(wrong.stderr.contains("confidence=0.8"), "{}", wrong.stderr);
 }
 
-/// The six patients in three sub-tables, one for each rule: buckets {1,6}, {5,4}, {3,2} and {1,3}, {4,2}, {5,6}.
+/// The six patients in three sub-tables, one for each rule: buckets {1,6}, {5,4}, {3,2} and {1,3},
+/// {4,2}, {5,6}.
 #[test]
 fn the_four_tuples_of_the_six_patients_are_found_in_a_folder_of_sub_tables() {
     let folder = Folder::new();

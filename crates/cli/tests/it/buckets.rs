@@ -51,7 +51,8 @@ fn detected(case: &str, file: &str, change: impl FnOnce(String) -> String, code:
     assert!(said.contains(words), "{case}: {said}");
 }
 
-/// The text with one line changed: the first of `sensitive.csv` below its header, as group, value, count.
+/// The text with one line changed: the first of `sensitive.csv` below its header, as group, value,
+/// count.
 fn first_value(change: impl Fn(&str, &str, u64) -> String) -> impl FnOnce(String) -> String {
     move |text| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -226,7 +227,8 @@ fn degenerate_tables() {
     }
 }
 
-/// Close numbers stay out of one bucket exactly when no window of 2δ holds more than n/l of them: the deal sees to it.
+/// Close numbers stay out of one bucket exactly when no window of 2δ holds more than n/l of them:
+/// the deal sees to it.
 #[test]
 fn close_numbers_are_kept_apart() {
     let window = "{ model = \"delta-l-diversity\", delta = 1, l = 2 }";
@@ -297,7 +299,8 @@ fn examine(seed: u64) -> bool {
     let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--json"]);
     let context = || format!("seed {seed}\n{policy}{ran:?}");
     let all: Vec<&str> = rows.iter().map(|row| row[2].as_str()).collect();
-    // What holds for no bucket of all rows holds for no buckets; what holds there must be published.
+    // What holds for no bucket of all rows holds for no buckets; what holds there must be
+    // published.
     let possible = require.iter().all(|required| required.holds(count, &all, std::slice::from_ref(&all)));
     assert_eq!(ran.code, Some(if possible { 0 } else { 3 }), "{}", context());
     if !possible {
@@ -381,7 +384,8 @@ fn partners(folder: &Folder, release: &str) -> BTreeSet<Vec<u32>> {
     groups.into_values().collect()
 }
 
-/// The same table twice: other groups, other numbers, other orders; with a seed the same bytes, on one core as on two.
+/// The same table twice: other groups, other numbers, other orders; with a seed the same bytes, on
+/// one core as on two.
 #[test]
 fn chance_decides_and_threads_do_not() {
     let folder = with_many_people();
@@ -409,7 +413,8 @@ fn chance_decides_and_threads_do_not() {
     );
 }
 
-/// With neighbors in a bucket its values lie within a few dozen places; strangers would lie thousands apart.
+/// With neighbors in a bucket its values lie within a few dozen places; strangers would lie
+/// thousands apart.
 #[test]
 fn people_who_are_alike_share_a_bucket() {
     let folder = with_many_people();

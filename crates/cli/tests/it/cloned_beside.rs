@@ -34,7 +34,8 @@ fn the_next_release_keeps_to_what_a_cloned_one_leaves() {
     let folder = cloned();
     let arguments = ["publish", "beside-3.toml", "-o", "new", "--candidates", "--json", "--seed", "1"];
     let made = json(&run(&folder, &arguments, 0));
-    // Of six combinations of levels, those with both attributes above their values, and one more for each at its top.
+    // Of six combinations of levels, those with both attributes above their values, and one more
+    // for each at its top.
     assert_eq!((&made["candidates"], &made["levels"]), (&json!(4), &json!({ "age": 1, "city": 1 })));
     assert_eq!(made["guarantees"][0]["achieved"]["l"], 3);
     let checked = json(&run(&folder, &["check", "new", "--community", "cloned", "--json"], 0));
@@ -71,7 +72,8 @@ fn a_catalog_remembers_cloned_releases() {
     let shown = json(&run(&folder, &["catalog", "show", "catalog", "cloned", "--json"], 0));
     assert_eq!((&shown["method"], &shown["changed"]), (&json!("clone"), &json!(false)));
     assert_eq!(shown["guarantees"][0]["model"], "epsilon-clone");
-    // A release that leaves three values everywhere goes beside it, and so does the clone of the same people.
+    // A release that leaves three values everywhere goes beside it, and so does the clone of the
+    // same people.
     for (policy, release) in [("beside-3.toml", "new"), ("clone.toml", "again")] {
         run(
             &folder,

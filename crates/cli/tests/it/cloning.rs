@@ -17,7 +17,8 @@ fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
-/// After cloning, the adversary who found Nancy, David and Eliza out is left with what the tables share.
+/// After cloning, the adversary who found Nancy, David and Eliza out is left with what the tables
+/// share.
 #[test]
 fn nobody_is_given_away_by_cloned_hospitals() {
     let folder = hospitals();
@@ -58,7 +59,8 @@ fn a_cloned_release_tells_its_promise_and_is_measured() {
     assert!(parquet.stderr.contains("written as CSV"), "{}", parquet.stderr);
 }
 
-/// Three of four values are frequent, so that the classes need counterfeits, which are nobody and count nowhere.
+/// Three of four values are frequent, so that the classes need counterfeits, which are nobody and
+/// count nowhere.
 #[test]
 fn publish_and_measure_agree_on_discernibility() {
     let folder = hospitals();
@@ -74,7 +76,8 @@ fn publish_and_measure_agree_on_discernibility() {
     assert!(counterfeits > 0, "none of the releases has any");
 }
 
-/// Pay is released as 10, 20 and 30 of everybody, whatever it goes with: each error follows by hand.
+/// Pay is released as 10, 20 and 30 of everybody, whatever it goes with: each error follows by
+/// hand.
 #[test]
 fn sensitive_numbers_are_measured_in_clones() {
     let folder = Folder::new();
@@ -87,7 +90,8 @@ fn sensitive_numbers_are_measured_in_clones() {
          pay = { role = \"sensitive\" }\n[publish]\nmethod = \"clone\"\nk = 3\n",
     );
     let ran = folder.run(&["publish", "policy.toml", "-o", "release", "--json"]);
-    // Three classes, so one of the four with 10 is suppressed: the mean is 20, the quartiles are 10, 20 and 30.
+    // Three classes, so one of the four with 10 is suppressed: the mean is 20, the quartiles are
+    // 10, 20 and 30.
     assert_eq!(json(&ran)["rows"]["suppressed"], 1, "{ran:?}");
     let measured = json(&folder.run(&["measure", "release", "--policy", "policy.toml", "--json"]));
     let pay = &measured["numbers"]["pay"];

@@ -1,4 +1,5 @@
-//! Hierarchical t-closeness through a written release: the manifest brings the hierarchy, and a forged one is detected.
+//! Hierarchical t-closeness through a written release: the manifest brings the hierarchy, and a
+//! forged one is detected.
 
 use serde_json::{Value, json};
 
@@ -41,7 +42,8 @@ fn an_honest_release_brings_the_hierarchy_that_it_is_checked_by() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
-/// Everyone of one city has one illness: as far from the whole as can be. Each forgery would have made it close.
+/// Everyone of one city has one illness: as far from the whole as can be. Each forgery would have
+/// made it close.
 #[test]
 fn a_hierarchy_that_is_no_tree_with_one_top_is_refused() {
     let forgeries = [
@@ -73,7 +75,8 @@ fn a_release_that_is_not_close_does_not_hold() {
     assert!(ran.stdout.contains("BROKEN  t-closeness of illness"), "{ran:?}");
 }
 
-/// Cough and Ache stand for one another in two cities: honestly at the full price, under the forged tree at half.
+/// Cough and Ache stand for one another in two cities: honestly at the full price, under the forged
+/// tree at half.
 #[test]
 fn another_tree_gives_another_distance_than_the_one_claimed() {
     let folder = published();

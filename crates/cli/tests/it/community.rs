@@ -1,4 +1,5 @@
-//! Releases beside one another, as users meet them: the audit, publishing beside a community, the catalog.
+//! Releases beside one another, as users meet them: the audit, publishing beside a community, the
+//! catalog.
 
 use serde_json::Value;
 
@@ -181,7 +182,8 @@ fn the_catalog_remembers_and_holds_new_releases_against_itself() {
     assert!(shown["digest"].as_str().unwrap().starts_with("sha256:"));
     run(&["catalog", "show", "catalog", "census"], 2);
 
-    // Safe by itself: High and Low in both classes. But below 40 the revenue office has Middle and Low.
+    // Safe by itself: High and Low in both classes. But below 40 the revenue office has Middle and
+    // Low.
     let other = "name,age,salary-class\nAlice,60,High\nBob,50,Low\nCarlo,18,High\nDiana,20,Low\n";
     folder.write("own.csv", other);
     let policy = folder.read("revenue.toml").replace("revenue.csv", "own.csv");

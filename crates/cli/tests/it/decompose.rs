@@ -1,4 +1,5 @@
-//! Decomposed releases as users meet them: published, checked, tampered with, refused; and what `rules` says.
+//! Decomposed releases as users meet them: published, checked, tampered with, refused; and what
+//! `rules` says.
 
 use std::collections::BTreeSet;
 
@@ -99,8 +100,9 @@ fn tables_that_were_joined_or_changed_are_detected() {
     assert!(ran.stdout.contains("table-1/more.csv"), "{ran:?}");
 }
 
-/// The paper's table 2: one table for each rule. `publish` never comes to such tables, since those in normal form leave its own attack
-/// nothing to find (the tests of `hedgerow-publish` put them there); so they are planted here.
+/// The paper's table 2: one table for each rule. `publish` never comes to such tables, since those
+/// in normal form leave its own attack nothing to find (the tests of `hedgerow-publish` put them
+/// there); so they are planted here.
 #[test]
 fn one_table_for_each_rule_is_detected() {
     let folder = six_patients(&[]);
@@ -218,7 +220,8 @@ fn rules_are_reduced_reported_and_drawn() {
     assert!(ran.stdout.starts_with("<svg") && ran.stdout.ends_with("</svg>\n"), "{}", ran.stdout);
 }
 
-/// Sixty synthetic people and three rules about five attributes, under other publishing settings than `best`.
+/// Sixty synthetic people and three rules about five attributes, under other publishing settings
+/// than `best`.
 fn sixty_people(publish: &str) -> Folder {
     let folder = Folder::new();
     let mut state = 12345u64;
@@ -312,7 +315,8 @@ fn a_generalized_guardian_that_was_changed_is_detected() {
     let guardian = resources.iter().find(is_guardian).expect("a protected attribute beside others");
     let path = format!("release/{}", guardian["path"].as_str().unwrap());
     let at = fields(guardian).iter().position(protected).unwrap();
-    // Everybody swaps with everybody until one value fills the first class: the counts of the whole stay.
+    // Everybody swaps with everybody until one value fills the first class: the counts of the whole
+    // stay.
     let text = folder.read(&path);
     let mut lines: Vec<Vec<String>> = text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
     let mut values: Vec<String> = lines[1..].iter().map(|cells| cells[at].clone()).collect();
@@ -375,7 +379,8 @@ fn dependencies_in_the_data_are_reported() {
     assert!(ran.stdout.contains("by a known dependency to county"), "{ran:?}");
 }
 
-/// One person's values are like nobody's: no bucket takes them, and no file of the release names them.
+/// One person's values are like nobody's: no bucket takes them, and no file of the release names
+/// them.
 #[test]
 fn what_is_not_released_of_a_row_is_nowhere_in_the_release() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! Where a release goes: what exists is not touched unless asked, and what is impossible is refused before the work.
+//! Where a release goes: what exists is not touched unless asked, and what is impossible is refused
+//! before the work.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Goldens: the optima that the shipped examples must lead to. Adult's are those of ARX; the small ones follow
-//! from the papers' tables.
+//! Goldens: the optima that the shipped examples must lead to. Adult's are those of ARX; the small
+//! ones follow from the papers' tables.
 
 use std::path::Path;
 
@@ -123,7 +123,8 @@ fn three_hospitals() {
 fn salaries_too_close() {
     comes_out("salaries/policy.toml", &[], &small(0.55, &[1, 3], 0));
     comes_out("salaries/classes.toml", &[], &small(0.0, &[0], 0));
-    // Up to 35 (window 490 to 510: four of seven) and over; by frequency the three age groups were fine.
+    // Up to 35 (window 490 to 510: four of seven) and over; by frequency the three age groups were
+    // fine.
     comes_out("salaries/near.toml", &[], &small(19.0 / 30.0, &[2, 3], 0));
     let near = |model| [("{ model = \"frequency-l-diversity\", l = 2 }", model)];
     let unchanged = near("{ model = \"delta-l-diversity\", delta = 4.9, l = 2 }");

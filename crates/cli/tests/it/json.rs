@@ -1,4 +1,5 @@
-//! Every `--json` output against its schema in `docs/schemas`: each verb, over each kind of release.
+//! Every `--json` output against its schema in `docs/schemas`: each verb, over each kind of
+//! release.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -93,7 +93,8 @@ fn a_table_that_fails_as_a_whole_has_no_release() {
     }
 }
 
-/// Pay is measured by class and by value: whole classes are released, so what each shows of its own people is exact.
+/// Pay is measured by class and by value: whole classes are released, so what each shows of its own
+/// people is exact.
 #[test]
 fn sensitive_numbers_are_measured_in_classes_with_cells_of_their_own() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! The command as its users meet it: what it prints, what it publishes, what it refuses, and what it leaves behind when
-//! something goes wrong.
+//! The command as its users meet it: what it prints, what it publishes, what it refuses, and what
+//! it leaves behind when something goes wrong.
 //!
 //! No test here may rely on the current directory: `transcripts` changes it.
 

@@ -1,5 +1,5 @@
-//! Everything that can be wrong with what a user supplies: exit code 2, where and what and what to do, and nothing
-//! written. No message may show another person's row.
+//! Everything that can be wrong with what a user supplies: exit code 2, where and what and what to
+//! do, and nothing written. No message may show another person's row.
 
 use crate::running::{Folder, PEOPLE, POLICY};
 

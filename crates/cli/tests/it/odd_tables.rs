@@ -50,7 +50,8 @@ fn one_row() {
 fn one_column() {
     let one = "q = { role = \"quasi\" }\n";
     assert_eq!(published("q\na\na\nb\nb\n", &policy(one, K2, "")).rows.len(), 4);
-    // An empty line is a row here, and the only way to write it so that a reader sees it is in quotes.
+    // An empty line is a row here, and the only way to write it so that a reader sees it is in
+    // quotes.
     let missing = published("q\na\n\na\n\n", &policy(one, K2, ""));
     assert_eq!(missing.rows.iter().filter(|row| row[0].is_empty()).count(), 2);
 }
@@ -76,7 +77,8 @@ fn missing_is_a_value_of_its_own() {
 
 #[test]
 fn an_empty_text_that_is_not_declared_missing_is_refused() {
-    // Only `?` is declared missing, so the empty text is a value; in a release both would be an empty cell.
+    // Only `?` is declared missing, so the empty text is a value; in a release both would be an
+    // empty cell.
     let nulls = |rule: &str| policy(ATTRIBUTES, rule, "").replace("\"t.csv\"", "\"t.csv\"\nnull = [\"?\"]");
     for data in ["q,s\na,?\na,\n", "q,s\na,\na,x\n", "q,s\n?,x\n,y\n", "q,s\n,x\n,y\n"] {
         let (folder, ran) = run(data, &nulls(K2));

@@ -1,4 +1,5 @@
-//! Standard output and standard error: readers that go away, full devices, quietness, and that JSON is all there is.
+//! Standard output and standard error: readers that go away, full devices, quietness, and that JSON
+//! is all there is.
 
 use std::fs::File;
 use std::process::Stdio;

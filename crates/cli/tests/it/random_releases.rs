@@ -1,5 +1,6 @@
-//! Random tables under random policies, published, and the release examined from its files alone: does every class keep
-//! every rule, does the codebook say what it must and no more, does the manifest tell the truth and nothing else?
+//! Random tables under random policies, published, and the release examined from its files alone:
+//! does every class keep every rule, does the codebook say what it must and no more, does the
+//! manifest tell the truth and nothing else?
 //!
 //! `HEDGEROW_SEED=… cargo test -p hedgerow-cli random_releases` replays one case.
 
@@ -306,7 +307,8 @@ fn rules_hold(case: &Case, data: &Texts) {
     }
 }
 
-/// Rows add up, columns are the ones to release, and neither identifiers nor the place of work show anywhere.
+/// Rows add up, columns are the ones to release, and neither identifiers nor the place of work show
+/// anywhere.
 fn nothing_but_the_release(case: &Case, data: &Texts, published: &Published, folder: &Path) {
     let seed = case.seed;
     let text = std::fs::read_to_string(published.release.join("datapackage.json")).unwrap();
@@ -347,7 +349,8 @@ fn nothing_but_the_release(case: &Case, data: &Texts, published: &Published, fol
     assert_eq!(files, ["codebook.csv", "data.csv", "datapackage.json"], "seed {seed}");
 }
 
-/// One entry for every released label and for no other; bounds from the hierarchy, not from the people.
+/// One entry for every released label and for no other; bounds from the hierarchy, not from the
+/// people.
 fn codebook_fits(case: &Case, data: &Texts, codebook: &Texts) {
     let seed = case.seed;
     assert_eq!(codebook.header, ["attribute", "label", "low", "high", "leaf"], "seed {seed}");

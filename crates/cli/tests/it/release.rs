@@ -1,5 +1,5 @@
-//! A release read by hand: a naive CSV splitter, naive classes, and every model from its definition. It shares nothing with
-//! the code that published.
+//! A release read by hand: a naive CSV splitter, naive classes, and every model from its
+//! definition. It shares nothing with the code that published.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -103,7 +103,8 @@ impl Required {
         }
     }
 
-    /// Whether a class holds; `values` are the protected ones of its rows, `wholes` those that it must be close to.
+    /// Whether a class holds; `values` are the protected ones of its rows, `wholes` those that it
+    /// must be close to.
     pub(crate) fn holds(&self, size: usize, values: &[&str], wholes: &[Vec<&str>]) -> bool {
         const SLACK: f64 = 1e-9;
         let mut counts: Vec<usize> =
@@ -144,7 +145,8 @@ fn largest_neighborhood(values: &[&str], close: impl Fn(f64, f64) -> bool) -> f6
     neighborhoods.max().unwrap_or(0) as f64
 }
 
-/// The labels above a protected value, from the first level to the top. Values that look alike are close.
+/// The labels above a protected value, from the first level to the top. Values that look alike are
+/// close.
 pub(crate) fn path(value: &str) -> [String; 3] {
     let digits: String = value.chars().filter(char::is_ascii_digit).collect();
     let number = digits.parse::<usize>().unwrap_or(31);
@@ -164,8 +166,8 @@ fn distance(class: &[&str], whole: &[&str]) -> f64 {
     surplus(class, whole).values().map(|surplus| surplus.abs()).sum::<f64>() / 2.0
 }
 
-/// What is too much in one place goes to the nearest place that lacks it: first within a value's own node, then within the
-/// node above, at a higher price each time.
+/// What is too much in one place goes to the nearest place that lacks it: first within a value's
+/// own node, then within the node above, at a higher price each time.
 fn distance_by_tree(class: &[&str], whole: &[&str]) -> f64 {
     let mut places: Vec<([String; 3], f64)> =
         surplus(class, whole).into_iter().map(|(value, surplus)| (path(value), surplus)).collect();

@@ -1,8 +1,9 @@
-//! The part of JSON Schema (2020-12) that the schemas in `docs/schemas` use, and no more: a keyword that this reader does not
-//! know is refused, so that no schema can require what is never checked.
+//! The part of JSON Schema (2020-12) that the schemas in `docs/schemas` use, and no more: a keyword
+//! that this reader does not know is refused, so that no schema can require what is never checked.
 //!
-//! In one thing it is stricter than the standard: a key that a schema does not list is a mistake here, unless
-//! `additionalProperties` says otherwise. For other readers the schemas stay open, since outputs may grow.
+//! In one thing it is stricter than the standard: a key that a schema does not list is a mistake
+//! here, unless `additionalProperties` says otherwise. For other readers the schemas stay open,
+//! since outputs may grow.
 
 use std::collections::BTreeMap;
 use std::path::Path;

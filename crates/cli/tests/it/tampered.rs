@@ -1,4 +1,5 @@
-//! A release that somebody changed: `check` ends with 4 and says what is wrong, or refuses to read it with 2.
+//! A release that somebody changed: `check` ends with 4 and says what is wrong, or refuses to read
+//! it with 2.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! What every verb prints, as a user would see it. `TRYCMD=overwrite` writes what is printed now into the transcripts.
+//! What every verb prints, as a user would see it. `TRYCMD=overwrite` writes what is printed now
+//! into the transcripts.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! What `check` warns of though it holds: claims that ask nothing, quasi attributes that nobody is taken to know, identifiers.
+//! What `check` warns of though it holds: claims that ask nothing, quasi attributes that nobody is
+//! taken to know, identifiers.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,8 @@
-//! Custodians together against one who holds everything: random small tables under random policies and splits, in both profiles.
+//! Custodians together against one who holds everything: random small tables under random policies
+//! and splits, in both profiles.
 //!
-//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-joint` replays that case alone.
+//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-joint` replays that case
+//! alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;

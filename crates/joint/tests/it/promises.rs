@@ -1,5 +1,6 @@
-//! What joint publishing promises beyond the rules themselves: rows of several custodians in every class, rules that hold towards some of them, nothing opened that
-//! was not announced, and a union with everybody's rows in it. The oracle tries every coalition on the rows themselves.
+//! What joint publishing promises beyond the rules themselves: rows of several custodians in every
+//! class, rules that hold towards some of them, nothing opened that was not announced, and a union
+//! with everybody's rows in it. The oracle tries every coalition on the rows themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -64,7 +65,8 @@ impl People {
         std::fs::write(folder.join("policy.toml"), policy).unwrap();
     }
 
-    /// Whether these rows, as a class or what somebody sees of one, keep everything that is required.
+    /// Whether these rows, as a class or what somebody sees of one, keep everything that is
+    /// required.
     fn fine(&self, rows: &[usize]) -> bool {
         let count = |rows: &mut dyn Iterator<Item = usize>| {
             let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
@@ -131,7 +133,8 @@ fn every_class_has_rows_of_several_custodians_and_no_coalition_learns_too_much()
         }
         divided[towards as usize] += usize::from(joined[0].classes.len() > 1);
     }
-    // Towards many, most small tables cannot be divided; but some can, or nothing would have been tried.
+    // Towards many, most small tables cannot be divided; but some can, or nothing would have been
+    // tried.
     assert!(divided.iter().zip([100, 40, 5, 1]).all(|(divided, least)| *divided >= least), "{divided:?}");
     assert!(refused > 50, "{refused}");
 }
@@ -204,7 +207,8 @@ fn shares_code(shares: &[hedgerow_joint::Share], owner: &[usize], row: usize) ->
     shares[owner[row]].codes[0][place]
 }
 
-/// Answers that no rows add up to, as a custodian who lies could bring about: the run goes on to some end, and nobody panics.
+/// Answers that no rows add up to, as a custodian who lies could bring about: the run goes on to
+/// some end, and nobody panics.
 #[test]
 fn answers_that_make_no_sense_lead_to_some_end() {
     let mut ends = [0; 3];

@@ -1,5 +1,6 @@
-//! What a joint run sends: as many messages, bytes and rounds as were forecast, and no more rounds than three times the depth of the tree times the binary digits
-//! of the largest domain, whatever is required.
+//! What a joint run sends: as many messages, bytes and rounds as were forecast, and no more rounds
+//! than three times the depth of the tree times the binary digits of the largest domain, whatever
+//! is required.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -49,7 +50,8 @@ fn rounds_grow_with_depth_and_digits_whatever_is_asked_for() {
             let most = most_rounds(agreed, depth);
             assert!(rounds as f64 <= most, "{model:?}, strict {strict}, {promises:?}: {rounds} rounds of {most:.0}");
         };
-        // Without promises about custodians, rounds are the same whoever holds which row: one holds all.
+        // Without promises about custodians, rounds are the same whoever holds which row: one holds
+        // all.
         let plain = agreed((1, 0));
         let all = plain.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
         let (whole, forecast) = Forecast::of(Joint::new(Arc::clone(&plain), all, StdRng::seed_from_u64(1)));

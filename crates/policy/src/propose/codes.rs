@@ -1,4 +1,5 @@
-//! Codes: values that belong together when they begin alike, as postal codes, diagnoses and industries do.
+//! Codes: values that belong together when they begin alike, as postal codes, diagnoses and
+//! industries do.
 
 use std::collections::HashSet;
 
@@ -29,7 +30,8 @@ pub(super) fn look_like_codes(facts: &Facts<'_>) -> bool {
     facts.kind() == Kind::Category && all > 0 && codes * 10 >= all * 9
 }
 
-/// Diagnoses of ICD-10, as `E11.9` and `I10`: a letter and two digits, most with a point behind them.
+/// Diagnoses of ICD-10, as `E11.9` and `I10`: a letter and two digits, most with a point behind
+/// them.
 pub(super) fn are_diagnoses(facts: &Facts<'_>) -> bool {
     const DISTINCT_MIN: u64 = 5;
     let Values::Category(values) = facts.domain().values() else { return false };
@@ -54,8 +56,8 @@ pub(super) fn are_equally_long(facts: &Facts<'_>) -> bool {
     facts.length_min >= 3 && facts.length_max - facts.length_min <= 1
 }
 
-/// A file of beginnings: from long to short, wherever a shorter one leaves at most a third of the groups, and where a
-/// separator ends what the codes begin with.
+/// A file of beginnings: from long to short, wherever a shorter one leaves at most a third of the
+/// groups, and where a separator ends what the codes begin with.
 pub(super) fn prefixes(facts: &Facts<'_>) -> Option<Way> {
     const LEVELS_MAX: usize = 4;
     let leaves = texts_of(facts.domain());

@@ -1,4 +1,5 @@
-//! What the values of a column say, whatever its name: keys, addresses of all kinds, serial numbers, free text.
+//! What the values of a column say, whatever its name: keys, addresses of all kinds, serial
+//! numbers, free text.
 
 use hedgerow_table::{Domain, Kind, Values};
 
@@ -36,7 +37,8 @@ pub(super) fn identifying_shape(domain: &Domain) -> Option<&'static str> {
     }
 }
 
-/// Whole numbers that count rows or persons: all different, and either without large gaps or all equally long.
+/// Whole numbers that count rows or persons: all different, and either without large gaps or all
+/// equally long.
 pub(super) fn is_serial(facts: &Facts<'_>) -> bool {
     let Values::Integer(values) = facts.domain().values() else { return false };
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return false };

@@ -118,7 +118,8 @@ const REGIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The file, when nearly all values are names or all are two-letter codes of countries. What is unknown stays alone.
+/// The file, when nearly all values are names or all are two-letter codes of countries. What is
+/// unknown stays alone.
 pub(super) fn regions(facts: &Facts<'_>) -> Option<Way> {
     let leaves = texts_of(facts.domain());
     let codes = leaves.iter().all(|leaf| leaf.len() == 2 && leaf.bytes().all(|byte| byte.is_ascii_uppercase()));
@@ -141,7 +142,8 @@ pub(super) fn regions(facts: &Facts<'_>) -> Option<Way> {
     tree.file()
 }
 
-/// Whether the values are the two-letter codes of ISO 3166, at least five of them, whatever the column is called.
+/// Whether the values are the two-letter codes of ISO 3166, at least five of them, whatever the
+/// column is called.
 pub(super) fn are_codes(facts: &Facts<'_>) -> bool {
     const CODES_MIN: usize = 5;
     let leaves = texts_of(facts.domain());

@@ -1,4 +1,5 @@
-//! Dates: calendar units as the range warrants, and dates that are not written as YYYY-MM-DD spelled out in a file.
+//! Dates: calendar units as the range warrants, and dates that are not written as YYYY-MM-DD
+//! spelled out in a file.
 
 use hedgerow_table::date::Date;
 use hedgerow_table::hierarchy::DateUnit;

@@ -1,4 +1,5 @@
-//! What data that nobody tuned for showed: keys under any name, weights, codes, bands, dates, relations.
+//! What data that nobody tuned for showed: keys under any name, weights, codes, bands, dates,
+//! relations.
 
 use super::tests::{check, role, table_of};
 use super::*;
@@ -8,7 +9,8 @@ fn cells(rows: usize, cell: impl Fn(usize) -> String) -> Vec<String> {
     (0..rows).map(cell).collect()
 }
 
-/// Tax records: a record number whose name begins like a conviction, households, persons in them, a survey weight, money.
+/// Tax records: a record number whose name begins like a conviction, households, persons in them, a
+/// survey weight, money.
 fn tax_records(rows: usize) -> Vec<(&'static str, Vec<String>)> {
     let household = |row: usize| row * 2 / 5;
     let person = move |row: usize| (0..=row).rev().take_while(|other| household(*other) == household(row)).count();

@@ -1,4 +1,5 @@
-//! Groupings of categories, written as a hierarchy file: bands joined with their neighbors, other texts by frequency.
+//! Groupings of categories, written as a hierarchy file: bands joined with their neighbors, other
+//! texts by frequency.
 
 use std::collections::HashMap;
 
@@ -22,8 +23,9 @@ impl Tree {
         Tree { leaves, levels: Vec::new() }
     }
 
-    /// A level with the given label for each leaf, coarser than those before. A level that joins nothing or everything
-    /// is omitted; a leaf alone keeps its own text; a label that is another group's, or a leaf's, is made different.
+    /// A level with the given label for each leaf, coarser than those before. A level that joins
+    /// nothing or everything is omitted; a leaf alone keeps its own text; a label that is another
+    /// group's, or a leaf's, is made different.
     pub(super) fn add(&mut self, labels: Vec<String>) {
         let groups = grouped(&labels);
         let below = self.levels.last().map_or(self.leaves.len(), |labels| grouped(labels).len());
@@ -52,7 +54,8 @@ impl Tree {
         self.levels.push(level);
     }
 
-    /// What every text of the tree so far covers. Levels nest, so the first leaf and the number of leaves identify a group.
+    /// What every text of the tree so far covers. Levels nest, so the first leaf and the number of
+    /// leaves identify a group.
     fn covers(&self) -> HashMap<&str, (usize, usize)> {
         let mut covers: HashMap<&str, (usize, usize)> = HashMap::new();
         for labels in &self.levels {
@@ -112,7 +115,8 @@ fn field(text: &str, line: &mut String) {
     }
 }
 
-/// Bands such as `18-24`, `[70-80)`, `65+`: sorted by their first number, neighbors joined two by two.
+/// Bands such as `18-24`, `[70-80)`, `65+`: sorted by their first number, neighbors joined two by
+/// two.
 pub(super) fn in_order(facts: &Facts<'_>) -> Option<Way> {
     const BANDS_MIN: usize = 5;
     const BANDS_MAX: usize = 1_000;
@@ -225,8 +229,8 @@ fn apart(labels: &mut [String], groups: &[Vec<usize>]) {
     }
 }
 
-/// At most `target` groups. Going down by frequency, a group stays alone while it has its fair share of the rows that
-/// are left; smaller ones are filled up to that share.
+/// At most `target` groups. Going down by frequency, a group stays alone while it has its fair
+/// share of the rows that are left; smaller ones are filled up to that share.
 fn joined(mut groups: Vec<Vec<usize>>, counts: &[u64], target: usize) -> Vec<Vec<usize>> {
     let mass = |group: &[usize]| group.iter().map(|index| counts[*index]).sum::<u64>();
     let mut sized: Vec<(u64, Vec<usize>)> = groups.drain(..).map(|group| (mass(&group), group)).collect();

@@ -1,4 +1,5 @@
-//! A hierarchy for a column, chosen by what its values are. Whatever is proposed has been tried on the values.
+//! A hierarchy for a column, chosen by what its values are. Whatever is proposed has been tried on
+//! the values.
 
 use hedgerow_table::{Domain, Hierarchy, HierarchySpec, Kind};
 
@@ -29,7 +30,8 @@ impl Plan {
 /// At most this many values need no level between them and the top.
 const FEW: u64 = 8;
 
-/// Codes this long have a level for every character; longer ones only where the characters divide them well.
+/// Codes this long have a level for every character; longer ones only where the characters divide
+/// them well.
 const MASK_MAX: usize = 6;
 
 pub(super) fn plan(facts: &Facts<'_>, concept: Concept) -> Plan {
@@ -64,7 +66,8 @@ fn number(facts: &Facts<'_>, concept: Concept) -> Plan {
     }
 }
 
-/// Texts, and whole numbers that are codes: these become a category, since their differences mean nothing.
+/// Texts, and whole numbers that are codes: these become a category, since their differences mean
+/// nothing.
 fn texts(facts: &Facts<'_>, concept: Concept) -> Plan {
     let kind = Kind::Category;
     let star = texts_of(facts.domain()).iter().any(|text| text.contains('*'));

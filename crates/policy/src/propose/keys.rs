@@ -1,4 +1,5 @@
-//! Columns that number rows, persons or households, whatever they are called: their values mean nothing but who a row is.
+//! Columns that number rows, persons or households, whatever they are called: their values mean
+//! nothing but who a row is.
 
 use hedgerow_table::{Kind, Values, uniqueness};
 
@@ -13,7 +14,8 @@ const HOUSEHOLD_MAX: u64 = 60;
 
 /// Why the values number rows or groups of rows, if they do.
 ///
-/// `quantity`: the name says that the numbers measure something, so that only a plain sequence is a key.
+/// `quantity`: the name says that the numbers measure something, so that only a plain sequence is a
+/// key.
 pub(super) fn numbering(facts: &Facts<'_>, quantity: bool) -> Option<&'static str> {
     if facts.rows < ROWS_ENOUGH {
         return None;
@@ -46,7 +48,8 @@ fn in_row_order(facts: &Facts<'_>) -> bool {
     rising || codes().zip(codes().skip(1)).all(|(a, b)| a > b)
 }
 
-/// Whether the values number the persons of a household: in nearly every one they run from the first number without gaps.
+/// Whether the values number the persons of a household: in nearly every one they run from the
+/// first number without gaps.
 pub(super) fn numbers_persons(household: &Facts<'_>, person: &Facts<'_>) -> bool {
     let Values::Integer(values) = person.domain().values() else { return false };
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return false };

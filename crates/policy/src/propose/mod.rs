@@ -1,12 +1,13 @@
 //! `init`: from a table to a policy that publishes as it stands.
 //!
-//! Roles come from names and values, hierarchies from the values, and the rules require nothing that the table cannot
-//! give. The policy is a draft for a person who knows the data: every inference carries its reason as a comment.
+//! Roles come from names and values, hierarchies from the values, and the rules require nothing
+//! that the table cannot give. The policy is a draft for a person who knows the data: every
+//! inference carries its reason as a comment.
 //!
-//! Layers, each using only those before it: `spelling`, `profile`, `way`; `content`, `vocabulary`, `nulls`; the makers of
-//! hierarchies (`groups`, then `codes`, `countries`, `dates`, and `numbers`); `keys`, `relations`, `hierarchies`, `roles`,
-//! `rules`; `proposed`;
-//! `write`; this file.
+//! Layers, each using only those before it: `spelling`, `profile`, `way`; `content`, `vocabulary`,
+//! `nulls`; the makers of hierarchies (`groups`, then `codes`, `countries`, `dates`, and
+//! `numbers`); `keys`, `relations`, `hierarchies`, `roles`, `rules`; `proposed`; `write`; this
+//! file.
 
 mod codes;
 mod content;
@@ -57,7 +58,8 @@ pub struct Proposal {
     pub relations: Vec<Relation>,
 }
 
-/// Refuses tables for which no policy can be proposed: those that were read with a wrong delimiter, and single rows.
+/// Refuses tables for which no policy can be proposed: those that were read with a wrong delimiter,
+/// and single rows.
 pub fn refuse_unsuitable(table: &Table, path: &str) -> Result<(), InputError> {
     if let [name] = table.header.as_slice()
         && let Some(delimiter) = [',', ';', '\t', '|'].into_iter().find(|delimiter| name.contains(*delimiter))
@@ -75,8 +77,8 @@ pub fn refuse_unsuitable(table: &Table, path: &str) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Proposes a policy for a table whose columns have all been read. `source` is the data's path as the policy should
-/// name it.
+/// Proposes a policy for a table whose columns have all been read. `source` is the data's path as
+/// the policy should name it.
 pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposal {
     let facts: Vec<Facts<'_>> = table.columns.iter().map(Facts::of).collect();
     let roles = roles::propose_roles(&facts);

@@ -1,7 +1,8 @@
 //! Texts that probably stand for a missing value although the reader took them as values.
 //!
-//! What counts as missing counts so in every column. A text is therefore suspected only when no column speaks against
-//! it: `NA` may be Namibia, `-` may be the opposite of `+`, `none` is often an answer.
+//! What counts as missing counts so in every column. A text is therefore suspected only when no
+//! column speaks against it: `NA` may be Namibia, `-` may be the opposite of `+`, `none` is often
+//! an answer.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,8 @@ const CERTAIN: &[&str] = &[
     "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "null", "Null", "NaN", "nan", "NAN", "-", "--", ".", "..",
     "#NULL!", "\\N",
 ];
-/// Missing only where they are all that keeps a column from being numbers or dates. A single letter goes with these.
+/// Missing only where they are all that keeps a column from being numbers or dates. A single letter
+/// goes with these.
 const PERHAPS: &[&str] = &[
     "none",
     "None",
@@ -39,10 +41,12 @@ const PERHAPS: &[&str] = &[
     "nd",
     "ND",
 ];
-/// How many different texts a column may have for a text in it to be looked for; beyond, it is no category.
+/// How many different texts a column may have for a text in it to be looked for; beyond, it is no
+/// category.
 const TEXTS_MAX: usize = 1_000_000;
 
-/// Texts to count as missing, apart from the empty one, before a policy is proposed for the table. In order.
+/// Texts to count as missing, apart from the empty one, before a policy is proposed for the table.
+/// In order.
 pub fn suspected_nulls(table: &Table) -> Vec<String> {
     let mut suspected: BTreeSet<&str> = BTreeSet::new();
     let mut cleared: BTreeSet<&str> = BTreeSet::new();

@@ -1,5 +1,6 @@
-//! Intervals for numbers: round and equally wide where the numbers are spread evenly, round and equally full where
-//! they are skewed (incomes, counts with many zeros). Each level joins whole intervals of the one below.
+//! Intervals for numbers: round and equally wide where the numbers are spread evenly, round and
+//! equally full where they are skewed (incomes, counts with many zeros). Each level joins whole
+//! intervals of the one below.
 
 use hedgerow_table::hierarchy::Bound;
 use hedgerow_table::{Kind, Values};
@@ -159,7 +160,8 @@ fn nested(mut ranked: Vec<(Bound, u32)>) -> Vec<Vec<Bound>> {
     levels
 }
 
-/// The roundest number above the value at `low` and not above the one at `high`, near the one at `wish`.
+/// The roundest number above the value at `low` and not above the one at `high`, near the one at
+/// `wish`.
 fn simplest(facts: &Facts<'_>, low: usize, high: usize, wish: usize) -> Option<Bound> {
     match facts.domain().values() {
         Values::Integer(values) => {

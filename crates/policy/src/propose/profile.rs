@@ -1,5 +1,5 @@
-//! What a column looks like from the outside: how many values, how many missing, how evenly spread. No value of the data
-//! itself is kept, so that a profile may be printed.
+//! What a column looks like from the outside: how many values, how many missing, how evenly spread.
+//! No value of the data itself is kept, so that a profile may be printed.
 
 use hedgerow_table::{Column, Domain, Kind, Values};
 

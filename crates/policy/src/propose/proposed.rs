@@ -1,4 +1,5 @@
-//! What the writer of a policy is given: the columns with all that was decided about them, and how the table was read.
+//! What the writer of a policy is given: the columns with all that was decided about them, and how
+//! the table was read.
 
 use super::hierarchies::Plan;
 use super::profile::Facts;

@@ -1,5 +1,5 @@
-//! What columns disclose about one another: one determines another (county and area), or is the sum of two (total and parts).
-//! Whoever knows the one knows the other, whatever role the other has.
+//! What columns disclose about one another: one determines another (county and area), or is the sum
+//! of two (total and parts). Whoever knows the one knows the other, whatever role the other has.
 
 use super::profile::Facts;
 
@@ -42,7 +42,8 @@ fn determined(columns: &[&Facts<'_>]) -> Vec<Relation> {
     let mut found = Vec::new();
     for from in columns.iter().filter(|from| from.distinct >= 2 && from.distinct_share() <= DISTINCT_SHARE_MAX) {
         for to in columns.iter().filter(|to| to.cardinality() >= 2 && to.distinct <= from.distinct) {
-            // Of two columns that determine each other, which name the same thing, one direction is enough.
+            // Of two columns that determine each other, which name the same thing, one direction is
+            // enough.
             let twin = to.distinct == from.distinct && to.column.name <= from.column.name;
             if !twin && to.column.name != from.column.name && determines(from, to) {
                 let (from, to) = (from.column.name.clone(), to.column.name.clone());

@@ -1,8 +1,9 @@
-//! The role of every column: from its name, then from its values, then from what the table as a whole can bear.
+//! The role of every column: from its name, then from its values, then from what the table as a
+//! whole can bear.
 //!
-//! In doubt a column is taken as known to others (quasi), since that is the safe side. But every quasi-identifier
-//! makes all others coarser, so beyond a handful the doubtful ones are protected instead, or omitted: an attribute that
-//! nobody has judged is never released as it is.
+//! In doubt a column is taken as known to others (quasi), since that is the safe side. But every
+//! quasi-identifier makes all others coarser, so beyond a handful the doubtful ones are protected
+//! instead, or omitted: an attribute that nobody has judged is never released as it is.
 
 use hedgerow_table::{Kind, Values};
 
@@ -62,8 +63,9 @@ fn proposed(facts: &Facts<'_>) -> ProposedRole {
         return ProposedRole::new(Role::Identifier, Concept::Open, reason);
     }
     let by_name = by_name(facts);
-    // What is generalized may be different in every row; what is released as it is may not number the rows.
-    // A column called `household` may hold its size, which is known, or its number, which is a key.
+    // What is generalized may be different in every row; what is released as it is may not number
+    // the rows. A column called `household` may hold its size, which is known, or its number, which
+    // is a key.
     let generalized =
         by_name.as_ref().is_some_and(|by_name| by_name.role == Some(Role::Quasi) && by_name.reason != NEIGHBORS_KNOW);
     let named_identifier = by_name.as_ref().is_some_and(|proposed| proposed.role == Some(Role::Identifier));
@@ -174,8 +176,8 @@ fn find_person_numbers(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
     }
 }
 
-/// Positions from the column with the fewest values to the one with the most, so that roles do not depend on the order of
-/// the columns.
+/// Positions from the column with the fewest values to the one with the most, so that roles do not
+/// depend on the order of the columns.
 fn by_size(columns: &[Facts<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by_key(|index| (columns[*index].cardinality(), &columns[*index].column.name));
@@ -234,7 +236,8 @@ fn ensure_quasi(columns: &[Facts<'_>], roles: &mut [ProposedRole]) {
         Some(Role::Quasi | Role::Identifier) => 2,
     };
     let candidates = columns.iter().zip(roles.iter()).enumerate();
-    // The one sensitive attribute among identifiers is worth more as it is than as the only quasi attribute.
+    // The one sensitive attribute among identifiers is worth more as it is than as the only quasi
+    // attribute.
     let only_sensitive = roles.iter().filter(|proposed| proposed.role == Some(Role::Sensitive)).count() == 1;
     let best = candidates.min_by_key(|(_, (facts, proposed))| {
         let spared = only_sensitive && proposed.role == Some(Role::Sensitive) && roles.len() > 1;

@@ -1,5 +1,5 @@
-//! What the proposal requires. Everything required holds when all quasi attributes are at their top, so there is always
-//! a release.
+//! What the proposal requires. Everything required holds when all quasi attributes are at their
+//! top, so there is always a release.
 
 use hedgerow_table::Kind;
 

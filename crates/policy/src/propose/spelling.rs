@@ -1,6 +1,8 @@
-//! The words that a name is made of, whatever the habit of writing: `dateOfBirth`, `DATE_OF_BIRTH`, `date of birth`.
+//! The words that a name is made of, whatever the habit of writing: `dateOfBirth`, `DATE_OF_BIRTH`,
+//! `date of birth`.
 
-/// The words of a name, in small letters without accents: `dateOfBirth`, `ZIP_Code`, `Q10A` → `q`, `10`, `a`.
+/// The words of a name, in small letters without accents: `dateOfBirth`, `ZIP_Code`, `Q10A` → `q`,
+/// `10`, `a`.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before: Option<char> = None;

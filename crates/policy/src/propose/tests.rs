@@ -1,4 +1,5 @@
-//! Every proposal parses, its hierarchies are accepted by the data, and with everything at the top its rules hold.
+//! Every proposal parses, its hierarchies are accepted by the data, and with everything at the top
+//! its rules hold.
 
 use std::fs;
 use std::path::Path;

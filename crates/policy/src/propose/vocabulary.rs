@@ -1,7 +1,9 @@
-//! What the name of a column says: words of official statistics, medicine and administration in several languages.
+//! What the name of a column says: words of official statistics, medicine and administration in
+//! several languages.
 //!
-//! A name is cut into words at case changes, digits and anything that is not a letter, and only whole words count:
-//! there is no age in `wage` and no sex in `essex`. Words written together are listed as such.
+//! A name is cut into words at case changes, digits and anything that is not a letter, and only
+//! whole words count: there is no age in `wage` and no sex in `essex`. Words written together are
+//! listed as such.
 
 use super::spelling::words;
 use crate::Role;
@@ -255,7 +257,8 @@ const RUN_MAX: usize = 3;
 pub(super) fn meaning(name: &str) -> Option<Meaning> {
     let words = words(name);
     let hinge = words.iter().skip(1).position(|word| HINGES.contains(&word.as_str())).map(|index| index + 1);
-    // The whole name first, since `date of birth` is in the vocabulary as one; then what comes before the hinge.
+    // The whole name first, since `date of birth` is in the vocabulary as one; then what comes
+    // before the hinge.
     let several = best(&words, RUN_MAX, false).filter(|(length, _)| *length > 1);
     let found = several
         .or_else(|| hinge.and_then(|index| best(&words[..index], 1, false)))
@@ -279,8 +282,8 @@ pub(super) fn ends_as_key(name: &str) -> bool {
     words(name).last().is_some_and(|word| ENDS.contains(&word.as_str()))
 }
 
-/// The longest run of words that is an entry, the last one among equals: in most languages here the last noun of a
-/// compound says what the thing is.
+/// The longest run of words that is an entry, the last one among equals: in most languages here the
+/// last noun of a compound says what the thing is.
 fn best(words: &[String], longest: usize, weak: bool) -> Option<(usize, Meaning)> {
     for length in (1..=longest.min(words.len())).rev() {
         for run in words.windows(length).rev() {

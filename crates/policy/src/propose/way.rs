@@ -1,4 +1,5 @@
-//! One way of generalizing a column, as the makers of hierarchies return it and the writer prints it.
+//! One way of generalizing a column, as the makers of hierarchies return it and the writer prints
+//! it.
 
 use hedgerow_table::hierarchy::{Bound, DateUnit};
 

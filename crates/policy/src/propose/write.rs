@@ -12,8 +12,8 @@ use super::vocabulary::Concept;
 use super::way::Way;
 use crate::Role;
 
-/// Attributes beyond these limits stay out of the policy, and thereby out of the release: a policy is read by people,
-/// and refused beyond a mebibyte.
+/// Attributes beyond these limits stay out of the policy, and thereby out of the release: a policy
+/// is read by people, and refused beyond a mebibyte.
 const ATTRIBUTES_MAX: usize = 4_000;
 const BYTES_MAX: usize = 700 << 10;
 const NAME_BYTES_MAX: usize = 1_000;
@@ -234,7 +234,8 @@ pub(super) fn way_in_words(way: &Way) -> String {
     }
 }
 
-/// A number as TOML has it: whole ones without a point, unless they are too large to be integers there.
+/// A number as TOML has it: whole ones without a point, unless they are too large to be integers
+/// there.
 fn number(bound: Bound) -> String {
     match bound {
         Bound::Integer(value) => value.to_string(),

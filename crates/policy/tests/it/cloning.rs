@@ -6,7 +6,8 @@ use hedgerow_table::Ratio;
 
 use crate::good::{changed, line_refused, parse};
 
-/// The good policy with `method = "clone"` and these lines instead of what only a search understands.
+/// The good policy with `method = "clone"` and these lines instead of what only a search
+/// understands.
 fn cloned(lines: &str) -> String {
     changed(15, &format!("method = \"clone\"\n{lines}")).replace("suppression = 0.02\nloss = \"ncp\"\n", "")
 }

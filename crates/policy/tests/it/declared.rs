@@ -1,5 +1,5 @@
-//! What a policy declares of values: ranges, orders, date formats, how numbers are written, and what other publishers'
-//! texts mean.
+//! What a policy declares of values: ranges, orders, date formats, how numbers are written, and
+//! what other publishers' texts mean.
 
 use hedgerow_policy::{Kind, Policy};
 use hedgerow_table::hierarchy::Bound;

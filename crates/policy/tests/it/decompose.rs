@@ -1,4 +1,5 @@
-//! Rules over any attributes, for `method = "decompose"`: what they may say, and what is refused with which words.
+//! Rules over any attributes, for `method = "decompose"`: what they may say, and what is refused
+//! with which words.
 
 use hedgerow_policy::{Algorithm, Anonymizer, Method};
 

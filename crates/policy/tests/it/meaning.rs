@@ -1,5 +1,6 @@
-//! Refusals of meaning: ranges, rules that protect nothing, hierarchies that contradict themselves, what this version
-//! cannot do yet. One change to a good policy each, with the exact place of the complaint and what its hint must offer.
+//! Refusals of meaning: ranges, rules that protect nothing, hierarchies that contradict themselves,
+//! what this version cannot do yet. One change to a good policy each, with the exact place of the
+//! complaint and what its hint must offer.
 
 use hedgerow_policy::{Policy, Role, Summary};
 

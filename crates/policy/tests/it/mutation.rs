@@ -1,5 +1,5 @@
-//! A good policy, damaged at random many thousand times: reading never panics, and either gives a policy or errors
-//! that all point into the file.
+//! A good policy, damaged at random many thousand times: reading never panics, and either gives a
+//! policy or errors that all point into the file.
 
 use std::path::Path;
 
@@ -136,7 +136,8 @@ const VALUES: &[&str] = &[
     "07:32:00",
 ];
 
-/// Words, numbers and quoted texts exchanged for others: most of the outcomes are good TOML and bad policies.
+/// Words, numbers and quoted texts exchanged for others: most of the outcomes are good TOML and bad
+/// policies.
 fn shuffled(rng: &mut StdRng) -> String {
     let mut pieces: Vec<String> = Vec::new();
     let mut quoted = false;

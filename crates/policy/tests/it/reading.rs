@@ -1,4 +1,5 @@
-//! Good policies: everything the contract shows, other ways to write it, warnings, and files as they come.
+//! Good policies: everything the contract shows, other ways to write it, warnings, and files as
+//! they come.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,6 @@
-//! `docs/policy.md` is written from the tables of words, so that it lists every key and cannot disagree with what is
-//! read. `HEDGEROW_WRITE_DOCS=1 cargo test -p hedgerow-policy reference` (or `cargo xtask docs`) rewrites it.
+//! `docs/policy.md` is written from the tables of words, so that it lists every key and cannot
+//! disagree with what is read. `HEDGEROW_WRITE_DOCS=1 cargo test -p hedgerow-policy
+//! reference` (or `cargo xtask docs`) rewrites it.
 
 use std::fmt::Write as _;
 use std::path::Path;

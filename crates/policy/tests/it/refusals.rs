@@ -1,5 +1,5 @@
-//! Refusals of form: keys, types, what is missing, and the TOML syntax. One change to a good policy each, with the exact
-//! place of the complaint and what its hint must offer.
+//! Refusals of form: keys, types, what is missing, and the TOML syntax. One change to a good policy
+//! each, with the exact place of the complaint and what its hint must offer.
 
 use crate::good::{GOOD, line_refused, parse, refused};
 

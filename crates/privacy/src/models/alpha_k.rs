@@ -1,8 +1,10 @@
-//! (α,k)-anonymity: every class has at least k rows and no limited value makes up more than α of it.
+//! (α,k)-anonymity: every class has at least k rows and no limited value makes up more than α of
+//! it.
 //!
-//! Wong, Li, Fu, Wang: *(α,k)-anonymity: an enhanced k-anonymity model for privacy preserving data publishing*, 2006.
-//! Compared as `count ≤ α · rows` with α a fraction. Merging: both the size and the shares survive a union of classes
-//! that hold. Absorbing core: k rows, and when every value is limited, at least ⌈1/α⌉ values.
+//! Wong, Li, Fu, Wang: *(α,k)-anonymity: an enhanced k-anonymity model for privacy preserving data
+//! publishing*, 2006. Compared as `count ≤ α · rows` with α a fraction. Merging: both the size and
+//! the shares survive a union of classes that hold. Absorbing core: k rows, and when every value is
+//! limited, at least ⌈1/α⌉ values.
 
 use hedgerow_table::Ratio;
 

@@ -1,16 +1,19 @@
-//! Cross-release l-diversity: whatever class of each earlier release somebody is in, together with their class here at least
-//! l protected values remain.
+//! Cross-release l-diversity: whatever class of each earlier release somebody is in, together with
+//! their class here at least l protected values remain.
 //!
-//! Cheong, Wu, Wong: *Non-centralized distinct l-diversity*, 2012, definitions 2 to 4. Only the *sets* of values of the
-//! earlier classes matter, and of the intersections of one class from each release only the inclusion-minimal ones: what
-//! leaves l values together with a smaller set leaves them together with a larger one. These are kept as bit sets, once ([`Community`]);
-//! a class is tested against them, and the product of classes is never walked.
+//! Cheong, Wu, Wong: *Non-centralized distinct l-diversity*, 2012, definitions 2 to 4. Only the
+//! *sets* of values of the earlier classes matter, and of the intersections of one class from each
+//! release only the inclusion-minimal ones: what leaves l values together with a smaller set leaves
+//! them together with a larger one. These are kept as bit sets, once ([`Community`]); a class is
+//! tested against them, and the product of classes is never walked.
 //!
-//! Absorbing: a union holds every value of each part, so its intersection with a set only grows. A missing value
-//! is never left: nobody is protected by values that are not there. Cost per class: one count of bits for each minimal set, fewest bits first.
+//! Absorbing: a union holds every value of each part, so its intersection with a set only grows. A
+//! missing value is never left: nobody is protected by values that are not there. Cost per class:
+//! one count of bits for each minimal set, fewest bits first.
 //!
-//! Worked example (the twelve people of the paper's table 1): age ≥40 {High, Middle, Low}, <40 {Middle, Low} was published.
-//! ZIP <20k {High, Low} leaves one value together with <40; ZIP * leaves two.
+//! Worked example (the twelve people of the paper's table 1): age ≥40 {High, Middle, Low}, <40
+//! {Middle, Low} was published. ZIP <20k {High, Low} leaves one value together with <40; ZIP *
+//! leaves two.
 
 use std::sync::Arc;
 
@@ -95,7 +98,8 @@ impl Community {
         self.minimal.len()
     }
 
-    /// The fewest values that the earlier releases leave by themselves; nothing when there is no earlier release.
+    /// The fewest values that the earlier releases leave by themselves; nothing when there is no
+    /// earlier release.
     pub fn least(&self) -> Option<Least<'_>> {
         let least = self.minimal.first().filter(|least| !least.from.is_empty())?;
         let classes = self.releases.iter().zip(&least.from);
@@ -139,13 +143,14 @@ pub struct CrossRelease {
     model: Model,
     l: u64,
     community: Arc<Community>,
-    /// By code of the protected attribute, the position in the vocabulary; `u32::MAX` for a value that no earlier
-    /// release has.
+    /// By code of the protected attribute, the position in the vocabulary; `u32::MAX` for a value
+    /// that no earlier release has.
     position: Vec<u32>,
 }
 
 impl CrossRelease {
-    /// `protect` holds the values of the protected attribute; those that no earlier release has, and the missing one, are never left.
+    /// `protect` holds the values of the protected attribute; those that no earlier release has,
+    /// and the missing one, are never left.
     pub fn new(model: &Model, community: Arc<Community>, protect: Option<&Domain>) -> Self {
         let Model::CrossReleaseLDiversity { l } = *model else { unreachable!("dispatched by model") };
         let mut position = vec![u32::MAX; protect.map_or(0, Domain::cardinality)];
@@ -166,15 +171,16 @@ impl CrossRelease {
         set
     }
 
-    /// The fewest values left together with any combination of earlier classes; with `enough`, any number of at least that
-    /// once it is certain.
+    /// The fewest values left together with any combination of earlier classes; with `enough`, any
+    /// number of at least that once it is certain.
     fn left(&self, class: Class<'_>, enough: Option<u64>) -> u64 {
         let set = self.set(class);
         let lacking = (self.community.vocabulary.len() as u64) - size(&set);
         let mut least = size(&set);
         for minimal in &self.community.minimal {
             let bits = size(&minimal.set);
-            // A set of this size loses at most what the class lacks, and the sets that follow have more.
+            // A set of this size loses at most what the class lacks, and the sets that follow have
+            // more.
             if bits.saturating_sub(lacking) >= enough.unwrap_or(least).min(least) {
                 break;
             }

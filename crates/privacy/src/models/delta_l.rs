@@ -1,16 +1,20 @@
 //! (δ,l)-diversity: at most 1/l of a class's protected values fit into one short interval.
 //!
-//! Zare-Mirakabad: *(δ,l)-diversity: privacy preservation for publication numerical sensitive data*. The paper has two readings:
-//! - `window`: no interval of length 2δ holds more than 1/l of the rows, whether or not a value sits at its center. This is what
-//!   its algorithm (figure 3) computes and what its introduction requires: {40, 60} says "about 50".
-//! - `pairwise`: definition 5 as printed: for every value v at most 1/l of the rows have an interval [y − δ, y + δ] that overlaps
-//!   v's, which is `|y − v| ≤ 2δ`: absolute (2δ,l)-anonymity.
+//! Zare-Mirakabad: *(δ,l)-diversity: privacy preservation for publication numerical sensitive
+//! data*. The paper has two readings:
+//! - `window`: no interval of length 2δ holds more than 1/l of the rows, whether or not a value
+//!   sits at its center. This is what its algorithm (figure 3) computes and what its introduction
+//!   requires: {40, 60} says "about 50".
+//! - `pairwise`: definition 5 as printed: for every value v at most 1/l of the rows have an
+//!   interval [y − δ, y + δ] that overlaps v's, which is `|y − v| ≤ 2δ`: absolute (2δ,l)-anonymity.
 //!
-//! One pass over the class's values. Figure 3 calls a class of one tuple diverse for any l; its one window holds all of it: l = 1.
+//! One pass over the class's values. Figure 3 calls a class of one tuple diverse for any l; its one
+//! window holds all of it: l = 1.
 //!
-//! Window is merging: a window holds at most |A|/l rows of A and |B|/l of B, hence at most |A∪B|/l of the union. Pairwise is not,
-//! though the paper claims it: δ = 7.5, l = 2 holds for {40, 60} and {50, 80} and not for their union. Absorbing core of
-//! both: every value lies close to itself, so none exceeds 1/l of the rows, and at least ⌈l⌉ values occur.
+//! Window is merging: a window holds at most |A|/l rows of A and |B|/l of B, hence at most |A∪B|/l
+//! of the union. Pairwise is not, though the paper claims it: δ = 7.5, l = 2 holds for {40, 60} and
+//! {50, 80} and not for their union. Absorbing core of both: every value lies close to itself, so
+//! none exceeds 1/l of the rows, and at least ⌈l⌉ values occur.
 
 use hedgerow_table::Ratio;
 

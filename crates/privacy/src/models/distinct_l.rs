@@ -1,7 +1,7 @@
 //! Distinct l-diversity: every class holds at least l different protected values.
 //!
-//! Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: *l-diversity: privacy beyond k-anonymity*, 2007, section 4.
-//! Absorbing: a union holds every value of each part. Cost: one comparison.
+//! Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: *l-diversity: privacy beyond k-anonymity*,
+//! 2007, section 4. Absorbing: a union holds every value of each part. Cost: one comparison.
 
 use crate::guarantee::Measure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};

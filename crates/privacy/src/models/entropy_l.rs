@@ -1,12 +1,13 @@
 //! Entropy l-diversity: the entropy of the protected values in every class is at least ln l.
 //!
 //! Machanavajjhala et al. 2007, definition 4.1. With counts nᵢ in a class of n rows the condition
-//! `−Σ (nᵢ/n)·ln(nᵢ/n) ≥ ln l` is the same as `Σ nᵢ·ln nᵢ + n·ln l ≤ n·ln n`, that is `l ⁿ · Π nᵢ ^ nᵢ ≤ n ⁿ`: a statement about
-//! integers. It is decided in floats where the difference exceeds their error; a tie (uniform classes are ties) is
-//! decided by comparing prime factorizations; what is neither is too close to call, and fails, which is the safe side.
+//! `−Σ (nᵢ/n)·ln(nᵢ/n) ≥ ln l` is the same as `Σ nᵢ·ln nᵢ + n·ln l ≤ n·ln n`, that is
+//! `l ⁿ · Π nᵢ ^ nᵢ ≤ n ⁿ`: a statement about integers. It is decided in floats where the
+//! difference exceeds their error; a tie (uniform classes are ties) is decided by comparing prime
+//! factorizations; what is neither is too close to call, and fails, which is the safe side.
 //!
-//! Merging: entropy is concave. Absorbing core: entropy is at most the logarithm of the number of values, so at least
-//! ⌈l⌉ values occur.
+//! Merging: entropy is concave. Absorbing core: entropy is at most the logarithm of the number of
+//! values, so at least ⌈l⌉ values occur.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +59,8 @@ impl Guarantee for EntropyL {
         let n = class.rows as f64;
         let left = sum_n_ln_n(class.values) + n * self.l.as_f64().ln();
         let right = n * n.ln();
-        // Every term is rounded a few times, each time by at most 2⁻⁵³ of itself, and no partial sum exceeds left.
+        // Every term is rounded a few times, each time by at most 2⁻⁵³ of itself, and no partial
+        // sum exceeds left.
         let error = (class.values.len() + 8) as f64 * f64::EPSILON * (left.abs() + right);
         if (left - right).abs() > error { left < right } else { self.is_tie(class) }
     }
@@ -110,8 +112,9 @@ mod tests {
 
     #[test]
     fn a_tie_with_unequal_counts_is_seen() {
-        // (1/2)ln 2 + 2·(1/4)ln 4 = ln √8: two values of a quarter and one of a half; l² = 8 has no rational root,
-        // but four rows {2,1,1} against l with l⁴ = 4⁴/2² = 64 does not either; {4,2,2} neither. l = 2 holds, 3 fails.
+        // (1/2)ln 2 + 2·(1/4)ln 4 = ln √8: two values of a quarter and one of a half; l² = 8 has no
+        // rational root, but four rows {2,1,1} against l with l⁴ = 4⁴/2² = 64 does not either;
+        // {4,2,2} neither. l = 2 holds, 3 fails.
         assert!(holds(&entropy(2.0), &[2, 1, 1]));
         assert!(holds(&entropy(2.828), &[2, 1, 1]));
         assert!(!holds(&entropy(2.829), &[2, 1, 1]));

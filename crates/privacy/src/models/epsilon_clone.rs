@@ -1,13 +1,16 @@
-//! ε-clone: every class holds every protected value of the table, each with a share within ε of the table's.
+//! ε-clone: every class holds every protected value of the table, each with a share within ε of the
+//! table's.
 //!
-//! Baig, Li, Liu, Wang: *Cloning for privacy protection in multiple independent data publications*, 2011, definition 4. Whoever
-//! combines such a class with another publisher's learns what the two distributions disclose, and nothing from the class. Unlike
-//! t-closeness it bounds every single value, and lets none be absent: an absent value is what a composition attack
-//! feeds on. Compared in integers, |count · N − table · n| ≤ ε · n · N for a class of n rows in a table of N.
+//! Baig, Li, Liu, Wang: *Cloning for privacy protection in multiple independent data publications*,
+//! 2011, definition 4. Whoever combines such a class with another publisher's learns what the two
+//! distributions disclose, and nothing from the class. Unlike t-closeness it bounds every single
+//! value, and lets none be absent: an absent value is what a composition attack feeds on. Compared
+//! in integers, |count · N − table · n| ≤ ε · n · N for a class of n rows in a table of N.
 //!
-//! Merging: the share of a value in a union lies between its shares in the parts, and what is in a part is in the union.
-//! Its absorbing core would be that all values are there, but how many these are is known only from the table, so it
-//! claims none. Time: the values of the table, for every class.
+//! Merging: the share of a value in a union lies between its shares in the parts, and what is in a
+//! part is in the union. Its absorbing core would be that all values are there, but how many these
+//! are is known only from the table, so it claims none. Time: the values of the table, for every
+//! class.
 
 use hedgerow_table::Ratio;
 
@@ -47,7 +50,8 @@ impl Guarantee for EpsilonClone {
     fn holds(&self, class: Class<'_>, table: &Distribution) -> bool {
         let farthest = farthest(class, table);
         let all = u128::from(class.rows) * u128::from(table.rows);
-        // Both factors are below 2^64 and a table has fewer than 2^32 rows, so neither product overflows.
+        // Both factors are below 2^64 and a table has fewer than 2^32 rows, so neither product
+        // overflows.
         holds_every_value(class, table)
             && farthest * u128::from(self.epsilon.denominator) <= u128::from(self.epsilon.numerator) * all
     }
@@ -90,8 +94,8 @@ mod tests {
         EpsilonClone::new(&Model::EpsilonClone { epsilon: Ratio::from_decimal(text).unwrap() })
     }
 
-    /// Hospital 3 of the paper: J 5, B 7, G 3, L 4 of 19; every class takes J 2, B 2, G 1, L 1. The largest difference is
-    /// L's or J's: |2/6 − 5/19| = 8/114.
+    /// Hospital 3 of the paper: J 5, B 7, G 3, L 4 of 19; every class takes J 2, B 2, G 1, L 1. The
+    /// largest difference is L's or J's: |2/6 − 5/19| = 8/114.
     #[test]
     fn the_classes_of_hospital_3_are_within_seven_hundredths() {
         let table = Distribution::new(vec![7, 3, 5, 4], None);

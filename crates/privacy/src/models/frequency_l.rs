@@ -1,8 +1,9 @@
 //! Frequency l-diversity: no protected value makes up more than 1/l of a class.
 //!
-//! Wong, Li, Fu, Wang: *(α,k)-anonymity*, 2006, and Xiao, Tao: *Anatomy*, 2006, definition 2, use this reading; it
-//! bounds the confidence of an adversary who knows the class by 1/l. Compared as `largest · l ≤ rows`.
-//! Merging: largest(A∪B) ≤ largest(A) + largest(B). At least ⌈l⌉ values must occur, which is its absorbing core.
+//! Wong, Li, Fu, Wang: *(α,k)-anonymity*, 2006, and Xiao, Tao: *Anatomy*, 2006, definition 2, use
+//! this reading; it bounds the confidence of an adversary who knows the class by 1/l. Compared as
+//! `largest · l ≤ rows`. Merging: largest(A∪B) ≤ largest(A) + largest(B). At least ⌈l⌉ values must
+//! occur, which is its absorbing core.
 
 use hedgerow_table::Ratio;
 

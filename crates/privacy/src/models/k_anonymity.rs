@@ -1,7 +1,8 @@
 //! k-anonymity: every class has at least k rows.
 //!
-//! Samarati, Sweeney: *Protecting privacy when disclosing information: k-anonymity and its enforcement through
-//! generalization and suppression*, 1998. Absorbing: a union is at least as large as each part. Cost: one comparison.
+//! Samarati, Sweeney: *Protecting privacy when disclosing information: k-anonymity and its
+//! enforcement through generalization and suppression*, 1998. Absorbing: a union is at least as
+//! large as each part. Cost: one comparison.
 
 use crate::guarantee::Measure;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};

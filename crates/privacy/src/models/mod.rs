@@ -32,14 +32,17 @@ use crate::missing::HoldsTwice;
 use crate::numbers::{NotNumbers, Numbers};
 use crate::{Guarantee, Model, Tree};
 
-/// What a model is judged with besides its parameters. Each part is read only by the models that speak of it.
+/// What a model is judged with besides its parameters. Each part is read only by the models that
+/// speak of it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
-    /// The protected attribute's values. Without them, a model that measures distances takes all codes for far apart.
+    /// The protected attribute's values. Without them, a model that measures distances takes all
+    /// codes for far apart.
     pub protect: Option<&'a Domain>,
     /// The protected attribute's hierarchy.
     pub tree: Option<&'a Tree>,
-    /// What earlier releases disclose of the protected attribute. Without it, cross-release l-diversity holds for no class.
+    /// What earlier releases disclose of the protected attribute. Without it, cross-release
+    /// l-diversity holds for no class.
     pub community: Option<&'a Arc<Community>>,
     /// The code of the missing value, where the values themselves are not given.
     pub missing: Option<u32>,
@@ -51,12 +54,14 @@ impl Context<'_> {
     }
 }
 
-/// The guarantee that a model requires. Where the protected attribute has missing values, it holds with missing as a value of
-/// its own and among the rows whose value is known. Refused when a model that measures distances meets values that are no numbers.
+/// The guarantee that a model requires. Where the protected attribute has missing values, it holds
+/// with missing as a value of its own and among the rows whose value is known. Refused when a model
+/// that measures distances meets values that are no numbers.
 pub fn guarantee(model: &Model, context: &Context<'_>) -> Result<Box<dyn Guarantee>, NotNumbers> {
     let guarantee = of_model(model, context)?;
     Ok(match context.missing_code() {
-        // Missing values say nothing of how many rows look alike; and earlier releases are compared by known values alone.
+        // Missing values say nothing of how many rows look alike; and earlier releases are compared
+        // by known values alone.
         Some(missing) if !matches!(model, Model::KAnonymity { .. } | Model::CrossReleaseLDiversity { .. }) => {
             Box::new(HoldsTwice::new(guarantee, missing, context.tree.cloned()))
         }

@@ -1,7 +1,8 @@
-//! Recursive (c,l)-diversity: the most frequent protected value is not too frequent compared with the rare ones.
+//! Recursive (c,l)-diversity: the most frequent protected value is not too frequent compared with
+//! the rare ones.
 //!
-//! Machanavajjhala et al. 2007, definition 4.3: with counts r₁ ≥ r₂ ≥ … ≥ rₘ, `r₁ < c·(rₗ + … + rₘ)`, strictly. A class
-//! with fewer than l values has an empty tail and fails.
+//! Machanavajjhala et al. 2007, definition 4.3: with counts r₁ ≥ r₂ ≥ … ≥ rₘ,
+//! `r₁ < c·(rₗ + … + rₘ)`, strictly. A class with fewer than l values has an empty tail and fails.
 //! Merging: the paper's lemma (section 4.3). Absorbing core: at least l values occur.
 
 use hedgerow_table::Ratio;

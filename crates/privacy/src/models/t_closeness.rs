@@ -1,14 +1,16 @@
-//! t-closeness: in every class the protected values are distributed nearly as in the table, at an earth mover's
-//! distance of at most t.
+//! t-closeness: in every class the protected values are distributed nearly as in the table, at an
+//! earth mover's distance of at most t.
 //!
-//! Li, Li, Venkatasubramanian: *t-closeness: privacy beyond k-anonymity and l-diversity*, 2007, section 4. All three ground
-//! distances are computed in integers, in units of 1/(n·N) for a class of n rows in a table of N:
+//! Li, Li, Venkatasubramanian: *t-closeness: privacy beyond k-anonymity and l-diversity*, 2007,
+//! section 4. All three ground distances are computed in integers, in units of 1/(n·N) for a class
+//! of n rows in a table of N:
 //! - equal: half the sum of |pᵢ − qᵢ|;
 //! - ordered: Σ |cumulated p − q| / (m − 1) over the m values that occur in the table;
 //! - hierarchical: Σ over inner nodes of height/H · min(surplus, deficit) among their children.
 //!
-//! Each needs only the values that occur in the class: what does not is summed in closed form or cancels. Merging: the
-//! distance is convex in p. It has no absorbing core: a large class is no closer than a small one.
+//! Each needs only the values that occur in the class: what does not is summed in closed form or
+//! cancels. Merging: the distance is convex in p. It has no absorbing core: a large class is no
+//! closer than a small one.
 
 use hedgerow_table::Ratio;
 
@@ -72,7 +74,8 @@ impl Guarantee for TCloseness {
         let right = distance.below.checked_mul(u128::from(self.t.numerator));
         match (left, right) {
             (Some(left), Some(right)) => left <= right,
-            // Beyond 128 bits (a t of more than nine decimals on a huge domain): floats, rounded to the safe side.
+            // Beyond 128 bits (a t of more than nine decimals on a huge domain): floats, rounded to
+            // the safe side.
             _ => distance.above as f64 / distance.below as f64 <= self.t.as_f64() * (1.0 - 1e-12),
         }
     }
@@ -90,7 +93,8 @@ fn unit(class: Class<'_>, table: &Distribution) -> u128 {
 
 fn equal(class: Class<'_>, table: &Distribution) -> Fraction {
     let (n, rows) = (u128::from(class.rows), u128::from(table.rows));
-    // A value that the class lacks adds its full share; start as if all were lacking and correct the others.
+    // A value that the class lacks adds its full share; start as if all were lacking and correct
+    // the others.
     let mut sum = unit(class, table);
     for &(code, count) in class.values {
         let expected = u128::from(table.counts[code as usize]) * n;
@@ -117,8 +121,9 @@ fn ordered(class: Class<'_>, table: &Distribution) -> Fraction {
     Fraction { above: sum, below: (values as u128 - 1) * unit(class, table) }
 }
 
-/// Σ |seen·N − n·cumulative| over the ranks `from..to`, between which the class has no value, so that `seen` stands
-/// still while the table's cumulation rises: below a turning point the terms are positive, above it negative.
+/// Σ |seen·N − n·cumulative| over the ranks `from..to`, between which the class has no value, so
+/// that `seen` stands still while the table's cumulation rises: below a turning point the terms are
+/// positive, above it negative.
 fn spread(class: Class<'_>, table: &Distribution, seen: u128, from: usize, to: usize) -> u128 {
     let (n, level) = (u128::from(class.rows), seen * u128::from(table.rows));
     let turn = from + table.cumulative[from..to].partition_point(|&q| n * u128::from(q) <= level);
@@ -130,7 +135,8 @@ fn spread(class: Class<'_>, table: &Distribution, seen: u128, from: usize, to: u
 fn hierarchical(class: Class<'_>, table: &Distribution, levels: &[Vec<u32>]) -> Fraction {
     let (n, rows) = (i128::from(class.rows), i128::from(table.rows));
     let mut sum = 0u128;
-    // The nodes of the level below that hold rows of the class: representative code, rows in the class, surplus.
+    // The nodes of the level below that hold rows of the class: representative code, rows in the
+    // class, surplus.
     let mut nodes: Vec<(u32, i128, i128)> = class
         .values
         .iter()
@@ -146,7 +152,8 @@ fn hierarchical(class: Class<'_>, table: &Distribution, levels: &[Vec<u32>]) -> 
             let node = above[siblings[0].0 as usize];
             let count: i128 = siblings.iter().map(|sibling| sibling.1).sum();
             let surplus: i128 = siblings.iter().map(|sibling| sibling.2.max(0)).sum();
-            // Children without rows of the class only lack; what all children lack follows from the node's own balance.
+            // Children without rows of the class only lack; what all children lack follows from the
+            // node's own balance.
             let balance = count * rows - i128::from(table.nodes[height][node as usize]) * n;
             let deficit = surplus - balance;
             sum += (height as u128 + 1) * surplus.min(deficit) as u128;
@@ -173,7 +180,8 @@ mod tests {
         TCloseness::new(&model, tree).measure(Class { rows, values: &values }, &table)[0].value
     }
 
-    /// Li et al., example of section 4.3: salaries 3k…11k, one of each; classes {3,4,5} and {6,8,11}.
+    /// Li et al., example of section 4.3: salaries 3k…11k, one of each; classes {3,4,5} and
+    /// {6,8,11}.
     #[test]
     fn the_salaries_of_the_paper() {
         let table = [1; 9];
@@ -183,7 +191,8 @@ mod tests {
         assert!((spread - 0.167).abs() < 1e-3, "{spread}");
     }
 
-    /// Brute force: equal and ordered from their definitions in floats, hierarchical as a transport over the tree.
+    /// Brute force: equal and ordered from their definitions in floats, hierarchical as a transport
+    /// over the tree.
     #[test]
     fn distances_agree_with_their_definitions() {
         use rand::rngs::StdRng;

@@ -1,10 +1,11 @@
-//! Functional dependencies that an attacker knows. If X → S, whoever learns X learns S, so `Q ⇸ S` cannot hold unless
-//! `Q ⇸ X` does (Jin and others 2010, theorem 3.2). What of X is already known need not be learned: the rule added protects
-//! the rest, and where nothing is left, no publication of S keeps the rule.
+//! Functional dependencies that an attacker knows. If X → S, whoever learns X learns S, so `Q ⇸ S`
+//! cannot hold unless `Q ⇸ X` does (Jin and others 2010, theorem 3.2). What of X is already known
+//! need not be learned: the rule added protects the rest, and where nothing is left, no publication
+//! of S keeps the rule.
 //!
-//! The theorem says *only if*: the added rules are needed and need not be enough. An attacker who can also work out which
-//! value of X goes with which of S, say from how often each occurs, learns more; see [`super::standings`], where a
-//! dependency counts as a table that is already out.
+//! The theorem says *only if*: the added rules are needed and need not be enough. An attacker who
+//! can also work out which value of X goes with which of S, say from how often each occurs, learns
+//! more; see [`super::standings`], where a dependency counts as a table that is already out.
 
 use super::{AttributeSet, Rule};
 
@@ -16,18 +17,19 @@ pub struct Dependency {
     pub to: usize,
 }
 
-/// What a dependency adds to a rule, both by their position among those given; `of` may be an added one, counted on from the
-/// last given.
+/// What a dependency adds to a rule, both by their position among those given; `of` may be an added
+/// one, counted on from the last given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Added {
     pub of: usize,
     pub dependency: usize,
-    /// `None` when the attacker of the rule knows all that determines what it protects: no publication keeps it.
+    /// `None` when the attacker of the rule knows all that determines what it protects: no
+    /// publication keeps it.
     pub rule: Option<Rule>,
 }
 
-/// Chains of dependencies with several attributes on the left can add very many combinations; beyond these the weaker ones
-/// are not listed. [`super::standings`] does not rest on them.
+/// Chains of dependencies with several attributes on the left can add very many combinations;
+/// beyond these the weaker ones are not listed. [`super::standings`] does not rest on them.
 const ADDED_MAX: usize = 1024;
 
 /// All attributes that follow from some by the dependencies.
@@ -51,7 +53,8 @@ pub fn expand(rules: &[Rule], dependencies: &[Dependency]) -> Vec<Added> {
     while next < all.len() {
         let rule = all[next].clone();
         for (index, dependency) in dependencies.iter().enumerate() {
-            // The combination follows from X when each of its attributes is X's, known, or the one that follows.
+            // The combination follows from X when each of its attributes is X's, known, or the one
+            // that follows.
             if !rule.protect.contains(dependency.to) {
                 continue;
             }

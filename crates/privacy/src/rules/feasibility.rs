@@ -1,6 +1,6 @@
-//! Whether a rule can be kept at all. Guardian normal form takes for granted that publishing the protected attribute alone
-//! is harmless; where one value is too frequent that is not so, and every publication breaks the rule. For diversity this
-//! is `largest count · l ≤ rows`.
+//! Whether a rule can be kept at all. Guardian normal form takes for granted that publishing the
+//! protected attribute alone is harmless; where one value is too frequent that is not so, and every
+//! publication breaks the rule. For diversity this is `largest count · l ≤ rows`.
 
 use hedgerow_table::Codes;
 
@@ -29,8 +29,9 @@ impl Feasibility {
     }
 }
 
-/// Judges the table as one class. `columns` are those of the protected combination, each with the code of its missing value. Of a
-/// combination, the guarantees hold with missing as a value; of one attribute, among its known values too.
+/// Judges the table as one class. `columns` are those of the protected combination, each with the
+/// code of its missing value. Of a combination, the guarantees hold with missing as a value; of one
+/// attribute, among its known values too.
 pub fn feasibility(columns: &[(&Codes, Option<u32>)], rows: usize, require: &[Model]) -> Feasibility {
     let codes: Vec<&Codes> = columns.iter().map(|(codes, _)| *codes).collect();
     let mut counts = combination_counts(&codes, rows);
@@ -39,7 +40,8 @@ pub fn feasibility(columns: &[(&Codes, Option<u32>)], rows: usize, require: &[Mo
         _ => 0,
     };
     if let Some(place) = counts.iter().position(|&count| count == missing) {
-        // Whichever value is as frequent as the missing one: only the counts matter, and the missing one comes last.
+        // Whichever value is as frequent as the missing one: only the counts matter, and the
+        // missing one comes last.
         let missing = counts.remove(place);
         counts.push(missing);
     }

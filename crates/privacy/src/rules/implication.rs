@@ -1,7 +1,7 @@
-//! Which rules follow from others: only what is trivially weaker does (Jin and others 2010, theorem 3.1 and corollary
-//! 3.1.1). `Q ⇸ S` follows from `Q' ⇸ S'` exactly when Q ⊆ Q' and S' ⊆ S: who knows less learns no more, and a combination
-//! is at least as uncertain as each of its parts. With guarantees of their own, the stronger rule's must also imply the
-//! weaker one's.
+//! Which rules follow from others: only what is trivially weaker does (Jin and others 2010, theorem
+//! 3.1 and corollary 3.1.1). `Q ⇸ S` follows from `Q' ⇸ S'` exactly when Q ⊆ Q' and S' ⊆ S: who
+//! knows less learns no more, and a combination is at least as uncertain as each of its parts. With
+//! guarantees of their own, the stronger rule's must also imply the weaker one's.
 //!
 //! `{A₁} ⇸ A₃` follows from `{A₁, A₂} ⇸ A₃`; nothing else of the two.
 
@@ -57,8 +57,9 @@ pub fn reduce(rules: &[Rule]) -> Reduced {
     Reduced { kept, implied }
 }
 
-/// Whether a combination of attributes keeps the guarantee whenever one of them does: counting values, shares and entropy
-/// can only gain from a finer distribution. A distance from the table's distribution, and shares of named values, need not.
+/// Whether a combination of attributes keeps the guarantee whenever one of them does: counting
+/// values, shares and entropy can only gain from a finer distribution. A distance from the table's
+/// distribution, and shares of named values, need not.
 fn survives_combination(model: &Model) -> bool {
     matches!(
         model,
@@ -75,7 +76,8 @@ fn implies(given: &Model, required: &Model) -> bool {
     match (given, required) {
         (Model::KAnonymity { k: given }, Model::KAnonymity { k: required }) => given >= required,
         (Model::DistinctLDiversity { l: given }, Model::DistinctLDiversity { l: required }) => given >= required,
-        // The largest share is at most 1/l, so the entropy is at least log l, and at least ⌈l⌉ values occur.
+        // The largest share is at most 1/l, so the entropy is at least log l, and at least ⌈l⌉
+        // values occur.
         (
             Model::FrequencyLDiversity { l: given },
             Model::FrequencyLDiversity { l: required } | Model::EntropyLDiversity { l: required },

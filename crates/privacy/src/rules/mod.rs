@@ -1,6 +1,7 @@
-//! Rules over any attributes: whoever knows some must not learn others (Jin, Zhang, Zhang, Das: *Versatile publishing for
-//! privacy preservation*, 2010). Which rules follow from which, what known dependencies add, which no publication can
-//! keep, and whether a set of published tables keeps them by its schema alone.
+//! Rules over any attributes: whoever knows some must not learn others (Jin, Zhang, Zhang, Das:
+//! *Versatile publishing for privacy preservation*, 2010). Which rules follow from which, what
+//! known dependencies add, which no publication can keep, and whether a set of published tables
+//! keeps them by its schema alone.
 
 mod attribute_set;
 mod dependency;
@@ -16,12 +17,13 @@ pub use normal_form::{Guard, Hop, Schema, Standing, standings};
 
 use crate::Model;
 
-/// `know ⇸ protect`: whoever knows the attributes on the left must not learn the combination on the right beyond what is
-/// required.
+/// `know ⇸ protect`: whoever knows the attributes on the left must not learn the combination on the
+/// right beyond what is required.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     pub know: AttributeSet,
-    /// Never empty, and apart from `know`. To keep one of several attributes is to keep their combination.
+    /// Never empty, and apart from `know`. To keep one of several attributes is to keep their
+    /// combination.
     pub protect: AttributeSet,
     pub require: Vec<Model>,
 }

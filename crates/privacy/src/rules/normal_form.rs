@@ -1,18 +1,21 @@
-//! Guardian normal form: whether published tables keep rules by their schemas alone (Jin and others 2010, definitions 3 to
-//! 5).
+//! Guardian normal form: whether published tables keep rules by their schemas alone (Jin and others
+//! 2010, definitions 3 to 5).
 //!
-//! Attributes are vertices, joined when some table holds both. `Q ⇸ S` is kept when S cannot be reached from Q, or when a
-//! *guardian* table exists. A table with attributes A guards the rule when it holds S; when it keeps `W ⇸ S` by itself, W
-//! being what of Q it holds and what else it holds that the other tables connect with Q; and when S, taken out of it, can
-//! no longer be reached from Q. All knowledge then has to pass the one table that is anonymized against it.
+//! Attributes are vertices, joined when some table holds both. `Q ⇸ S` is kept when S cannot be
+//! reached from Q, or when a *guardian* table exists. A table with attributes A guards the rule
+//! when it holds S; when it keeps `W ⇸ S` by itself, W being what of Q it holds and what else it
+//! holds that the other tables connect with Q; and when S, taken out of it, can no longer be
+//! reached from Q. All knowledge then has to pass the one table that is anonymized against it.
 //!
-//! The lemma behind it is exact where the guardian is bucketized. What is reachable from Q without the guardian's S and what is
-//! reachable from S have no attribute in common; of all tables that agree with the release, every arrangement of one side
-//! goes with equally many of the other, so that within a bucket S is spread as the bucket's counts say, whatever else is
-//! published. Two things are taken for granted: that S alone is harmless ([`super::feasibility`]), and that a table's
-//! guard is a guard against all its other attributes or against at least those in W.
+//! The lemma behind it is exact where the guardian is bucketized. What is reachable from Q without
+//! the guardian's S and what is reachable from S have no attribute in common; of all tables that
+//! agree with the release, every arrangement of one side goes with equally many of the other, so
+//! that within a bucket S is spread as the bucket's counts say, whatever else is published. Two
+//! things are taken for granted: that S alone is harmless ([`super::feasibility`]), and that a
+//! table's guard is a guard against all its other attributes or against at least those in W.
 //!
-//! A dependency that the attacker knows is given as one more table without any guard: no worse can be known.
+//! A dependency that the attacker knows is given as one more table without any guard: no worse can
+//! be known.
 //!
 //! Cost: for each rule and table a few closures over the tables, each a handful of bit operations.
 
@@ -85,7 +88,8 @@ fn standing(rule: &Rule, schemas: &[Schema]) -> Standing {
     Standing::Broken(open_way.unwrap_or_else(|| way(rule.know, rule.protect, all)))
 }
 
-/// Conditions (i) and (ii): the table holds what the guard protects, and the guard reaches as far as the rule needs.
+/// Conditions (i) and (ii): the table holds what the guard protects, and the guard reaches as far
+/// as the rule needs.
 fn keeps_alone(rule: &Rule, schemas: &[Schema], table: usize, guard: &Guard) -> bool {
     let attributes = schemas[table].attributes;
     if !guard.protect.is_subset(attributes) || !rule.is_met_by(guard.protect, &guard.require) {

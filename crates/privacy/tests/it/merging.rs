@@ -1,6 +1,6 @@
-//! A search prunes by what a guarantee says of unions and of its absorbing core. Were one claim wrong, the search would
-//! pass over nodes that hold, so each is tried on random classes: every model, tight and loose parameters, skewed and
-//! even counts, classes far smaller than others.
+//! A search prunes by what a guarantee says of unions and of its absorbing core. Were one claim
+//! wrong, the search would pass over nodes that hold, so each is tried on random classes: every
+//! model, tight and loose parameters, skewed and even counts, classes far smaller than others.
 //!
 //! `HEDGEROW_SEED=N` replays the run that a failure names.
 
@@ -9,7 +9,8 @@ use hedgerow_table::{Domain, Ratio};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Pairs of classes with a true premise, tried per model (and distance), shared among its parameters.
+/// Pairs of classes with a true premise, tried per model (and distance), shared among its
+/// parameters.
 const PAIRS: usize = 30_000;
 
 /// Gives up on parameters that hardly any class meets.
@@ -29,7 +30,8 @@ fn ratio(value: f64) -> Ratio {
     Ratio::from_decimal(value).expect("a short decimal")
 }
 
-/// The guarantees tried: every model with tight and loose parameters, over an attribute with or without missing values.
+/// The guarantees tried: every model with tight and loose parameters, over an attribute with or
+/// without missing values.
 fn guarantees(missing: bool) -> Vec<Box<dyn Guarantee>> {
     let tree = tree();
     let mut models: Vec<Model> = Vec::new();
@@ -99,8 +101,8 @@ fn random_counts(rng: &mut StdRng) -> Counts {
     counts
 }
 
-/// Two classes and the rest of their table: independent of one another, or multiples of one pattern but for a cell each,
-/// which is what close distributions and ties are made of.
+/// Two classes and the rest of their table: independent of one another, or multiples of one pattern
+/// but for a cell each, which is what close distributions and ties are made of.
 fn random_parts(rng: &mut StdRng) -> [Counts; 3] {
     if rng.random_bool(0.5) {
         return std::array::from_fn(|_| random_counts(rng));
@@ -186,7 +188,8 @@ fn unions_and_cores_are_as_every_guarantee_claims() {
     }
 }
 
-/// For an absorbing guarantee the core is the guarantee itself, so a class that fails must fail it too.
+/// For an absorbing guarantee the core is the guarantee itself, so a class that fails must fail it
+/// too.
 #[test]
 fn the_core_of_an_absorbing_guarantee_is_the_guarantee() {
     let seed = seed();

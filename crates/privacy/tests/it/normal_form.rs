@@ -1,5 +1,5 @@
-//! Reduction of rules and guardian normal form against their definitions, spelled out with plain lists of names and sequences
-//! of tables: nothing here shares code with what it judges.
+//! Reduction of rules and guardian normal form against their definitions, spelled out with plain
+//! lists of names and sequences of tables: nothing here shares code with what it judges.
 //!
 //! `HEDGEROW_SEED=N` replays the run that a failure names.
 
@@ -70,7 +70,8 @@ fn schema(table: &PlainTable) -> Schema {
     Schema { attributes: set(&table.attributes), guards: guards.collect() }
 }
 
-/// Definition 3: a sequence of tables, the first holding one attribute, the last the other, neighbors sharing one.
+/// Definition 3: a sequence of tables, the first holding one attribute, the last the other,
+/// neighbors sharing one.
 fn reachable(tables: &[Vec<usize>], from: usize, to: usize) -> bool {
     let mut sequences: Vec<usize> = (0..tables.len()).filter(|&table| tables[table].contains(&from)).collect();
     let mut seen = sequences.clone();

@@ -1,5 +1,5 @@
-//! Nearness of numbers against its definitions: (ε,m)-anonymity and (δ,l)-diversity over random classes, judged pair by pair
-//! in decimal arithmetic of this file's own.
+//! Nearness of numbers against its definitions: (ε,m)-anonymity and (δ,l)-diversity over random
+//! classes, judged pair by pair in decimal arithmetic of this file's own.
 //!
 //! `HEDGEROW_SEED=N` replays the case that a failure names.
 
@@ -26,7 +26,8 @@ fn exact(text: &str) -> i128 {
     if negative { -value } else { value }
 }
 
-/// The value that the definitions see: a number times 10^17, a date's day times 10^17, nothing when missing.
+/// The value that the definitions see: a number times 10^17, a date's day times 10^17, nothing when
+/// missing.
 fn number(text: &str) -> Option<i128> {
     let parts: Vec<i128> = text.split('-').filter_map(|part| part.parse().ok()).collect();
     match parts[..] {
@@ -50,7 +51,8 @@ fn largest_neighborhood(model: &Model, width: &str, texts: &[String]) -> usize {
     let neighborhoods = values.iter().flatten().flat_map(|&x| match model {
         Model::EpsilonMAnonymity { relative: false, .. } => vec![count(&|y| (y - x).abs() <= width)],
         Model::EpsilonMAnonymity { .. } => {
-            // The whole part of size · share: what is apart by a whole number of units is within it or beyond.
+            // The whole part of size · share: what is apart by a whole number of units is within it
+            // or beyond.
             let unit = 10i128.pow(17);
             let near = |y: i128| {
                 let size = x.abs();
@@ -70,7 +72,8 @@ fn largest_neighborhood(model: &Model, width: &str, texts: &[String]) -> usize {
     neighborhoods.chain([missing]).max().unwrap()
 }
 
-/// Values of one kind, some of them missing: whole numbers, decimals that binary floats cannot hold, dates.
+/// Values of one kind, some of them missing: whole numbers, decimals that binary floats cannot
+/// hold, dates.
 fn random_texts(rng: &mut StdRng) -> Vec<String> {
     let count = *[1usize, 1, 2, 3, 4, 6, 9, 14, 25].choose(rng).unwrap();
     let kind = rng.random_range(0..5);
@@ -171,7 +174,8 @@ fn holds(guarantee: &dyn Guarantee, domain: &Domain, texts: &[String]) -> bool {
     guarantee.holds(Class { rows: texts.len() as u64, values: &values }, &Distribution::default())
 }
 
-/// Tries unions of random classes that hold, drawn from one random column: how many there were, and how many unions failed.
+/// Tries unions of random classes that hold, drawn from one random column: how many there were, and
+/// how many unions failed.
 fn try_unions(rng: &mut StdRng, reading: Reading) -> (usize, usize) {
     let texts = random_texts(rng);
     let ratio = |text: &str| Ratio::from_decimal(text.parse().unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! A vacuous model holds for every class, and no other model does: every small class in every small table, and classes that are
-//! a tiny part of a large one.
+//! A vacuous model holds for every class, and no other model does: every small class in every small
+//! table, and classes that are a tiny part of a large one.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! A folder with the hierarchies of the synthetic census, and policies over it: age, sex, education and birthplace are known.
+//! A folder with the hierarchies of the synthetic census, and policies over it: age, sex, education
+//! and birthplace are known.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Which buckets are allowed, which policies buckets can keep at all, and which tables are eligible.
+//! Which buckets are allowed, which policies buckets can keep at all, and which tables are
+//! eligible.
 
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::judge::achieved_over;
@@ -29,7 +30,8 @@ impl Allowed {
         Allowed { guarantees, table, least: least.unwrap_or(1).max(1) as usize }
     }
 
-    /// Which values fall into one window, where a guarantee limits the rows in any window of close values.
+    /// Which values fall into one window, where a guarantee limits the rows in any window of close
+    /// values.
     pub fn windows(&self) -> Option<&Proximity> {
         self.guarantees.iter().find_map(|guarantee| guarantee.windows())
     }
@@ -105,9 +107,10 @@ fn densest_window(
     Some(format!("{who} are {} of {rows} rows, and at most {} may be", window.rows, l.times_in(rows)))
 }
 
-/// The table as one bucket. Every guarantee that buckets can keep survives merging: if it fails there, it fails however
-/// the rows are put into buckets; and if it holds, that bucket is a release. For l-diversity by frequency this is
-/// Anatomy's condition that no value is in more than n/l rows.
+/// The table as one bucket. Every guarantee that buckets can keep survives merging: if it fails
+/// there, it fails however the rows are put into buckets; and if it holds, that bucket is a
+/// release. For l-diversity by frequency this is Anatomy's condition that no value is in more than
+/// n/l rows.
 pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed, PublishError> {
     let counts = sensitive.counts();
     let codes = 0..counts.len() as u32;

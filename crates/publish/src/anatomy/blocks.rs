@@ -1,15 +1,19 @@
-//! Puts close rows into the same buckets: the line is cut into blocks as short as the guarantees allow, and every block
-//! is dealt separately.
+//! Puts close rows into the same buckets: the line is cut into blocks as short as the guarantees
+//! allow, and every block is dealt separately.
 //!
-//! A block is halved as long as both halves, each as one bucket, keep every guarantee; where the middle does not do, other places
-//! are tried, outwards from it. Cuts fall on multiples of the smallest bucket, so that blocks deal out evenly. Every
-//! guarantee that buckets can keep survives merging, so a block that holds as one bucket can be dealt, if only into one bucket.
+//! A block is halved as long as both halves, each as one bucket, keep every guarantee; where the
+//! middle does not do, other places are tried, outwards from it. Cuts fall on multiples of the
+//! smallest bucket, so that blocks deal out evenly. Every guarantee that buckets can keep survives
+//! merging, so a block that holds as one bucket can be dealt, if only into one bucket.
 //!
-//! **What this discloses.** Inside a block the deal discloses nothing (see `deal.rs`); exchanges do (see `exchange.rs`). Where a block was cut, its halves' counts are
-//! sums of published ones. Where it was not, someone who knows the method learns that no place tried would do, a
-//! trace that every method leaves which lets the data decide how far it goes (Wong et al.: *Minimality attack*, 2007).
+//! **What this discloses.** Inside a block the deal discloses nothing (see `deal.rs`); exchanges do
+//! (see `exchange.rs`). Where a block was cut, its halves' counts are sums of published ones. Where
+//! it was not, someone who knows the method learns that no place tried would do, a trace that every
+//! method leaves which lets the data decide how far it goes (Wong et al.: *Minimality attack*,
+//! 2007).
 //!
-//! Cost: one pass over the rows for every halving, O(n log(n/l)); long halves are cut in parallel, and short intervals cut and dealt.
+//! Cost: one pass over the rows for every halving, O(n log(n/l)); long halves are cut in parallel,
+//! and short intervals cut and dealt.
 
 use std::ops::Range;
 
@@ -107,8 +111,8 @@ struct Dealing<'a> {
 }
 
 impl Dealing<'_> {
-    /// Rows are dealt by value, and at random within one; where windows of close values are all that matters, they are exchanged
-    /// then.
+    /// Rows are dealt by value, and at random within one; where windows of close values are all
+    /// that matters, they are exchanged then.
     fn deal(&mut self, codes: &[u32]) {
         let mut shuffled: Vec<u32> = (0..codes.len() as u32).collect();
         shuffle(&mut shuffled, &mut self.rng);
@@ -147,7 +151,8 @@ fn all_allowed(sorted: &[u32], of_place: &[u32], count: usize, allowed: &Allowed
     })
 }
 
-/// Looks for the places where intervals of the line can be cut. What it counts in is kept from one interval to the next.
+/// Looks for the places where intervals of the line can be cut. What it counts in is kept from one
+/// interval to the next.
 struct Cutting<'a> {
     /// The sensitive codes along the line.
     codes: &'a [u32],
@@ -192,7 +197,8 @@ impl<'a> Cutting<'a> {
     /// Whether a interval is allowed as one bucket.
     fn holds(&mut self, interval: Range<usize>) -> bool {
         let codes = &self.codes[interval];
-        // A short interval has few of many values: sorting it costs less than looking at every count.
+        // A short interval has few of many values: sorting it costs less than looking at every
+        // count.
         if codes.len() < self.counts.len() / 4 {
             self.sorted.clear();
             self.sorted.extend_from_slice(codes);

@@ -1,5 +1,5 @@
-//! Randomness for work that is done in parallel: every piece has a generator of its own, made from one secret, so that the
-//! result does not depend on who does which piece.
+//! Randomness for work that is done in parallel: every piece has a generator of its own, made from
+//! one secret, so that the result does not depend on who does which piece.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

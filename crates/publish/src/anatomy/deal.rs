@@ -1,25 +1,31 @@
 //! The deal: rows in the order of their sensitive values, dealt round to buckets like cards.
 //!
-//! Sort n rows by value, let g be the number of buckets, and put the row at place j into bucket j mod g.
+//! Sort n rows by value, let g be the number of buckets, and put the row at place j into bucket j
+//! mod g.
 //!
-//! **What holds.** Every bucket gets ⌊n/g⌋ or ⌈n/g⌉ rows. A value with c rows takes c places in a row, so every bucket gets ⌊c/g⌋ or
-//! ⌈c/g⌉ of them. With g = ⌊n/l⌋ for an integer l ≤ n, n/g ≥ l, so every bucket has at least l rows. If no value has more than n/l rows,
-//! none has more than g, a count being an integer, so each bucket has at most one row of every value: its rows are all different, and
-//! frequency, distinct and entropy l-diversity hold in it. n/l is also necessary for frequency l-diversity, since the
-//! buckets' shares add up to the table's; so the deal succeeds exactly when any bucketization does. For l that is not an integer,
-//! buckets of more than ⌈l⌉ rows may be needed: [`most_buckets`] tries ever larger ones until the table is one bucket.
+//! **What holds.** Every bucket gets ⌊n/g⌋ or ⌈n/g⌉ rows. A value with c rows takes c places in a
+//! row, so every bucket gets ⌊c/g⌋ or ⌈c/g⌉ of them. With g = ⌊n/l⌋ for an integer l ≤ n, n/g ≥ l,
+//! so every bucket has at least l rows. If no value has more than n/l rows, none has more than g, a
+//! count being an integer, so each bucket has at most one row of every value: its rows are all
+//! different, and frequency, distinct and entropy l-diversity hold in it. n/l is also necessary for
+//! frequency l-diversity, since the buckets' shares add up to the table's; so the deal succeeds
+//! exactly when any bucketization does. For l that is not an integer, buckets of more than ⌈l⌉ rows
+//! may be needed: [`most_buckets`] tries ever larger ones until the table is one bucket.
 //!
-//! **Residue.** Anatomy (Xiao, Tao 2006, figure 4) draws from the l largest groups of values until fewer than l are left, and
-//! puts each row that remains into a bucket that lacks its value. The deal leaves nothing over: what would remain, n − g·l rows,
-//! is dealt on to different buckets, which lack the value because they hold at most one row of it.
+//! **Residue.** Anatomy (Xiao, Tao 2006, figure 4) draws from the l largest groups of values until
+//! fewer than l are left, and puts each row that remains into a bucket that lacks its value. The
+//! deal leaves nothing over: what would remain, n − g·l rows, is dealt on to different buckets,
+//! which lack the value because they hold at most one row of it.
 //!
-//! **What the deal discloses.** Rows of one value come in random order. Given which rows share a bucket and the buckets' counts,
-//! every way to give the counted values to the rows has then the same probability: value v fills the same places of the deal in
-//! each, and of its orders Π (rows of v in bucket b)! lead to these buckets. So an adversary who knows how the deal works learns no more
-//! than one who only sees the tables.
+//! **What the deal discloses.** Rows of one value come in random order. Given which rows share a
+//! bucket and the buckets' counts, every way to give the counted values to the rows has then the
+//! same probability: value v fills the same places of the deal in each, and of its orders Π (rows
+//! of v in bucket b)! lead to these buckets. So an adversary who knows how the deal works learns no
+//! more than one who only sees the tables.
 //!
-//! The order of values matters to no guarantee above, but to others: among sorted numbers, neighbors in a bucket are g places
-//! apart, which is what keeps close numbers out of one bucket, and every bucket is a systematic sample of the table.
+//! The order of values matters to no guarantee above, but to others: among sorted numbers,
+//! neighbors in a bucket are g places apart, which is what keeps close numbers out of one bucket,
+//! and every bucket is a systematic sample of the table.
 //!
 //! Cost: one pass to count, one to shuffle, one to deal.
 
@@ -30,7 +36,8 @@ use super::allowed::Allowed;
 use super::blocks::Buckets;
 use crate::rows::shuffle;
 
-/// All rows dealt at once, whoever is alike. `None` when not even one bucket of all rows is allowed.
+/// All rows dealt at once, whoever is alike. `None` when not even one bucket of all rows is
+/// allowed.
 pub fn at_random(codes: &Codes, cardinality: usize, allowed: &Allowed, rng: &mut impl Rng) -> Option<Buckets> {
     let counts = codes.counts(cardinality);
     let values: Vec<(u32, u32)> =
@@ -55,7 +62,8 @@ fn round_and_round(rows: usize, buckets: u32) -> Vec<u32> {
     of_place
 }
 
-/// The bucket of every row: rows of one value take the places of that value in the order they stand in.
+/// The bucket of every row: rows of one value take the places of that value in the order they stand
+/// in.
 fn deal(codes: &Codes, counts: &[u64], of_place: &[u32]) -> Vec<u32> {
     let mut next = Vec::with_capacity(counts.len());
     let mut place = 0;
@@ -73,8 +81,8 @@ fn deal(codes: &Codes, counts: &[u64], of_place: &[u32]) -> Vec<u32> {
         .collect())
 }
 
-/// The largest number of buckets tried into which values (ascending codes with their rows) can be dealt so that every bucket
-/// is allowed. `None` when even one bucket of them all is not.
+/// The largest number of buckets tried into which values (ascending codes with their rows) can be
+/// dealt so that every bucket is allowed. `None` when even one bucket of them all is not.
 pub fn most_buckets(values: &[(u32, u32)], allowed: &Allowed) -> Option<usize> {
     let mut rows = 0;
     let ends: Vec<usize> = values
@@ -92,7 +100,8 @@ pub fn most_buckets(values: &[(u32, u32)], allowed: &Allowed) -> Option<usize> {
             dealt(values, &ends, first, buckets, &mut held);
             allowed.holds(&held)
         };
-        // Buckets between two in which a value begins to be dealt get what the first of the two gets.
+        // Buckets between two in which a value begins to be dealt get what the first of the two
+        // gets.
         let all_hold = if buckets <= values.len() {
             (0..buckets).all(holds)
         } else {
@@ -107,7 +116,8 @@ pub fn most_buckets(values: &[(u32, u32)], allowed: &Allowed) -> Option<usize> {
     (rows > 0 && allowed.holds(values)).then_some(1)
 }
 
-/// What a bucket gets: the value at every `buckets`th place from its own on. `ends` are the places behind each value.
+/// What a bucket gets: the value at every `buckets`th place from its own on. `ends` are the places
+/// behind each value.
 fn dealt(values: &[(u32, u32)], ends: &[usize], bucket: usize, buckets: usize, held: &mut Vec<(u32, u32)>) {
     held.clear();
     let rows = ends.last().copied().unwrap_or(0);
@@ -154,7 +164,8 @@ mod tests {
         Allowed::new(vec![models::guarantee(&model, &Context::default()).unwrap()], Distribution::default())
     }
 
-    /// Anatomy's running example (table 3): eight patients, l = 2, become buckets of two different diseases.
+    /// Anatomy's running example (table 3): eight patients, l = 2, become buckets of two different
+    /// diseases.
     #[test]
     fn eight_patients_make_four_buckets_of_two_diseases() {
         // pneumonia, dyspepsia, dyspepsia, pneumonia, flu, gastritis, flu, bronchitis
@@ -184,7 +195,8 @@ mod tests {
         assert_eq!(most_buckets(&[], &frequency(1.0)), None);
     }
 
-    /// Every table of up to nine rows over four values, every integer l: all buckets have l rows or more, all different.
+    /// Every table of up to nine rows over four values, every integer l: all buckets have l rows or
+    /// more, all different.
     #[test]
     fn every_small_table_is_dealt_as_the_proof_says() {
         let mut tables = 0;
@@ -208,8 +220,8 @@ mod tests {
         assert!(tables > 500, "{tables}");
     }
 
-    /// What a bucket gets, counted place by place, for random values and numbers of buckets; and the buckets that are looked at
-    /// stand for all others.
+    /// What a bucket gets, counted place by place, for random values and numbers of buckets; and
+    /// the buckets that are looked at stand for all others.
     #[test]
     fn a_bucket_gets_the_values_at_its_places() {
         let mut rng = StdRng::seed_from_u64(7);
@@ -238,7 +250,8 @@ mod tests {
         }
     }
 
-    /// Every row gets a bucket, buckets keep the guarantee, and who shares one differs from draw to draw.
+    /// Every row gets a bucket, buckets keep the guarantee, and who shares one differs from draw to
+    /// draw.
     #[test]
     fn rows_of_one_value_are_dealt_at_random() {
         let codes = Codes::from_iter(4, (0..40).map(|row| row % 4));
@@ -264,8 +277,8 @@ mod tests {
     /// The rows and the values of every bucket.
     type Outcome = Vec<(Vec<usize>, Vec<u32>)>;
 
-    /// For every outcome, all tables that could have led to it did so with the same probability: enumerated over every
-    /// arrangement of the values and every order of the rows.
+    /// For every outcome, all tables that could have led to it did so with the same probability:
+    /// enumerated over every arrangement of the values and every order of the rows.
     #[test]
     fn an_outcome_favors_none_of_the_tables_behind_it() {
         let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
@@ -279,7 +292,8 @@ mod tests {
             tables.sort_unstable();
             tables.dedup();
             let counts = Codes::from_iter(5, values).counts(5);
-            // Which rows share a bucket with which values, and how many orders of each table lead there.
+            // Which rows share a bucket with which values, and how many orders of each table lead
+            // there.
             let mut outcomes: BTreeMap<Outcome, Vec<u32>> = BTreeMap::new();
             for (index, table) in tables.iter().enumerate() {
                 for order in &orders {

@@ -1,18 +1,23 @@
-//! Rows change places between buckets so that close ones share one, as far as the distances between sensitive numbers allow.
+//! Rows change places between buckets so that close ones share one, as far as the distances between
+//! sensitive numbers allow.
 //!
-//! The deal (`deal.rs`) takes the rows by value, g at a time: round k gives every bucket one row. Under (δ,l)-diversity by window,
-//! the rows of a bucket must lie more than 2δ apart, and since rounds go upwards it is enough that each row lies so far above
-//! its bucket's row of the round before. In this, rows of one round may change places.
+//! The deal (`deal.rs`) takes the rows by value, g at a time: round k gives every bucket one row.
+//! Under (δ,l)-diversity by window, the rows of a bucket must lie more than 2δ apart, and since
+//! rounds go upwards it is enough that each row lies so far above its bucket's row of the round
+//! before. In this, rows of one round may change places.
 //!
-//! **What is possible.** Go through a round by rising value. The buckets that a row may join are those whose last row lies far
-//! enough below it, and they only become more as the value rises. The plain deal is possible, so the row at place c of the round
-//! has at least c + 1 buckets to choose from, of which c are taken: one is left whichever the others chose. So every choice
-//! leads to the end, and each row takes the bucket whose first row stands closest to it in the line. Once all buckets are open,
-//! the rows that remain are matched in the order of the line, which brings them closest together in sum.
+//! **What is possible.** Go through a round by rising value. The buckets that a row may join are
+//! those whose last row lies far enough below it, and they only become more as the value rises. The
+//! plain deal is possible, so the row at place c of the round has at least c + 1 buckets to choose
+//! from, of which c are taken: one is left whichever the others chose. So every choice leads to the
+//! end, and each row takes the bucket whose first row stands closest to it in the line. Once all
+//! buckets are open, the rows that remain are matched in the order of the line, which brings them
+//! closest together in sum.
 //!
-//! **What it discloses.** The plain deal does not look at quasi values and favors none of the worlds behind its outcome. This one does
-//! look: someone who knows the method can weigh worlds by whether it would have led here. The counts of every bucket, which are
-//! all that the guarantee speaks of, stay within it.
+//! **What it discloses.** The plain deal does not look at quasi values and favors none of the
+//! worlds behind its outcome. This one does look: someone who knows the method can weigh worlds by
+//! whether it would have led here. The counts of every bucket, which are all that the guarantee
+//! speaks of, stay within it.
 //!
 //! Cost: O(n log g).
 
@@ -20,8 +25,9 @@ use std::collections::BTreeSet;
 
 use hedgerow_privacy::proximity::Proximity;
 
-/// The bucket of every place of a deal. `by_value` holds the rows by rising value, each as its place in the line, and `codes` the
-/// value of every place in the line. `None` when the plain deal itself puts values into one bucket that are too close.
+/// The bucket of every place of a deal. `by_value` holds the rows by rising value, each as its
+/// place in the line, and `codes` the value of every place in the line. `None` when the plain deal
+/// itself puts values into one bucket that are too close.
 pub fn exchanged(by_value: &[u32], codes: &[u32], buckets: usize, proximity: &Proximity) -> Option<Vec<u32>> {
     let mut of_place: Vec<u32> = (0..buckets.min(by_value.len()) as u32).collect();
     // Where each bucket stands in the line: at its first row.
@@ -35,7 +41,8 @@ pub fn exchanged(by_value: &[u32], codes: &[u32], buckets: usize, proximity: &Pr
     Some(of_place)
 }
 
-/// A bucket for every row of a round. `before` are the values and buckets of the round before, by rising value.
+/// A bucket for every row of a round. `before` are the values and buckets of the round before, by
+/// rising value.
 fn match_round(
     rows: &[u32],
     codes: &[u32],
@@ -95,7 +102,8 @@ mod tests {
 
     #[test]
     fn four_people_change_partners() {
-        // Along the line stand the values 0, 20, 1, 21: the deal joins 0 with 20 and 1 with 21, or any exchange of those.
+        // Along the line stand the values 0, 20, 1, 21: the deal joins 0 with 20 and 1 with 21, or
+        // any exchange of those.
         let codes = [0, 20, 1, 21];
         let by_value = [0, 2, 1, 3];
         assert_eq!(exchanged(&by_value, &codes, 2, &proximity(30, 5)), Some(vec![0, 1, 0, 1]));
@@ -113,8 +121,8 @@ mod tests {
         assert_eq!(exchanged(&[0, 2, 3, 1], &codes, 2, &proximity(30, 20)), None);
     }
 
-    /// Over random lines: nobody shares a bucket with a close value, buckets keep the sizes of the deal, refusals are those of the
-    /// plain deal, and the buckets' rows stand far closer together.
+    /// Over random lines: nobody shares a bucket with a close value, buckets keep the sizes of the
+    /// deal, refusals are those of the plain deal, and the buckets' rows stand far closer together.
     #[test]
     fn exchanged_buckets_keep_their_distances_and_draw_together() {
         let only = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());

@@ -1,9 +1,11 @@
-//! Rows in a line on which neighbors are alike: along Hilbert's curve through the space of the quasi attributes (Hilbert 1891;
-//! the turning of axes as in Skilling: *Programming the Hilbert curve*, 2004).
+//! Rows in a line on which neighbors are alike: along Hilbert's curve through the space of the
+//! quasi attributes (Hilbert 1891; the turning of axes as in Skilling: *Programming the Hilbert
+//! curve*, 2004).
 //!
-//! Each attribute is an axis. Its values stand in their order, categories first by what their hierarchy puts together, and
-//! take space in proportion to their rows, so that every part of an axis weighs the same. Rows in one place of the
-//! space stand in random order: the source's order must leave no trace in who shares a bucket.
+//! Each attribute is an axis. Its values stand in their order, categories first by what their
+//! hierarchy puts together, and take space in proportion to their rows, so that every part of an
+//! axis weighs the same. Rows in one place of the space stand in random order: the source's order
+//! must leave no trace in who shares a bucket.
 
 use hedgerow_table::{parallel, with_codes};
 use rand::Rng;
@@ -15,7 +17,8 @@ use crate::bind::Quasi;
 const AXES_MAX: usize = 32;
 /// Finer than this an axis distinguishes rows that no bucket could.
 const BITS_MAX: u32 = 16;
-/// Of a row's place, the bits that say where on the curve it lies; the others are random. A table has 2³² rows at most.
+/// Of a row's place, the bits that say where on the curve it lies; the others are random. A table
+/// has 2³² rows at most.
 const CURVE_BITS: u32 = 40;
 /// Rows whose places are computed together.
 const CHUNK_ROWS: usize = 1 << 14;
@@ -55,7 +58,8 @@ pub fn line(quasi: &[Quasi<'_>], rows: usize, chance: &Chance) -> Vec<u32> {
     in_order(&places)
 }
 
-/// The numbers of the places, by rising place: rows are parted by what a sample says, and every part is sorted by itself.
+/// The numbers of the places, by rising place: rows are parted by what a sample says, and every
+/// part is sorted by itself.
 fn in_order(places: &[u64]) -> Vec<u32> {
     let partitions = places.len().div_ceil(PARTITION_ROWS).max(1);
     let mut sample: Vec<u64> = places.iter().copied().step_by((places.len() / (partitions * SAMPLES)).max(1)).collect();
@@ -102,7 +106,8 @@ fn axis(quasi: &Quasi<'_>, bits: u32) -> Vec<u16> {
     let counts = quasi.column.counts();
     let levels = quasi.hierarchy.levels();
     let mut order: Vec<usize> = (0..counts.len()).collect();
-    // Labels are numbered by the first value under each, so this keeps the order of numbers as it is.
+    // Labels are numbered by the first value under each, so this keeps the order of numbers as it
+    // is.
     order.sort_by_cached_key(|&code| levels.iter().rev().map(|level| level.map[code]).collect::<Vec<u32>>());
     let rows: u64 = counts.iter().sum::<u64>().max(1);
     let mut before = 0u64;
@@ -138,8 +143,8 @@ impl Curve {
     fn distances(&self, points: &mut [[u16; LANES]]) -> [u64; LANES] {
         let mut distances = [0u64; LANES];
         let Some((first, others)) = points.split_first_mut() else { return distances };
-        // From the coarsest cells down: the cell's corner decides how the finer curve inside is turned and mirrored. Every step
-        // changes the first axis, which is kept out of memory.
+        // From the coarsest cells down: the cell's corner decides how the finer curve inside is
+        // turned and mirrored. Every step changes the first axis, which is kept out of memory.
         let mut turned = *first;
         for level in (1..self.bits).rev() {
             let below = (1u16 << level) - 1;

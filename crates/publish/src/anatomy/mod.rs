@@ -1,14 +1,17 @@
-//! `method = "anatomy"`: quasi attributes as they are in one table, sensitive values in another, joined by buckets in which no
-//! value is frequent (Xiao, Tao: *Anatomy: simple and effective privacy preservation*, 2006).
+//! `method = "anatomy"`: quasi attributes as they are in one table, sensitive values in another,
+//! joined by buckets in which no value is frequent (Xiao, Tao: *Anatomy: simple and effective
+//! privacy preservation*, 2006).
 //!
-//! Nothing is generalized: the only loss is which of a bucket's values belongs to which of its rows. The cost is that
-//! quasi-identifiers are released unchanged, so an adversary who knows somebody's learns whether they are in the table
-//! (membership disclosure).
+//! Nothing is generalized: the only loss is which of a bucket's values belongs to which of its
+//! rows. The cost is that quasi-identifiers are released unchanged, so an adversary who knows
+//! somebody's learns whether they are in the table (membership disclosure).
 //!
-//! Rows are laid in a line along which neighbors are alike (`line.rs`), the line is cut into blocks (`blocks.rs`), and each block is
-//! dealt into buckets (`deal.rs`). [`Allowed`] decides which buckets are allowed, so a guarantee that survives merging needs no
-//! bucketizer of its own. With `assignment = "random"` all rows are one block, as in the paper. Where numbers must not be close, rows of a block are exchanged between its
-//! buckets (`exchange.rs`), because the distances allow it and the blocks are long.
+//! Rows are laid in a line along which neighbors are alike (`line.rs`), the line is cut into blocks
+//! (`blocks.rs`), and each block is dealt into buckets (`deal.rs`). [`Allowed`] decides which
+//! buckets are allowed, so a guarantee that survives merging needs no bucketizer of its own. With
+//! `assignment = "random"` all rows are one block, as in the paper. Where numbers must not be
+//! close, rows of a block are exchanged between its buckets (`exchange.rs`), because the distances
+//! allow it and the blocks are long.
 
 mod allowed;
 mod blocks;
@@ -62,8 +65,9 @@ pub(crate) fn draft<'a>(
     Ok(Draft::new(tables, codebook, rows, losses(bound, &buckets)))
 }
 
-/// The loss measures that apply: those over class sizes, where a bucket is a class. Measures of generalized cells (ncp,
-/// precision, granularity) would all be 0, as if nothing were lost, and are omitted.
+/// The loss measures that apply: those over class sizes, where a bucket is a class. Measures of
+/// generalized cells (ncp, precision, granularity) would all be 0, as if nothing were lost, and are
+/// omitted.
 fn losses(bound: &Bound<'_>, buckets: &Buckets) -> Map<String, Value> {
     let mut sizes = vec![0u64; buckets.count as usize];
     for &bucket in &buckets.of_row {

@@ -1,15 +1,17 @@
 //! Assignment: which tuples form a class, close ones together, in O(n log n).
 //!
-//! The paper fills one class after the other with the closest of ρ tuples it looks at, which is quadratic. Here classes whose tuples
-//! agree in labels are found first, by counting (`packing`): as many as the scarcest value allows, where the scan does not
-//! consider what the next classes will need. What shares a box, and what is left in the end, is filled by halving: take the
-//! axis along which the tuples of a node lie widest apart; of every sensitive value, the tuples that lie lowest on it go to the lower half of
-//! the classes, the others to the upper half. Each half holds as many of every value as its classes need, so every cut
-//! is feasible, and no other way of giving each half its share of a value moves tuples less along that axis: this is the
-//! monotone coupling, the optimum of transport on a line. After log₂ b cuts a class is a small box, as in a k-d tree.
+//! The paper fills one class after the other with the closest of ρ tuples it looks at, which is
+//! quadratic. Here classes whose tuples agree in labels are found first, by counting (`packing`):
+//! as many as the scarcest value allows, where the scan does not consider what the next classes
+//! will need. What shares a box, and what is left in the end, is filled by halving: take the axis
+//! along which the tuples of a node lie widest apart; of every sensitive value, the tuples that lie
+//! lowest on it go to the lower half of the classes, the others to the upper half. Each half holds
+//! as many of every value as its classes need, so every cut is feasible, and no other way of giving
+//! each half its share of a value moves tuples less along that axis: this is the monotone coupling,
+//! the optimum of transport on a line. After log₂ b cuts a class is a small box, as in a k-d tree.
 //!
-//! Tuples that a value lacks are counterfeits, as `quotas` says; surplus tuples are suppressed at the end, farthest from the middle
-//! first.
+//! Tuples that a value lacks are counterfeits, as `quotas` says; surplus tuples are suppressed at
+//! the end, farthest from the middle first.
 
 use std::ops::Range;
 
@@ -39,7 +41,8 @@ pub(super) struct Assigned {
 /// A class with its sub-classes: the rows of each, and how many counterfeits it counts besides.
 pub(super) type Cut = (Assigned, Vec<(Vec<u32>, usize)>);
 
-/// Fills classes that unite `units` classes of the division each. `rows` are the source's, by value in the division's order.
+/// Fills classes that unite `units` classes of the division each. `rows` are the source's, by value
+/// in the division's order.
 pub(super) fn assign(
     bound: &Bound<'_>,
     division: &Division,
@@ -126,8 +129,9 @@ fn finish(division: &Division, units: u64, parts: &[&mut [u32]], space: &Space) 
     assigned
 }
 
-/// Cuts every class into as many sub-classes as can be: of at least `tuples` tuples, counterfeits among them, and at least
-/// `people` real ones. Only quasi values are cut, the sensitive values stay with the class.
+/// Cuts every class into as many sub-classes as can be: of at least `tuples` tuples, counterfeits
+/// among them, and at least `people` real ones. Only quasi values are cut, the sensitive values
+/// stay with the class.
 pub(super) fn cut_all(assigned: Vec<Assigned>, tuples: usize, people: usize, space: &Space) -> Vec<Cut> {
     let cut_one = |mut class: Assigned| -> Cut {
         let counterfeits: u64 = class.counterfeits.iter().sum();
@@ -140,8 +144,8 @@ pub(super) fn cut_all(assigned: Vec<Assigned>, tuples: usize, people: usize, spa
     parallel::map_items(assigned, |_, class| cut_one(class))
 }
 
-/// The sizes of the sub-classes of a class, each as (real, counterfeit): real tuples are dealt out evenly, and the others so that
-/// the smallest grow first.
+/// The sizes of the sub-classes of a class, each as (real, counterfeit): real tuples are dealt out
+/// evenly, and the others so that the smallest grow first.
 fn sub_class_sizes(real: usize, counterfeits: usize, tuples: usize, people: usize) -> Vec<(usize, usize)> {
     let count = ((real + counterfeits) / tuples.max(1)).min(real / people.max(1)).max(1);
     let fair = |index: usize| real * (index + 1) / count - real * index / count;

@@ -1,4 +1,5 @@
-//! Counts what the labels of an attribute can fill: the pass over the tuples of a box that `packing` makes repeatedly.
+//! Counts what the labels of an attribute can fill: the pass over the tuples of a box that
+//! `packing` makes repeatedly.
 
 use super::division::Share;
 use super::packing::{Filling, Level};
@@ -8,7 +9,8 @@ use super::quotas::Quotas;
 pub(super) struct Counting<'a> {
     place: usize,
     level: &'a Level,
-    /// How many tuples of a value have each label, and last how many have none that matters; zero between values.
+    /// How many tuples of a value have each label, and last how many have none that matters; zero
+    /// between values.
     seen: Vec<u32>,
     /// Labels that can still fill a class, and how many.
     left: Vec<(u32, u64)>,
@@ -30,7 +32,8 @@ pub(super) fn fills<C: Copy + Into<u32>>(
         if open == 0 {
             break;
         }
-        // Tuples are counted by code once, and codes by label for every level, where that is less work.
+        // Tuples are counted by code once, and codes by label for every level, where that is less
+        // work.
         let by_code = tuples.len() * open > tuples.len() + values * open;
         if by_code {
             count_codes(&mut of_codes, values, tuples.iter().map(|&tuple| code_of(tuple)));
@@ -57,7 +60,8 @@ pub(super) fn fills<C: Copy + Into<u32>>(
     }
 }
 
-/// How often each code comes. Counted in turn in four places, since adding to a number again right away waits for the last time.
+/// How often each code comes. Counted in turn in four places, since adding to a number again right
+/// away waits for the last time.
 fn count_codes(counts: &mut Vec<u32>, values: usize, codes: impl Iterator<Item = u32>) {
     counts.clear();
     counts.resize(4 * values, 0);
@@ -79,7 +83,8 @@ impl<'a> Counting<'a> {
         self.level.attribute
     }
 
-    /// Adds tuples by their codes. No label fills a class without a tuple of the scarcest value, which comes first.
+    /// Adds tuples by their codes. No label fills a class without a tuple of the scarcest value,
+    /// which comes first.
     fn count(&mut self, first: bool, tuples: impl Iterator<Item = (u32, u32)>) {
         let labels = &self.level.labels;
         if !first {

@@ -9,8 +9,8 @@ use crate::bind::{Bound, Quasi};
 /// Over all tuples and quasi attributes: if the classes were generalized, what that would cost.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Distortion {
-    /// Levels of the hierarchies, added up: the paper's measure (Li, Wong, Fu, Pei: *Anonymization by local recoding in data with
-    /// attribute hierarchical taxonomies*, 2008).
+    /// Levels of the hierarchies, added up: the paper's measure (Li, Wong, Fu, Pei: *Anonymization
+    /// by local recoding in data with attribute hierarchical taxonomies*, 2008).
     pub steps: u64,
     /// The normalized certainty penalty of the smallest cells around each class.
     pub ncp: f64,

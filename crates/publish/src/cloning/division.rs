@@ -1,13 +1,16 @@
-//! Division: how many classes there are, and how many tuples of every sensitive value each one takes.
+//! Division: how many classes there are, and how many tuples of every sensitive value each one
+//! takes.
 //!
-//! Algorithm 1 of Baig et al. 2011: the rarest value gives the number b of classes, value j with nⱼ tuples gives every class
-//! γⱼ = round(nⱼ/b) of them; tuples beyond that are suppressed, missing ones are counterfeits. A counterfeit carries no quasi
-//! values. Where nⱼ/b lies exactly between two integers, every second such value rounds up, beginning with the first: a
-//! counterfeit costs less than a suppressed tuple.
+//! Algorithm 1 of Baig et al. 2011: the rarest value gives the number b of classes, value j with nⱼ
+//! tuples gives every class γⱼ = round(nⱼ/b) of them; tuples beyond that are suppressed, missing
+//! ones are counterfeits. A counterfeit carries no quasi values. Where nⱼ/b lies exactly between
+//! two integers, every second such value rounds up, beginning with the first: a counterfeit costs
+//! less than a suppressed tuple.
 //!
-//! All classes are composed alike, so they all have the same ε: the largest |nⱼ/n − γⱼ/Σγ|. The paper bounds it by half
-//! the share of the rarest value; here it is computed. One class of all tuples has ε = 0, so any ε can be had for few enough
-//! classes, unless values are suppressed altogether: these count with the share that they had.
+//! All classes are composed alike, so they all have the same ε: the largest |nⱼ/n − γⱼ/Σγ|. The
+//! paper bounds it by half the share of the rarest value; here it is computed. One class of all
+//! tuples has ε = 0, so any ε can be had for few enough classes, unless values are suppressed
+//! altogether: these count with the share that they had.
 
 use hedgerow_table::Ratio;
 
@@ -51,8 +54,8 @@ pub struct Rare {
 }
 
 impl Division {
-    /// The division of values with their rows, all above 0, into at least one class; `None` when a value would be in no
-    /// class, or there is none.
+    /// The division of values with their rows, all above 0, into at least one class; `None` when a
+    /// value would be in no class, or there is none.
     pub fn into_classes(counts: &[(u32, u64)], suppressed_values: &[(u32, u64)], classes: u64) -> Option<Division> {
         let mut up = false;
         let mut shares = Vec::with_capacity(counts.len());
@@ -75,16 +78,17 @@ impl Division {
         (!shares.is_empty()).then(|| Division { classes, shares, suppressed_values: suppressed_values.to_vec() })
     }
 
-    /// The division into the most classes that `keeps` what must hold, from the paper's number downwards: beyond it, tuples
-    /// of the rarest value would be counterfeit.
+    /// The division into the most classes that `keeps` what must hold, from the paper's number
+    /// downwards: beyond it, tuples of the rarest value would be counterfeit.
     pub fn largest(
         counts: &[(u32, u64)],
         suppressed_values: &[(u32, u64)],
         keeps: impl Fn(&Division) -> bool,
     ) -> Option<Division> {
         let rarest = counts.iter().map(|&(_, rows)| rows).min()?;
-        // ε does not fall steadily with the number of classes, so each is tried. Every value has at least `rarest` tuples, so
-        // that all tries together cost no more than looking at every tuple once.
+        // ε does not fall steadily with the number of classes, so each is tried. Every value has at
+        // least `rarest` tuples, so that all tries together cost no more than looking at every
+        // tuple once.
         let divisions =
             (1..=rarest).rev().filter_map(|classes| Division::into_classes(counts, suppressed_values, classes));
         divisions.into_iter().find(|division| keeps(division))
@@ -101,7 +105,8 @@ impl Division {
         suppressed + self.shares.iter().map(|share| share.rows).sum::<u64>()
     }
 
-    /// Tuples suppressed because classes take equal numbers; those of values suppressed altogether come on top.
+    /// Tuples suppressed because classes take equal numbers; those of values suppressed altogether
+    /// come on top.
     pub fn suppressed(&self) -> u64 {
         self.shares.iter().map(|share| share.suppressed(self.classes)).sum()
     }
@@ -144,8 +149,9 @@ impl Division {
     }
 }
 
-/// The rarest values, ascending, that together have at most `allowed` rows and without which there could be at least twice as
-/// many classes: what `rare = "suppress"` suppresses, and `"keep"` reports the cost of.
+/// The rarest values, ascending, that together have at most `allowed` rows and without which there
+/// could be at least twice as many classes: what `rare = "suppress"` suppresses, and `"keep"`
+/// reports the cost of.
 pub fn rare_values(counts: &[(u32, u64)], allowed: u64) -> Vec<Rare> {
     let mut ascending = counts.to_vec();
     ascending.sort_unstable_by_key(|&(code, rows)| (rows, code));

@@ -1,5 +1,5 @@
-//! What classes of clones can keep: all are composed alike, so one of them stands for all, and the rules decide how many
-//! classes there can be.
+//! What classes of clones can keep: all are composed alike, so one of them stands for all, and the
+//! rules decide how many classes there can be.
 
 use hedgerow_policy::{Policy, Role};
 use hedgerow_privacy::judge::achieved_over;
@@ -45,7 +45,8 @@ pub(crate) fn refuse(policy: &Policy) -> Result<(), InputError> {
     Ok(())
 }
 
-/// The division into the most classes whose composition keeps every rule, against the source and against the release.
+/// The division into the most classes whose composition keeps every rule, against the source and
+/// against the release.
 pub(super) fn division(
     bound: &Bound<'_>,
     sensitive: &Column,
@@ -67,7 +68,8 @@ pub(super) fn division(
             let guarantee = models::guarantee(model, &context)
                 .map_err(|unfit| unfit.refusal(&sensitive.name, model.name(), place.clone()))?;
             let mut counts = sensitive.counts();
-            // What the method promises by itself is about the values that are published; `max-epsilon` counts the others.
+            // What the method promises by itself is about the values that are published;
+            // `max-epsilon` counts the others.
             if *place == bound.policy.publish.place {
                 suppressed.iter().for_each(|&(code, _)| counts[code as usize] = 0);
             }

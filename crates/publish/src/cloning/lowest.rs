@@ -1,4 +1,5 @@
-//! The tuples with the lowest keys, first: on numbers that hold key and tuple, which are compared without looking anything up.
+//! The tuples with the lowest keys, first: on numbers that hold key and tuple, which are compared
+//! without looking anything up.
 
 /// Puts the tuples with the `size` lowest keys in front, the lower of equals by their number.
 pub(super) fn lowest_first(tuples: &mut [u32], size: usize, keys: &mut Vec<u64>, key: impl Fn(u32) -> u32) {

@@ -1,15 +1,19 @@
-//! `method = "clone"`: publishing while others publish about the same people and their releases cannot be seen.
+//! `method = "clone"`: publishing while others publish about the same people and their releases
+//! cannot be seen.
 //!
-//! M. M. Baig, J. Li, J. Liu, H. Wang: *Cloning for privacy protection in multiple independent data publications*, CIKM 2011. Every
-//! class holds every sensitive value with nearly the table's frequency, so that combining it with another publisher's
-//! class rules out no value that the two tables' distributions would not; and instead of cells, statistics of small sub-classes are
+//! M. M. Baig, J. Li, J. Liu, H. Wang: *Cloning for privacy protection in multiple independent data
+//! publications*, CIKM 2011. Every class holds every sensitive value with nearly the table's
+//! frequency, so that combining it with another publisher's class rules out no value that the two
+//! tables' distributions would not; and instead of cells, statistics of small sub-classes are
 //! released.
 //!
 //! - `division`: how many classes, and how many tuples of every value each takes; the true ε.
-//! - `assignment`: which tuples, close ones together, in O(n log n): those that agree in labels by `packing`, the others by where they lie in
-//!   `space`; `quotas` says how many of every value. `scan` is the paper's way.
+//! - `assignment`: which tuples, close ones together, in O(n log n): those that agree in labels by
+//!   `packing`, the others by where they lie in `space`; `quotas` says how many of every value.
+//!   `scan` is the paper's way.
 //! - `statistics`: what is released of every sub-class.
-//! - `promise`: what follows in combination with releases that cannot be seen, and what would break it.
+//! - `promise`: what follows in combination with releases that cannot be seen, and what would break
+//!   it.
 
 mod assignment;
 mod counting;
@@ -122,7 +126,8 @@ fn warnings_of_plain(bound: &Bound<'_>) -> Vec<InputError> {
     plain.map(warning).collect()
 }
 
-/// The division into the most classes that keep every rule about their composition, and the rare values with what each costs.
+/// The division into the most classes that keep every rule about their composition, and the rare
+/// values with what each costs.
 fn divide(bound: &Bound<'_>, sensitive: &Column) -> Result<(Division, RareReport), PublishError> {
     let counts: Vec<(u32, u64)> = (0..).zip(sensitive.counts()).filter(|&(_, rows)| rows > 0).collect();
     let cloning = &bound.policy.publish.cloning;
@@ -154,7 +159,8 @@ struct RareReport {
     classes_without: Option<u64>,
 }
 
-/// How many classes of the division every class of the release unites: as few as give it a sub-class.
+/// How many classes of the division every class of the release unites: as few as give it a
+/// sub-class.
 fn unite(division: &Division, sizes: &Sizes) -> Result<Vec<u64>, PublishError> {
     let united = |each: u64| -> Vec<u64> {
         let classes = division.classes / each;
@@ -170,7 +176,8 @@ fn unite(division: &Division, sizes: &Sizes) -> Result<Vec<u64>, PublishError> {
         return Err(Ineligible::clones(vec![reason], "require a smaller k").into());
     }
     let mut each = sizes.tuples.div_ceil(division.class_size());
-    // A class lacks less than one tuple of a value more than its part of what is missing (`quotas`).
+    // A class lacks less than one tuple of a value more than its part of what is missing
+    // (`quotas`).
     let people = |each: u64| {
         let fewest = |share: &division::Share| match share.counterfeit(division.classes) {
             0 => share.per_class * each,
@@ -198,8 +205,9 @@ fn rows_by_value(sensitive: &Column, division: &Division) -> Vec<Vec<u32>> {
     rows
 }
 
-/// Discernibility of the sub-classes: each released row is charged the rows of its sub-class, where counterfeits are none, and each
-/// suppressed one those of the table. Measures of cells have no meaning where there are none.
+/// Discernibility of the sub-classes: each released row is charged the rows of its sub-class, where
+/// counterfeits are none, and each suppressed one those of the table. Measures of cells have no
+/// meaning where there are none.
 fn losses(cut: &[Cut], source: u64) -> Map<String, Value> {
     let sizes = cut.iter().flat_map(|(_, parts)| parts.iter().map(|(rows, _)| rows.len() as u64));
     let released: u64 = cut.iter().map(|(class, _)| class.rows.len() as u64).sum();

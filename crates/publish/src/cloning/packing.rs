@@ -1,16 +1,19 @@
 //! Packing: classes whose tuples agree in labels, found by counting.
 //!
-//! A class needs γ tuples of every sensitive value, so a label, say `Female`, can fill at most min(tuples with the label and the
-//! value / γ) classes that are female throughout. In a box of tuples, every level of every attribute is counted
-//! this way; the one that saves the most generalization steps (classes it can fill × levels saved) is taken first, and each of its labels is a
-//! box in which the other attributes, and finer levels of this one, are tried alike. What they cannot fill goes back to the
-//! box, where the level is then used up, but others may still fill classes. What is left at the end agrees in nothing, and is
-//! assigned by closeness alone.
+//! A class needs γ tuples of every sensitive value, so a label, say `Female`, can fill at most
+//! min(tuples with the label and the value / γ) classes that are female throughout. In a box of
+//! tuples, every level of every attribute is counted this way; the one that saves the most
+//! generalization steps (classes it can fill × levels saved) is taken first, and each of its labels
+//! is a box in which the other attributes, and finer levels of this one, are tried alike. What they
+//! cannot fill goes back to the box, where the level is then used up, but others may still fill
+//! classes. What is left at the end agrees in nothing, and is assigned by closeness alone.
 //!
-//! Taking tuples away only lowers what a label can fill, so counts are upper bounds ever after: a level that fills nothing is
-//! never counted again, and others only when they are the best by what was counted last. Every count is a pass over the
-//! tuples of a box for each attribute, value by value from the scarcest on, which ends when no label is left; and boxes of one level are
-//! disjoint: O(tuples × attributes × depth), where a value has more tuples than the attribute has values.
+//! Taking tuples away only lowers what a label can fill, so counts are upper bounds ever after: a
+//! level that fills nothing is never counted again, and others only when they are the best by what
+//! was counted last. Every count is a pass over the tuples of a box for each attribute, value by
+//! value from the scarcest on, which ends when no label is left; and boxes of one level are
+//! disjoint: O(tuples × attributes × depth), where a value has more tuples than the attribute has
+//! values.
 
 use std::ops::Range;
 
@@ -32,7 +35,8 @@ pub(super) struct Packed {
 /// A box with fewer tuples is counted by one thread.
 const TUPLES_APART: usize = 1 << 12;
 
-/// Fills classes from boxes, as many as can be; the last is what is left, with the classes that are left.
+/// Fills classes from boxes, as many as can be; the last is what is left, with the classes that are
+/// left.
 pub(super) fn pack(bound: &Bound<'_>, quotas: &Quotas<'_>, rows: Vec<Vec<u32>>) -> Vec<Packed> {
     let mut packing = Packing::new(bound, quotas, rows);
     let mut everything: Vec<u32> = (0..packing.rows.len() as u32).collect();
@@ -55,7 +59,8 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// One more than there are labels: what has none is counted too, in a place of its own, because testing each tuple costs more.
+    /// One more than there are labels: what has none is counted too, in a place of its own, because
+    /// testing each tuple costs more.
     pub(super) fn nowhere(&self) -> u32 {
         self.names as u32
     }
@@ -75,7 +80,8 @@ pub(super) struct Filling {
 struct Packing<'a> {
     quotas: &'a Quotas<'a>,
     levels: Vec<Level>,
-    /// Tuples are numbered value by value: their rows, their codes by attribute, and where each value ends.
+    /// Tuples are numbered value by value: their rows, their codes by attribute, and where each
+    /// value ends.
     rows: Vec<u32>,
     codes: Vec<Codes>,
     ends: Vec<u32>,
@@ -121,7 +127,8 @@ impl<'a> Packing<'a> {
         }
     }
 
-    /// Marks labels that cannot fill a class of all tuples, and counts for every tuple those that can.
+    /// Marks labels that cannot fill a class of all tuples, and counts for every tuple those that
+    /// can.
     fn drop_unfillable(&mut self, fillings: &[Filling]) {
         for filling in fillings {
             let level = &mut self.levels[filling.level];
@@ -145,8 +152,9 @@ impl<'a> Packing<'a> {
         }
     }
 
-    /// Fills classes from parts of a box that agree in more than the box does. What these do not take is put in front; its count is
-    /// returned. `at` is the level on which each attribute of the box is.
+    /// Fills classes from parts of a box that agree in more than the box does. What these do not
+    /// take is put in front; its count is returned. `at` is the level on which each attribute of
+    /// the box is.
     fn refine(&mut self, tuples: &mut [u32], mut fillings: Vec<Filling>, at: &[usize]) -> usize {
         let mut left = tuples.len();
         loop {
@@ -192,8 +200,8 @@ impl<'a> Packing<'a> {
         }
     }
 
-    /// Puts what is not taken in front, and says how many that are. Without a branch: which are taken follows no pattern that could be
-    /// predicted.
+    /// Puts what is not taken in front, and says how many that are. Without a branch: which are
+    /// taken follows no pattern that could be predicted.
     fn drop_taken(&self, tuples: &mut [u32]) -> usize {
         let mut kept = 0;
         for place in 0..tuples.len() {
@@ -229,7 +237,8 @@ impl<'a> Packing<'a> {
         parallel::map_items(attributes, |_, places| count(places)).into_iter().flatten().collect()
     }
 
-    /// The tuples of a box with each of these labels, one label after the other, and where those of each end.
+    /// The tuples of a box with each of these labels, one label after the other, and where those of
+    /// each end.
     fn split(&self, tuples: &[u32], level: usize, labels: &[u32]) -> (Vec<u32>, Vec<usize>) {
         let Level { attribute, labels: of_codes, names, .. } = &self.levels[level];
         let mut places = vec![labels.len() as u32; names + 1];
@@ -238,7 +247,8 @@ impl<'a> Packing<'a> {
         with_codes!(&self.codes[*attribute], codes => split_by(tuples, codes, &places, labels.len()))
     }
 
-    /// Fills as many classes as the tuples of a box allow, with those that are of the least use elsewhere.
+    /// Fills as many classes as the tuples of a box allow, with those that are of the least use
+    /// elsewhere.
     fn fill(&mut self, tuples: &mut [u32]) {
         let mut parts: Vec<&mut [u32]> = Vec::new();
         let mut rest = tuples;
@@ -286,8 +296,8 @@ impl<'a> Packing<'a> {
     }
 }
 
-/// Tuples by the place of their code, and where each place ends. Those of the place behind the last are sorted out with the others and
-/// cut off at the end, rather than tested one by one.
+/// Tuples by the place of their code, and where each place ends. Those of the place behind the last
+/// are sorted out with the others and cut off at the end, rather than tested one by one.
 fn split_by<C: Copy + Into<u32>>(tuples: &[u32], codes: &[C], places: &[u32], parts: usize) -> (Vec<u32>, Vec<usize>) {
     let place_of = |tuple: u32| places[Into::<u32>::into(codes[tuple as usize]) as usize] as usize;
     let mut ends = vec![0; parts + 1];

@@ -1,18 +1,21 @@
-//! What a cloned release promises in combination with others that cannot be seen, and what would break the promise.
+//! What a cloned release promises in combination with others that cannot be seen, and what would
+//! break the promise.
 //!
-//! An adversary who finds somebody in two releases believes value s with `min(p(s), q(s)) · β`, where p and q are the
-//! distributions of the two classes and β is one over their overlap Σ min(p, q) (equation 5 of Baig et al. 2011). What they gain over the
-//! better single release is at most θ = maxₛ (β · min(p(s), q(s)) − max(p(s), q(s))) (observation 2). No release can bound β, since
-//! nobody knows the others (observation 1): so the promise says which β it assumes, and what follows from another.
+//! An adversary who finds somebody in two releases believes value s with `min(p(s), q(s)) · β`,
+//! where p and q are the distributions of the two classes and β is one over their overlap Σ min(p,
+//! q) (equation 5 of Baig et al. 2011). What they gain over the better single release is at most θ
+//! = maxₛ (β · min(p(s), q(s)) − max(p(s), q(s))) (observation 2). No release can bound β, since
+//! nobody knows the others (observation 1): so the promise says which β it assumes, and what
+//! follows from another.
 //!
-//! **The gain in terms of β alone.** A term of θ is largest where p(s) = q(s): with q(s) smaller the minimum falls, with q(s) larger
-//! the maximum rises. So θ ≤ (β − 1) · maxₛ p(s), whatever the other distribution is. The paper takes both tables to be of one
-//! size here, and so does this.
+//! **The gain in terms of β alone.** A term of θ is largest where p(s) = q(s): with q(s) smaller
+//! the minimum falls, with q(s) larger the maximum rises. So θ ≤ (β − 1) · maxₛ p(s), whatever the
+//! other distribution is. The paper takes both tables to be of one size here, and so does this.
 
 use serde::Serialize;
 
-/// The promise in combination with another publisher whose classes are distributed as the source is: the closed community of
-/// the paper.
+/// The promise in combination with another publisher whose classes are distributed as the source
+/// is: the closed community of the paper.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ClonePromise {
@@ -107,7 +110,8 @@ mod tests {
         assert!((far.theta - (0.3 / 0.6 - 0.4)).abs() < 1e-12, "s4: 0.5 instead of 0.4");
     }
 
-    /// The gain by equation 4 against random distributions never exceeds what is stated for their β.
+    /// The gain by equation 4 against random distributions never exceeds what is stated for their
+    /// β.
     #[test]
     fn no_distribution_gains_more_than_its_beta_allows() {
         for seed in 0..3000 {

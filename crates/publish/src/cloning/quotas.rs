@@ -1,8 +1,10 @@
-//! How many tuples of every value each class of a release takes, and where it takes counterfeits instead.
+//! How many tuples of every value each class of a release takes, and where it takes counterfeits
+//! instead.
 //!
-//! All classes stand in one row, along which a value's missing tuples are dealt out: up to any place, `missing · place /
-//! all` tuples are counterfeits, rounded down. So every interval of classes misses less than one tuple more than its fair part, and a class
-//! at most one for each class of the division that it unites, whichever tuples it is filled with.
+//! All classes stand in one row, along which a value's missing tuples are dealt out: up to any
+//! place, `missing · place / all` tuples are counterfeits, rounded down. So every interval of
+//! classes misses less than one tuple more than its fair part, and a class at most one for each
+//! class of the division that it unites, whichever tuples it is filled with.
 
 use std::ops::Range;
 
@@ -36,14 +38,16 @@ impl<'a> Quotas<'a> {
         self.before[classes.end] - self.before[classes.start]
     }
 
-    /// Tuples of the source that a interval takes of a value; what it lacks to `per_class` for each unit is counterfeit.
+    /// Tuples of the source that a interval takes of a value; what it lacks to `per_class` for each
+    /// unit is counterfeit.
     pub(super) fn real(&self, share: &Share, classes: &Range<usize>) -> u64 {
         let (all, missing) = (self.division.classes, share.counterfeit(self.division.classes));
         let counterfeits = |place: usize| missing * self.before[place] / all;
         share.per_class * self.units(classes) - (counterfeits(classes.end) - counterfeits(classes.start))
     }
 
-    /// The longest interval from a class on that can be filled with this many tuples of every value.
+    /// The longest interval from a class on that can be filled with this many tuples of every
+    /// value.
     pub(super) fn longest(&self, from: usize, tuples: &[u64]) -> Range<usize> {
         let fit = self.division.shares.iter().zip(tuples).map(|(share, &tuples)| self.units_from(share, tuples)).min();
         let most = self.before[from] + fit.unwrap_or(0) + 1;
@@ -57,7 +61,8 @@ impl<'a> Quotas<'a> {
         classes
     }
 
-    /// How many classes of the division these tuples of a value fill, give or take one where some are missing.
+    /// How many classes of the division these tuples of a value fill, give or take one where some
+    /// are missing.
     pub(super) fn units_from(&self, share: &Share, tuples: u64) -> u64 {
         let all = self.division.classes;
         match share.counterfeit(all) {
@@ -74,8 +79,8 @@ mod tests {
 
     use super::*;
 
-    /// Every interval gets its part of what is missing, no class lacks more than one for each that it unites, and the longest
-    /// interval that can be filled is found: all by trying.
+    /// Every interval gets its part of what is missing, no class lacks more than one for each that
+    /// it unites, and the longest interval that can be filled is found: all by trying.
     #[test]
     fn what_is_missing_is_dealt_out_along_the_row() {
         for seed in 0..400 {

@@ -1,4 +1,5 @@
-//! What was done to a table, for the custodian who published it; and the part of it that the manifest publishes.
+//! What was done to a table, for the custodian who published it; and the part of it that the
+//! manifest publishes.
 
 use std::time::Duration;
 
@@ -17,7 +18,8 @@ use super::{RareReport, Sizes};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct CloneReport {
-    /// Classes of the release, and b of the paper: those of the division, before small ones were united.
+    /// Classes of the release, and b of the paper: those of the division, before small ones were
+    /// united.
     pub classes: u64,
     pub divided: u64,
     pub sub_classes: SubClasses,
@@ -29,7 +31,8 @@ pub struct CloneReport {
     pub counterfeits: u64,
     pub values: Vec<ClonedValue>,
     pub rare: Vec<RareValue>,
-    /// Classes there would be if the rare values were suppressed; absent where they are, or where that would leave no release.
+    /// Classes there would be if the rare values were suppressed; absent where they are, or where
+    /// that would leave no release.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes_without_rare: Option<u64>,
     pub promise: ClonePromise,
@@ -41,7 +44,8 @@ pub struct CloneReport {
     pub assign_time: Duration,
 }
 
-/// How many sub-classes there are, and the tuples of the smallest and the largest, counterfeits among them.
+/// How many sub-classes there are, and the tuples of the smallest and the largest, counterfeits
+/// among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SubClasses {
     pub count: u64,
@@ -79,7 +83,8 @@ pub struct RareValue {
     pub suppressed: bool,
 }
 
-/// What the manifest publishes. Every number follows from the released tables and the counts of rows.
+/// What the manifest publishes. Every number follows from the released tables and the counts of
+/// rows.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct PublicPromise {
@@ -137,13 +142,14 @@ impl CloneReport {
         }
     }
 
-    /// What everybody may know. The true ε and β would let a reader solve for counts of the source, so the manifest states bounds
-    /// instead, which every reader can compute.
+    /// What everybody may know. The true ε and β would let a reader solve for counts of the source,
+    /// so the manifest states bounds instead, which every reader can compute.
     ///
-    /// Of n source rows s were suppressed, and f counterfeits were added. A class holds value j with share pⱼ, the table's
-    /// share of it among all c = n − s + f released tuples. At least pⱼ·c − fⱼ source rows have the value, where the fⱼ sum to f,
-    /// so the overlap Σ min(pⱼ, nⱼ/n) is at least min(1, c/n) − f/n = 1 − max(s, f)/n. β is at most one over that; and no
-    /// share differs by more than the overlap misses of 1, so ε ≤ max(s, f)/n.
+    /// Of n source rows s were suppressed, and f counterfeits were added. A class holds value j
+    /// with share pⱼ, the table's share of it among all c = n − s + f released tuples. At least
+    /// pⱼ·c − fⱼ source rows have the value, where the fⱼ sum to f, so the overlap Σ min(pⱼ, nⱼ/n)
+    /// is at least min(1, c/n) − f/n = 1 − max(s, f)/n. β is at most one over that; and no share
+    /// differs by more than the overlap misses of 1, so ε ≤ max(s, f)/n.
     pub(super) fn to_manifest(&self, rows: Rows, protect: &str) -> Map<String, Value> {
         let epsilon = rows.suppressed.max(self.counterfeits) as f64 / rows.source.max(1) as f64;
         let public = PublicPromise {

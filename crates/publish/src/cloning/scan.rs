@@ -1,5 +1,6 @@
-//! The paper's assignment, kept for comparison: class after class, from ρ tuples of every value those that cost the fewest
-//! generalization steps (Baig et al. 2011, algorithm 1). Quadratic: every class looks at a share of the table.
+//! The paper's assignment, kept for comparison: class after class, from ρ tuples of every value
+//! those that cost the fewest generalization steps (Baig et al. 2011, algorithm 1). Quadratic:
+//! every class looks at a share of the table.
 
 use hedgerow_table::Ratio;
 use rand::RngExt;
@@ -9,7 +10,8 @@ use super::assignment::Assigned;
 use super::division::Division;
 use crate::bind::Bound;
 
-/// What a class has become so far, attribute by attribute: some value under its label, and the label's level.
+/// What a class has become so far, attribute by attribute: some value under its label, and the
+/// label's level.
 struct Grown<'a> {
     bound: &'a Bound<'a>,
     cells: Vec<Option<(u32, usize)>>,
@@ -57,7 +59,8 @@ pub(super) fn assign(
         let mut class = Assigned { rows: Vec::new(), counterfeits: Vec::new(), units };
         for ((share, left), &tuples) in division.shares.iter().zip(&mut rows).zip(&tuples) {
             let wanted = (share.per_class * units) as usize;
-            // Where there are too few, every class does with its part of them, not the last ones with none.
+            // Where there are too few, every class does with its part of them, not the last ones
+            // with none.
             let part = (tuples * (before + units) / all - tuples * before / all) as usize;
             let taken = if tuples >= share.per_class * all { wanted } else { wanted.min(part) };
             for row in closest(&grown, left, looked_at, taken, rng) {

@@ -1,4 +1,5 @@
-//! Where every tuple lies: its quasi values as positions on axes of equal length, so that near in space is near in meaning.
+//! Where every tuple lies: its quasi values as positions on axes of equal length, so that near in
+//! space is near in meaning.
 
 use hedgerow_table::{Hierarchy, Kind, parallel};
 
@@ -41,8 +42,8 @@ impl Space {
         u32::from(self.at[row as usize * self.axes + axis])
     }
 
-    /// The axis along which these tuples lie widest apart (by variance, the first of equals); `None` when all lie in one
-    /// place. Of many tuples, a sample is looked at.
+    /// The axis along which these tuples lie widest apart (by variance, the first of equals);
+    /// `None` when all lie in one place. Of many tuples, a sample is looked at.
     pub(super) fn widest<'a>(&self, parts: impl Iterator<Item = &'a [u32]> + Clone) -> Option<usize> {
         let tuples: usize = parts.clone().map(<[u32]>::len).sum();
         let widest = self.widest_of_every(tuples.div_ceil(SAMPLE).max(1), parts.clone());
@@ -75,8 +76,8 @@ impl Space {
     }
 }
 
-/// Numbers and dates by their value; categories by their place in the hierarchy, so that what shares a label lies together.
-/// The missing value lies beyond all others.
+/// Numbers and dates by their value; categories by their place in the hierarchy, so that what
+/// shares a label lies together. The missing value lies beyond all others.
 fn positions(quasi: &Quasi<'_>) -> Vec<u16> {
     let domain = &quasi.column.domain;
     let codes = 0..domain.cardinality() as u32;

@@ -1,8 +1,8 @@
 //! Micro-statistics: what is released of a sub-class instead of its tuples.
 //!
-//! Of a category how many tuples have each value; of a number or a date the mean, and an indicative range that covers λ of the
-//! values. The range is symmetric about the mean, so that it does not disclose on which side the
-//! values lie that it covers, and its ends are rounded outwards.
+//! Of a category how many tuples have each value; of a number or a date the mean, and an indicative
+//! range that covers λ of the values. The range is symmetric about the mean, so that it does not
+//! disclose on which side the values lie that it covers, and its ends are rounded outwards.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -112,8 +112,8 @@ fn number(column: &Column, codes: &[u32], lambda: usize) -> Option<Number> {
     Some(Number { mean, low, high, covered })
 }
 
-/// Real numbers to a grid of a tenth or less of the range, its ends rounded outwards: they would else be somebody's value, to
-/// the last digit.
+/// Real numbers to a grid of a tenth or less of the range, its ends rounded outwards: they would
+/// else be somebody's value, to the last digit.
 fn real(mean: f64, low: f64, high: f64) -> (String, String, String) {
     let size = (high - low).max(mean.abs() * 1e-6);
     if size <= 0.0 {

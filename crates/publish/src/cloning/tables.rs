@@ -1,4 +1,5 @@
-//! The tables of a cloned release. Numbers of classes and sub-classes are random, and so is their order.
+//! The tables of a cloned release. Numbers of classes and sub-classes are random, and so is their
+//! order.
 
 use std::io::{self, Write};
 
@@ -91,7 +92,8 @@ fn values<'a>(sensitive: &'a Column, division: &Division, cut: &[Cut], class_num
     }
 }
 
-/// What the categories of released tuples mean; a value that only suppressed tuples have would disclose them.
+/// What the categories of released tuples mean; a value that only suppressed tuples have would
+/// disclose them.
 fn codebook(bound: &Bound<'_>, cut: &[Cut]) -> Result<Codebook, TableError> {
     let mut codebook = Codebook::new();
     for quasi in bound.quasi.iter().filter(|quasi| quasi.column.domain.kind() == Kind::Category) {

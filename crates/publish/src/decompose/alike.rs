@@ -1,13 +1,15 @@
 //! Rows that a bucketized table does not distinguish, as far as they lose by it.
 //!
-//! Where rows are dealt to buckets round and round ([`Round`]), the buckets of a value are neighbors. So rows that look alike are put
-//! in the order of their buckets: those whose buckets hold a row's value stand together then, and around that row. Which they are is
-//! found once; what one more attribute changes is seen by how many of them it leaves alike, and nothing needs to be
+//! Where rows are dealt to buckets round and round ([`Round`]), the buckets of a value are
+//! neighbors. So rows that look alike are put in the order of their buckets: those whose buckets
+//! hold a row's value stand together then, and around that row. Which they are is found once; what
+//! one more attribute changes is seen by how many of them it leaves alike, and nothing needs to be
 //! divided for that.
 //!
-//! Rows whose buckets say the same of all their values lose nothing by looking alike, and so does every part of them: they are
-//! omitted. Of the others it is known what they lose at least, whatever comes to distinguish them: no bucket gives a row's value
-//! a larger share than the bucket that has most of it does. Large classes lose most and are measured first, so that what cannot be
+//! Rows whose buckets say the same of all their values lose nothing by looking alike, and so does
+//! every part of them: they are omitted. Of the others it is known what they lose at least,
+//! whatever comes to distinguish them: no bucket gives a row's value a larger share than the bucket
+//! that has most of it does. Large classes lose most and are measured first, so that what cannot be
 //! the best is seen early ([`Alike::least`]).
 
 use hedgerow_table::{Codes, parallel};
@@ -43,20 +45,23 @@ pub struct Chunk {
     pub lines: Partition<Line>,
     /// The same without buckets and values.
     pub rows: Partition,
-    /// For every line the lines of its class whose buckets hold its value, counted within the class: from the first number to the
-    /// second, if need be round the end, and all where these are the same. [`MANY`] in a class that is better divided.
+    /// For every line the lines of its class whose buckets hold its value, counted within the
+    /// class: from the first number to the second, if need be round the end, and all where these
+    /// are the same. [`MANY`] in a class that is better divided.
     pub windows: Vec<(u32, u32)>,
     /// What they lose, added up.
     least: f64,
 }
 
-/// Where windows hold so many lines that it is cheaper to divide a class, or some lines more than once.
+/// Where windows hold so many lines that it is cheaper to divide a class, or some lines more than
+/// once.
 pub const MANY: (u32, u32) = (u32::MAX, u32::MAX);
 
 /// So many lines are examined in the time in which one is divided from others.
 const LOOKS: usize = 16;
 
-/// Into so many chunks large partitions are cut, but into none of fewer rows than this; tests are about small ones.
+/// Into so many chunks large partitions are cut, but into none of fewer rows than this; tests are
+/// about small ones.
 const CHUNKS: usize = 16;
 const ROWS_MIN: usize = if cfg!(test) { 8 } else { 4096 };
 
@@ -121,8 +126,9 @@ impl Chunk {
     }
 }
 
-/// Puts a class in the order of buckets, and finds for every line which lines are in buckets that hold its value. Returns what they
-/// lose at least, added up, or `None` when they lose nothing, nor any part of them.
+/// Puts a class in the order of buckets, and finds for every line which lines are in buckets that
+/// hold its value. Returns what they lose at least, added up, or `None` when they lose nothing, nor
+/// any part of them.
 fn find_windows(round: &Round, class: &[Line], order: &mut BucketOrder, windows: &mut Vec<(u32, u32)>) -> Option<f64> {
     let rows = class.len();
     let longer = class.iter().filter(|line| line.group < round.longer).count();

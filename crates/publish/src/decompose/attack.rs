@@ -1,17 +1,20 @@
-//! The intersection attack on the tables of a decomposition, before any of them is written: everybody is in every
-//! table, so only what all of them allow together can be true. By normal form it must find nothing; if it does, nothing is
-//! published.
+//! The intersection attack on the tables of a decomposition, before any of them is written:
+//! everybody is in every table, so only what all of them allow together can be true. By normal form
+//! it must find nothing; if it does, nothing is published.
 //!
-//! Every attribute that some table releases by bucket is attacked, by an adversary who has all tables and the dependencies that
-//! attackers know. Where a table releases several by bucket, the adversary knows all of them but the one in question. A rule that protects a
-//! combination is kept by one attribute of it ([`super::Rules::representative`]), which is attacked like any other: whoever cannot
-//! infer its value cannot infer the combination.
+//! Every attribute that some table releases by bucket is attacked, by an adversary who has all
+//! tables and the dependencies that attackers know. Where a table releases several by bucket, the
+//! adversary knows all of them but the one in question. A rule that protects a combination is kept
+//! by one attribute of it ([`super::Rules::representative`]), which is attacked like any other:
+//! whoever cannot infer its value cannot infer the combination.
 //!
-//! Tables that share no attribute, directly or by way of others, say nothing of each other, so each set of connected tables is
-//! attacked by itself. What only one table holds rules nothing out either, and is dropped before they are joined. Of a large
-//! set, those tables are joined that hold the attribute in question, one attribute after the other; buckets of other attributes
-//! are ignored. In normal form the guardian of an attribute shares nothing else with them, so that a million rows come down to their
-//! buckets. Attributes that always stand together are compared as one.
+//! Tables that share no attribute, directly or by way of others, say nothing of each other, so each
+//! set of connected tables is attacked by itself. What only one table holds rules nothing out
+//! either, and is dropped before they are joined. Of a large set, those tables are joined that hold
+//! the attribute in question, one attribute after the other; buckets of other attributes are
+//! ignored. In normal form the guardian of an attribute shares nothing else with them, so that a
+//! million rows come down to their buckets. Attributes that always stand together are compared as
+//! one.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +29,9 @@ use super::{Groups, Problem, Subtable};
 /// What there is memory for.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Pairing people keeps, for every row of every table, which values and buckets are left; beyond this many 64-bit words of
-    /// them connected tables are joined for one attribute after the other.
+    /// Pairing people keeps, for every row of every table, which values and buckets are left;
+    /// beyond this many 64-bit words of them connected tables are joined for one attribute after
+    /// the other.
     pub words: usize,
     /// Cells that are joined at once; tables of more are not.
     pub cells: usize,
@@ -127,8 +131,8 @@ fn attack_joined(
             ));
         }
     }
-    // What no other table holds is not ruled out; and where a guardian shares nothing but what it hides, nobody can be
-    // distinguished from others in the same bucket.
+    // What no other table holds is not ruled out; and where a guardian shares nothing but what it
+    // hides, nobody can be distinguished from others in the same bucket.
     let mut shared_guardians = views.iter().filter(|view| view.groups.is_some() && view.released_elsewhere);
     match found.complete || shared_guardians.all(|view| view.quasi.is_empty()) {
         true => Attacked::Passed,
@@ -147,7 +151,8 @@ fn shared(tables: &[&Subtable]) -> AttributeSet {
     shared
 }
 
-/// Attributes that the same views release by row: whoever compares one of them compares all. What some view hides is by itself.
+/// Attributes that the same views release by row: whoever compares one of them compares all. What
+/// some view hides is by itself.
 fn compared(views: &[View<'_>]) -> Vec<AttributeSet> {
     let released = views.iter().fold(AttributeSet::EMPTY, |all, view| all | view.quasi);
     let hidden: AttributeSet = views.iter().map(|view| view.hidden).collect();
@@ -161,7 +166,8 @@ fn compared(views: &[View<'_>]) -> Vec<AttributeSet> {
     sets.into_values().collect()
 }
 
-/// Attributes that are compared as one, in codes: those of one attribute are its own, by which it is known where it is hidden.
+/// Attributes that are compared as one, in codes: those of one attribute are its own, by which it
+/// is known where it is hidden.
 struct Compared {
     set: AttributeSet,
     of_row: Vec<u32>,
@@ -190,7 +196,8 @@ fn connected<'t>(tables: &[&'t Subtable]) -> Vec<Vec<&'t Subtable>> {
     sets
 }
 
-/// A table as the attack on one of its attributes takes it: what other tables hold too is released by row, the attribute by bucket.
+/// A table as the attack on one of its attributes takes it: what other tables hold too is released
+/// by row, the attribute by bucket.
 struct View<'t> {
     table: &'t Subtable,
     /// Its buckets, where they can bear on what is inferred.
@@ -204,8 +211,9 @@ struct View<'t> {
 }
 
 impl<'t> View<'t> {
-    /// One for each attribute that the table releases by bucket. A table that is published as it is has a bucket for each
-    /// combination of all but one; and so has one whose buckets hold nothing that is inferred, nor anything that other tables hold.
+    /// One for each attribute that the table releases by bucket. A table that is published as it is
+    /// has a bucket for each combination of all but one; and so has one whose buckets hold nothing
+    /// that is inferred, nor anything that other tables hold.
     fn of(tables: &[&'t Subtable], index: usize, targets: AttributeSet) -> Vec<View<'t>> {
         let table = tables[index];
         let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
@@ -276,7 +284,8 @@ impl<'t> View<'t> {
         of_row
     }
 
-    /// Whether nobody can know what the rows of a bucket have: their values are not released, and no other table gives the rest.
+    /// Whether nobody can know what the rows of a bucket have: their values are not released, and
+    /// no other table gives the rest.
     fn is_without_value(&self, bucket: usize, seen: &SubTable) -> bool {
         let without_value = self.groups.is_some_and(|groups| groups.of_row.contains(&Groups::NONE));
         without_value && !self.released_elsewhere && bucket + 1 == seen.buckets.len()

@@ -1,5 +1,6 @@
-//! Rows that look alike in the order of their buckets. They are spread evenly over the buckets, being dealt at random: so they are
-//! put into about as many cells of neighboring buckets as there are rows, and little is left to be sorted, or to be looked for.
+//! Rows that look alike in the order of their buckets. They are spread evenly over the buckets,
+//! being dealt at random: so they are put into about as many cells of neighboring buckets as there
+//! are rows, and little is left to be sorted, or to be looked for.
 
 use super::alike::Line;
 

@@ -19,7 +19,8 @@ use crate::error::PublishError;
 pub struct Chosen {
     pub algorithm: Algorithm,
     pub tables: Vec<Subtable>,
-    /// `None` where it has no closed form: a generalized table shares with others what it generalizes.
+    /// `None` where it has no closed form: a generalized table shares with others what it
+    /// generalizes.
     pub kl: Option<f64>,
     /// For each rule of the problem.
     pub standings: Vec<Standing>,
@@ -43,8 +44,8 @@ impl From<Unsatisfiable> for Unchosen {
     }
 }
 
-/// The algorithms that a policy names: one, or all where the best is requested. One table with several sensitive attributes
-/// cannot be generalized, only bucketized.
+/// The algorithms that a policy names: one, or all where the best is requested. One table with
+/// several sensitive attributes cannot be generalized, only bucketized.
 pub fn algorithms(named: Algorithm, anonymizer: Anonymizer) -> Vec<Algorithm> {
     if named != Algorithm::Best {
         return vec![named];
@@ -54,8 +55,9 @@ pub fn algorithms(named: Algorithm, anonymizer: Anonymizer) -> Vec<Algorithm> {
     all.into_iter().filter(fits).collect()
 }
 
-/// The choices of some algorithms that keep every rule of the problem, the one with the least divergence first. `finish` decides
-/// how each choice is anonymized; one that cannot be anonymized is dropped if another can.
+/// The choices of some algorithms that keep every rule of the problem, the one with the least
+/// divergence first. `finish` decides how each choice is anonymized; one that cannot be anonymized
+/// is dropped if another can.
 pub fn choices(
     problem: &Problem<'_>,
     algorithms: &[Algorithm],
@@ -108,8 +110,9 @@ pub fn choices(
     Ok(choices.into_iter().map(|(_, chosen)| chosen).collect())
 }
 
-/// A protected attribute that every table generalizes is released as it is in a table of its own: readers cannot tell from labels
-/// whether its values are harmless alone. Nothing becomes reachable by that.
+/// A protected attribute that every table generalizes is released as it is in a table of its own:
+/// readers cannot tell from labels whether its values are harmless alone. Nothing becomes reachable
+/// by that.
 fn with_protected_as_they_are(problem: &Problem<'_>, mut tables: Vec<Subtable>) -> Vec<Subtable> {
     let protected = problem.rules.iter().fold(AttributeSet::EMPTY, |all, rule| all | rule.protect);
     for attribute in protected.iter() {

@@ -1,9 +1,11 @@
-//! DSATUR: colors a graph with few colors (Brélaz 1979). The vertex next to be colored is the one whose neighbors show
-//! the most colors, of these the one with the most neighbors; it takes the first color that no neighbor has.
+//! DSATUR: colors a graph with few colors (Brélaz 1979). The vertex next to be colored is the one
+//! whose neighbors show the most colors, of these the one with the most neighbors; it takes the
+//! first color that no neighbor has.
 
 use hedgerow_privacy::rules::AttributeSet;
 
-/// The color of each vertex in `vertices`; `neighbors[v]` are those of v, also outside. Every other entry is `None`.
+/// The color of each vertex in `vertices`; `neighbors[v]` are those of v, also outside. Every other
+/// entry is `None`.
 pub fn dsatur(vertices: AttributeSet, neighbors: &[AttributeSet]) -> Vec<Option<usize>> {
     let mut colors: Vec<Option<usize>> = vec![None; neighbors.len()];
     let seen = |vertex: usize, colors: &[Option<usize>]| -> AttributeSet {

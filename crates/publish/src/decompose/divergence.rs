@@ -1,16 +1,19 @@
-//! What a decomposition loses: the Kullback–Leibler divergence, in nats, between the table and the most likely table behind
-//! what is published (Jin and others 2010, section 5.1).
+//! What a decomposition loses: the Kullback–Leibler divergence, in nats, between the table and the
+//! most likely table behind what is published (Jin and others 2010, section 5.1).
 //!
-//! Tables that form a tree ([`super::junction`]) have the closed form Π tables / Π separators, so the divergence
-//! Σ p ln(p/q) falls apart into entropies: Σ H(table) − Σ H(separator) − H(everything). A bucketized table knows its rows x
-//! only by their buckets g, and says s of x with Σ_g p(x,g)·p(s|g); its share is the mean of −ln of that over the rows.
-//! Sensitive values that are not released count as equally likely, and so do all combinations in the region of a class where
+//! Tables that form a tree ([`super::junction`]) have the closed form Π tables / Π separators, so
+//! the divergence Σ p ln(p/q) falls apart into entropies: Σ H(table) − Σ H(separator) −
+//! H(everything). A bucketized table knows its rows x only by their buckets g, and says s of x with
+//! Σ_g p(x,g)·p(s|g); its share is the mean of −ln of that over the rows. Sensitive values that are
+//! not released count as equally likely, and so do all combinations in the region of a class where
 //! a table is generalized.
 //!
-//! That share is H(x) and what the table loses in addition ([`super::losses`]); H(x) mostly is that of a separator too, and falls out.
+//! That share is H(x) and what the table loses in addition ([`super::losses`]); H(x) mostly is that
+//! of a separator too, and falls out.
 //!
-//! Cost: adding an attribute to a table changes what that table loses and a few entropies ([`super::entropies`]). Both are found from
-//! the rows that the table does not distinguish yet, and cached.
+//! Cost: adding an attribute to a table changes what that table loses and a few entropies
+//! ([`super::entropies`]). Both are found from the rows that the table does not distinguish yet,
+//! and cached.
 
 use std::borrow::Cow;
 
@@ -42,7 +45,8 @@ impl<'a> Divergence<'a> {
         Divergence { problem, entropies: Entropies::new(problem), losses: Losses::new(problem) }
     }
 
-    /// Remembers how some tables divide the rows: tables that hold one attribute more are measured from there.
+    /// Remembers how some tables divide the rows: tables that hold one attribute more are measured
+    /// from there.
     pub fn start_from(&mut self, tables: &[Subtable]) {
         let roots = tables.iter().map(Subtable::open).chain(separators(tables).unwrap_or_default());
         self.entropies.start_from(roots.collect());
@@ -67,8 +71,9 @@ impl<'a> Divergence<'a> {
         candidates.iter().zip(&terms).map(of).collect()
     }
 
-    /// The first of the decompositions with the least divergence, if that is not above `most`. The others are measured only as far
-    /// as it takes to see that they have more: each time those go on that promise most.
+    /// The first of the decompositions with the least divergence, if that is not above `most`. The
+    /// others are measured only as far as it takes to see that they have more: each time those go
+    /// on that promise most.
     pub fn least_of(&mut self, candidates: &[Vec<Subtable>], most: f64) -> Option<(usize, f64)> {
         let terms = self.known_terms(candidates);
         let trees = || {
@@ -112,8 +117,8 @@ impl<'a> Divergence<'a> {
         terms.iter().map(|terms| terms.as_ref().map(sum)).collect()
     }
 
-    /// The entropies that the divergence sums, without what bucketized tables lose. What such a table releases by row is mostly
-    /// what it shares with others, and then need not be known.
+    /// The entropies that the divergence sums, without what bucketized tables lose. What such a
+    /// table releases by row is mostly what it shares with others, and then need not be known.
     fn terms(&self, tables: &[Subtable]) -> Option<Terms> {
         let shared = separators(tables).filter(|_| !shares_regions(tables))?;
         let mut terms: HashMap<AttributeSet, f64> = HashMap::new();
@@ -163,7 +168,8 @@ pub(super) fn classes(problem: &Problem<'_>, attributes: AttributeSet) -> (Vec<u
     })
 }
 
-/// Whether a generalized table shares what it generalizes. Others release it differently then, and there is no closed form.
+/// Whether a generalized table shares what it generalizes. Others release it differently then, and
+/// there is no closed form.
 fn shares_regions(tables: &[Subtable]) -> bool {
     tables.iter().enumerate().filter(|(_, table)| table.regions.is_some()).any(|(index, table)| {
         let others = tables.iter().enumerate().filter(|(other, _)| *other != index);
@@ -171,8 +177,8 @@ fn shares_regions(tables: &[Subtable]) -> bool {
     })
 }
 
-/// What the buckets call a row's protected values: the code of one attribute, a number for a combination of several. Equal wherever
-/// the attributes are the same.
+/// What the buckets call a row's protected values: the code of one attribute, a number for a
+/// combination of several. Equal wherever the attributes are the same.
 pub(super) fn sensitive_values<'a>(problem: &Problem<'a>, sensitive: AttributeSet) -> (Cow<'a, Codes>, usize) {
     match sensitive.iter().collect::<Vec<_>>().as_slice() {
         [one] => (Cow::Borrowed(problem.columns[*one]), problem.cardinalities[*one]),

@@ -1,5 +1,6 @@
 //! Entropies of the rows' combinations of some attributes, cached. Those of sets with one attribute
-//! more than some that is remembered are found by dividing the rows that this does not distinguish ([`super::partition`]).
+//! more than some that is remembered are found by dividing the rows that this does not distinguish
+//! ([`super::partition`]).
 
 use std::cmp::Reverse;
 use std::sync::Arc;

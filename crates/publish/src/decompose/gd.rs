@@ -1,11 +1,13 @@
-//! Guardian decomposition (Jin and others 2010, algorithm 1): start from one table; while a rule is broken, take what it
-//! protects out of every table and give it a table of its own with what the rule knows; then add attributes back, each time
-//! the one that lowers the divergence most, as long as every rule is kept.
+//! Guardian decomposition (Jin and others 2010, algorithm 1): start from one table; while a rule is
+//! broken, take what it protects out of every table and give it a table of its own with what the
+//! rule knows; then add attributes back, each time the one that lowers the divergence most, as long
+//! as every rule is kept.
 //!
-//! As printed the first part need not end: `a ⇸ b` and `b ⇸ a` undo each other for ever. Here a new table takes from what its
-//! rule knows only what breaks no rule that is kept, in the worst case nothing; then every step keeps one rule more.
-//! The second part also requires that the tables stay a tree, without which the divergence has no closed form, and may release an
-//! attribute by bucket where it may not be released by row. What cannot be added now cannot be added later: rules only
+//! As printed the first part need not end: `a ⇸ b` and `b ⇸ a` undo each other for ever. Here a new
+//! table takes from what its rule knows only what breaks no rule that is kept, in the worst case
+//! nothing; then every step keeps one rule more. The second part also requires that the tables stay
+//! a tree, without which the divergence has no closed form, and may release an attribute by bucket
+//! where it may not be released by row. What cannot be added now cannot be added later: rules only
 //! become harder to keep.
 
 use std::collections::{HashMap, HashSet};
@@ -65,7 +67,8 @@ fn unmade(attributes: AttributeSet, sensitive: usize) -> Subtable {
     Subtable { sensitive: AttributeSet::of(sensitive), ..Subtable::plain(attributes) }
 }
 
-/// The table of what a rule protects takes in what the rule knows, as far as no rule breaks that was kept.
+/// The table of what a rule protects takes in what the rule knows, as far as no rule breaks that
+/// was kept.
 fn grow_guardian(problem: &Problem<'_>, rule: usize, protect: usize, tables: &mut [Subtable]) {
     let kept = |tables: &[Subtable]| -> Vec<bool> { problem.standings(tables).iter().map(Standing::is_kept).collect() };
     let before = kept(tables);
@@ -134,7 +137,8 @@ impl Adding {
     }
 }
 
-/// Buckets for what moves release by bucket. Those of a table and an attribute are dealt once, on all cores: each from a seed of its own.
+/// Buckets for what moves release by bucket. Those of a table and an attribute are dealt once, on
+/// all cores: each from a seed of its own.
 fn deal(
     problem: &Problem<'_>,
     moves: &[Move],

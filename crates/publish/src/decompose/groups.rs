@@ -1,5 +1,6 @@
-//! The buckets of one sub-table: rows in the order of their protected values, those of one value in random order, dealt round
-//! to as many buckets as the guarantees allow (see [`crate::anatomy`]). Every table's buckets are drawn apart from the others'.
+//! The buckets of one sub-table: rows in the order of their protected values, those of one value in
+//! random order, dealt round to as many buckets as the guarantees allow (see [`crate::anatomy`]).
+//! Every table's buckets are drawn apart from the others'.
 
 use hedgerow_table::Codes;
 use rand::rngs::StdRng;
@@ -30,8 +31,8 @@ impl Groups {
         Some(Groups { of_row, held: Held::Dealt(Round::new(&column.counts(cardinality), count)) })
     }
 
-    /// From the bucket of every row and the values of every bucket, each with how many rows have it. What a value is only the maker
-    /// knows: a code, or a number of a combination.
+    /// From the bucket of every row and the values of every bucket, each with how many rows have
+    /// it. What a value is only the maker knows: a code, or a number of a combination.
     pub fn of(of_row: Vec<u32>, members: impl Iterator<Item = Vec<(u32, u32)>>) -> Groups {
         let mut lists = Lists { starts: vec![0], values: Vec::new(), sizes: Vec::new() };
         members.for_each(|values| lists.push(values));
@@ -58,11 +59,13 @@ impl Groups {
     }
 }
 
-/// All rows by value, dealt from the first bucket to the last and round again: then it follows from where a value begins and ends which
-/// buckets hold it, and nobody needs to look into buckets, which are anywhere in memory.
+/// All rows by value, dealt from the first bucket to the last and round again: then it follows from
+/// where a value begins and ends which buckets hold it, and nobody needs to look into buckets,
+/// which are anywhere in memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Round {
-    /// Of the first row of each value, and behind the last: how often it went round before, and the bucket.
+    /// Of the first row of each value, and behind the last: how often it went round before, and the
+    /// bucket.
     starts: Vec<(u32, u32)>,
     pub buckets: u32,
     /// Rows of each bucket, but one more of the first so many.
@@ -70,7 +73,8 @@ pub struct Round {
     pub longer: u32,
 }
 
-/// How a value is dealt: so often to all buckets, once more to those before `to`, and once less to those before `from`.
+/// How a value is dealt: so often to all buckets, once more to those before `to`, and once less to
+/// those before `from`.
 #[derive(Debug, Clone, Copy)]
 pub struct Dealt {
     pub rounds: u32,
@@ -110,7 +114,8 @@ impl Round {
         Dealt { rounds: end.0 - start.0, from: start.1, to: end.1 }
     }
 
-    /// For every value and all buckets that have as many rows of it, and as many rows: these two numbers, and how many buckets.
+    /// For every value and all buckets that have as many rows of it, and as many rows: these two
+    /// numbers, and how many buckets.
     pub fn tally(&self) -> impl Iterator<Item = (u32, u32, u32)> {
         (0..self.starts.len() as u32 - 1).flat_map(move |value| {
             let dealt = self.dealt(value);

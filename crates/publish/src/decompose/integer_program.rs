@@ -1,16 +1,18 @@
-//! The integer program of Jin and others 2010, appendix B: how many rows of each combination of sensitive values a bucket may
-//! take so that no value of any sensitive attribute makes up more than 1/l of those who agree in all the others.
+//! The integer program of Jin and others 2010, appendix B: how many rows of each combination of
+//! sensitive values a bucket may take so that no value of any sensitive attribute makes up more
+//! than 1/l of those who agree in all the others.
 //!
-//! The paper has one binary variable for each row. Rows with the same sensitive values are the same to every constraint, so here
-//! is one integer for each combination, at most as many as there are rows of it. What the solver finds is tested against the
-//! constraints again in integers, since it works with rounded ones.
+//! The paper has one binary variable for each row. Rows with the same sensitive values are the same
+//! to every constraint, so here is one integer for each combination, at most as many as there are
+//! rows of it. What the solver finds is tested against the constraints again in integers, since it
+//! works with rounded ones.
 
 use hashbrown::HashMap;
 use hedgerow_table::Ratio;
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOptions, Variable};
 
-/// Branches of the search for the most rows, which runs once, and for a smallest bucket, which runs often. A limit on time
-/// would make releases depend on the machine.
+/// Branches of the search for the most rows, which runs once, and for a smallest bucket, which runs
+/// often. A limit on time would make releases depend on the machine.
 const NODES_MAX: u64 = 1_000;
 const NODES_OF_SMALLEST_MAX: u64 = 20;
 
@@ -46,8 +48,8 @@ impl<'a> Program<'a> {
         Program { combinations, l, lines: lines.collect() }
     }
 
-    /// Which combinations a bucket can hold at all: with each, in the line of every attribute, must be as many others that it
-    /// can hold as keep a single row below 1/l.
+    /// Which combinations a bucket can hold at all: with each, in the line of every attribute, must
+    /// be as many others that it can hold as keep a single row below 1/l.
     pub fn core(&self) -> Vec<bool> {
         let mut stays = vec![true; self.combinations.len()];
         loop {
@@ -75,15 +77,16 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// The most rows that allowed buckets can take of those there are; nothing when the solver gives up.
+    /// The most rows that allowed buckets can take of those there are; nothing when the solver
+    /// gives up.
     pub fn most(&self, rows: &[u64]) -> Vec<u64> {
         let nothing = vec![0; rows.len()];
         let program = self.program(OptimizationDirection::Maximize, rows);
         program.and_then(|program| self.solved(&program, rows, NODES_MAX)).unwrap_or(nothing)
     }
 
-    /// The smallest bucket that leaves an allowed rest, from rows that are an allowed bucket together; all of them when the
-    /// solver gives up.
+    /// The smallest bucket that leaves an allowed rest, from rows that are an allowed bucket
+    /// together; all of them when the solver gives up.
     pub fn smallest(&self, rows: &[u64]) -> Vec<u64> {
         let all_rows = rows.to_vec();
         let Some((mut problem, variables)) = self.program(OptimizationDirection::Minimize, rows) else {
@@ -108,7 +111,8 @@ impl<'a> Program<'a> {
         found.filter(|taken| taken.iter().any(|&taken| taken > 0)).unwrap_or(all_rows)
     }
 
-    /// What every bucket must keep: for each combination, l times its rows are at most those of its line.
+    /// What every bucket must keep: for each combination, l times its rows are at most those of its
+    /// line.
     fn program(&self, direction: OptimizationDirection, rows: &[u64]) -> Option<(Problem, Vec<Variable>)> {
         if self.combinations.len() > COMBINATIONS_MAX {
             return None;
@@ -223,7 +227,8 @@ mod tests {
         assert!(taken > 10 && cut > 10, "{taken}, {cut}");
     }
 
-    /// Three people with the diagonal of a square and one more corner cannot share a bucket, all four corners can.
+    /// Three people with the diagonal of a square and one more corner cannot share a bucket, all
+    /// four corners can.
     #[test]
     fn a_square_is_a_bucket_and_three_corners_are_none() {
         let square = [vec![0, 0], vec![0, 1], vec![1, 0], vec![1, 1]];

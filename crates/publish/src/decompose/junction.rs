@@ -1,13 +1,14 @@
-//! Whether tables fit together as a tree, and what neighbors in it share. Then the most likely table behind them has a
-//! closed form: the product of the tables over the product of what neighbors share (Lauritzen: *Graphical models*, 1996;
-//! Kifer, Gehrke 2006).
+//! Whether tables fit together as a tree, and what neighbors in it share. Then the most likely
+//! table behind them has a closed form: the product of the tables over the product of what
+//! neighbors share (Lauritzen: *Graphical models*, 1996; Kifer, Gehrke 2006).
 //!
 //! Tables form such a tree exactly when a spanning tree with the largest shares has a total of
-//! Σ|table| − |all attributes|. A bucketized table counts as two, what is released by row and what is released by bucket, which
-//! share the bucket's number and nothing else.
+//! Σ|table| − |all attributes|. A bucketized table counts as two, what is released by row and what
+//! is released by bucket, which share the bucket's number and nothing else.
 //!
-//! Jin and others take for granted that tables in guardian normal form always fit together like this. They need not: three
-//! tables {a,b}, {b,c}, {c,a} keep every rule that is about other attributes. So it is tested for every decomposition.
+//! Jin and others take for granted that tables in guardian normal form always fit together like
+//! this. They need not: three tables {a,b}, {b,c}, {c,a} keep every rule that is about other
+//! attributes. So it is tested for every decomposition.
 
 use hedgerow_privacy::rules::AttributeSet;
 
@@ -20,7 +21,8 @@ struct Part {
     buckets: Option<usize>,
 }
 
-/// What neighboring tables share, where they share attributes; `None` when the tables do not form a tree.
+/// What neighboring tables share, where they share attributes; `None` when the tables do not form a
+/// tree.
 pub fn separators(tables: &[Subtable]) -> Option<Vec<AttributeSet>> {
     let parts = parts(tables);
     let share = |one: &Part, other: &Part| {

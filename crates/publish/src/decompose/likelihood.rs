@@ -1,8 +1,10 @@
-//! How likely a bucketized table makes the protected values of its rows, given what it releases by row: of rows that it distinguishes, as
-//! likely as the value is in the row's bucket; of rows that look alike, as their buckets say on average.
+//! How likely a bucketized table makes the protected values of its rows, given what it releases by
+//! row: of rows that it distinguishes, as likely as the value is in the row's bucket; of rows that
+//! look alike, as their buckets say on average.
 //!
-//! Which bucket a row is in has nothing to do with where the row stands, so that looking it up is what costs, and the more rows the
-//! more. So bucket and value are kept with each row ([`Line`]), for those that lose by looking alike ([`Alike`]).
+//! Which bucket a row is in has nothing to do with where the row stands, so that looking it up is
+//! what costs, and the more rows the more. So bucket and value are kept with each row ([`Line`]),
+//! for those that lose by looking alike ([`Alike`]).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -61,7 +63,8 @@ impl<'a> Own<'a> {
         rows.with(line)
     }
 
-    /// The mean of −ln of what a bucketized table says of its rows' values, given what else it releases of them.
+    /// The mean of −ln of what a bucketized table says of its rows' values, given what else it
+    /// releases of them.
     pub fn loss(&self, groups: &Groups, alike: &Alike) -> f64 {
         let lost = |number: usize| {
             let Chunk { lines, windows, .. } = &alike.chunks[number];
@@ -120,8 +123,9 @@ impl<'a> Own<'a> {
         (lost - self.sum) / (self.rows as f64).max(1.0)
     }
 
-    /// The mean of −ln of all that a generalized table says of its rows: within a class all combinations of what its region covers
-    /// are equally likely, and the sensitive values as frequent as they are. Regions do not overlap.
+    /// The mean of −ln of all that a generalized table says of its rows: within a class all
+    /// combinations of what its region covers are equally likely, and the sensitive values as
+    /// frequent as they are. Regions do not overlap.
     pub fn region_loss(&self, groups: &Groups, volumes: &[f64]) -> f64 {
         let rows = self.rows as f64;
         let class = |&group: &u32| (f64::from(groups.size(group)) / rows).ln() - volumes[group as usize];
@@ -157,7 +161,8 @@ impl<'a> More<'a> {
         }
     }
 
-    /// For a class by the windows of its lines, of which `alike` says how many in a range still look like one of them.
+    /// For a class by the windows of its lines, of which `alike` says how many in a range still
+    /// look like one of them.
     fn look(
         &mut self,
         round: &Round,
@@ -252,7 +257,8 @@ impl<'a> More<'a> {
     }
 }
 
-/// How many rows of a class are in buckets before one that is near the bucket of the row at some place.
+/// How many rows of a class are in buckets before one that is near the bucket of the row at some
+/// place.
 fn before(class: &[Line], place: usize, bucket: u32) -> usize {
     let is_before = |line: &Line| line.group < bucket;
     let (left, right) = class.split_at(place);

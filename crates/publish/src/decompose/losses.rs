@@ -1,5 +1,6 @@
 //! What bucketized tables lose, cached. A table that holds one attribute more than one that is
-//! remembered is measured from there ([`super::likelihood`]), and only as far as is needed to see that another is better.
+//! remembered is measured from there ([`super::likelihood`]), and only as far as is needed to see
+//! that another is better.
 
 use std::sync::Arc;
 
@@ -29,7 +30,8 @@ fn address(groups: &Arc<Groups>) -> usize {
 #[derive(Debug)]
 pub struct Losses<'a> {
     problem: &'a Problem<'a>,
-    /// What each table says by its buckets alone, by their address, which the buckets kept here hold.
+    /// What each table says by its buckets alone, by their address, which the buckets kept here
+    /// hold.
     own: HashMap<usize, (Arc<Groups>, Own<'a>)>,
     known: HashMap<Key, f64>,
     /// What the tables that are remembered leave alike.
@@ -66,13 +68,14 @@ impl<'a> Losses<'a> {
         open.iter().find_map(|attribute| Some((attribute, self.alike.get(&(groups, open.without(attribute)))?)))
     }
 
-    /// Of a table that was measured before: of what it releases by bucket, given what it releases by row, and of all that a generalized
-    /// one releases.
+    /// Of a table that was measured before: of what it releases by bucket, given what it releases
+    /// by row, and of all that a generalized one releases.
     pub fn of(&self, table: Guarded<'_>) -> f64 {
         self.known[&key(table)]
     }
 
-    /// What it is at least, and whether it is just that; nothing where it has to be measured at once.
+    /// What it is at least, and whether it is just that; nothing where it has to be measured at
+    /// once.
     pub fn bound(&self, table: Guarded<'_>) -> Option<(f64, bool)> {
         if let Some(&known) = self.known.get(&key(table)) {
             return Some((known, true));

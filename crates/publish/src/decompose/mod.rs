@@ -1,10 +1,11 @@
-//! `method = "decompose"`: several tables instead of one, so that rules over any attributes hold at once (Jin, Zhang, Zhang,
-//! Das: *Versatile publishing for privacy preservation*, 2010).
+//! `method = "decompose"`: several tables instead of one, so that rules over any attributes hold at
+//! once (Jin, Zhang, Zhang, Das: *Versatile publishing for privacy preservation*, 2010).
 //!
-//! A table with a protected attribute and something that its rules know is bucketized ([`groups`]): one file lists the
-//! bucket of every row, another the protected values of every bucket; or its other attributes are generalized ([`regions`]).
-//! Which attributes go together is chosen by [`gd`], [`uad`], [`multi_sensitive`], or by giving each attribute a table of its
-//! own; what a choice keeps of the data is its [`divergence`].
+//! A table with a protected attribute and something that its rules know is bucketized ([`groups`]):
+//! one file lists the bucket of every row, another the protected values of every bucket; or its
+//! other attributes are generalized ([`regions`]). Which attributes go together is chosen by
+//! [`gd`], [`uad`], [`multi_sensitive`], or by giving each attribute a table of its own; what a
+//! choice keeps of the data is its [`divergence`].
 
 pub mod alike;
 pub mod attack;
@@ -55,11 +56,13 @@ use problem::Unsatisfiable;
 #[derive(Debug, Clone)]
 pub struct Subtable {
     pub attributes: AttributeSet,
-    /// Some of the attributes: those released by bucket instead of by row. Empty for a table that is published as it is.
+    /// Some of the attributes: those released by bucket instead of by row. Empty for a table that
+    /// is published as it is.
     pub sensitive: AttributeSet,
     /// The buckets, where there is something sensitive.
     pub groups: Option<Arc<Groups>>,
-    /// What is released of each bucket's rows instead of their values, where the table is generalized.
+    /// What is released of each bucket's rows instead of their values, where the table is
+    /// generalized.
     pub regions: Option<Arc<Regions>>,
 }
 
@@ -69,7 +72,8 @@ impl Subtable {
         Subtable { attributes, sensitive: AttributeSet::EMPTY, groups: None, regions: None }
     }
 
-    /// As readers see it, to be queried and measured together with others; `None` for one that is generalized.
+    /// As readers see it, to be queried and measured together with others; `None` for one that is
+    /// generalized.
     pub fn published(&self, problem: &Problem<'_>) -> Option<PublishedTable> {
         let column = |attribute: usize| (attribute, problem.columns[attribute].iter().collect::<Vec<u32>>());
         let by_row = self.open().iter().map(column).collect();
@@ -97,7 +101,8 @@ impl Subtable {
     }
 }
 
-/// Every attribute in a table of its own: no attribute is reachable from another, and no correlation is left.
+/// Every attribute in a table of its own: no attribute is reachable from another, and no
+/// correlation is left.
 pub fn single_attribute(problem: &Problem<'_>) -> Vec<Subtable> {
     (0..problem.columns.len()).map(|attribute| Subtable::plain(AttributeSet::of(attribute))).collect()
 }
@@ -110,7 +115,8 @@ pub(crate) fn draft<'a>(
     draft_chosen(bound, options, rng, choices)
 }
 
-/// A release of the tables that are chosen, whoever chooses them. Nothing is written before the attack on them passed.
+/// A release of the tables that are chosen, whoever chooses them. Nothing is written before the
+/// attack on them passed.
 fn draft_chosen<'a>(
     bound: &Bound<'a>,
     options: &PublishOptions<'_>,
@@ -153,7 +159,8 @@ fn draft_chosen<'a>(
     Ok(draft)
 }
 
-/// The outcome of the intersection attack for the manifest. Where something was not tried, publishers are warned.
+/// The outcome of the intersection attack for the manifest. Where something was not tried,
+/// publishers are warned.
 fn outcome(bound: &Bound<'_>, attacked: Attacked, warnings: &mut Vec<InputError>) -> String {
     let Attacked::Partial(words) = attacked else { return "passed".to_owned() };
     let problem = format!("the intersection attack on the combined tables found nothing, but was partial: {words}");
@@ -181,7 +188,8 @@ fn refuse(policy: &Policy) -> Result<(), InputError> {
     Ok(())
 }
 
-/// The tables that a policy requires: chosen by its algorithm, anonymized as it says, and passed by the intersection attack.
+/// The tables that a policy requires: chosen by its algorithm, anonymized as it says, and passed by
+/// the intersection attack.
 pub fn chosen(
     bound: &Bound<'_>,
     rules: &Rules<'_>,

@@ -1,19 +1,22 @@
-//! One table in which every protected attribute is sensitive, the baseline of Jin and others 2010, appendix B: buckets in
-//! which each protected attribute stays uncertain even to somebody who knows all the others. Rows that no bucket can take
-//! are released without their sensitive values.
+//! One table in which every protected attribute is sensitive, the baseline of Jin and others 2010,
+//! appendix B: buckets in which each protected attribute stays uncertain even to somebody who knows
+//! all the others. Rows that no bucket can take are released without their sensitive values.
 //!
-//! Every bucket solves the paper's integer program ([`super::integer_program`]). The smallest buckets that can be are *boxes*: some values
-//! of each protected attribute, as many as its rules need, one row for each of their combinations; a bucket has at least so many
-//! values of one attribute with each combination of the others. So boxes are looked for first. When there are none left,
-//! one program finds the most rows that any further buckets can take, and smaller ones divide these; what is left then is in no
-//! bucket whatsoever. One protected attribute is dealt to buckets as in any other table.
+//! Every bucket solves the paper's integer program ([`super::integer_program`]). The smallest
+//! buckets that can be are *boxes*: some values of each protected attribute, as many as its rules
+//! need, one row for each of their combinations; a bucket has at least so many values of one
+//! attribute with each combination of the others. So boxes are looked for first. When there are
+//! none left, one program finds the most rows that any further buckets can take, and smaller ones
+//! divide these; what is left then is in no bucket whatsoever. One protected attribute is dealt to
+//! buckets as in any other table.
 //!
-//! A combination that differs from too few others in just one attribute is in no bucket; without it others may have too few, and
-//! so on. What stays is the *core*, often nothing, and only there boxes and programs are looked for.
+//! A combination that differs from too few others in just one attribute is in no bucket; without it
+//! others may have too few, and so on. What stays is the *core*, often nothing, and only there
+//! boxes and programs are looked for.
 //!
-//! Cost: the core, and a walk over combinations of frequent values until all of a box's rows are there: for every box of a small
-//! table, and of others as often as half of the rows are gone; then some integer programs with one variable for each
-//! combination of the core.
+//! Cost: the core, and a walk over combinations of frequent values until all of a box's rows are
+//! there: for every box of a small table, and of others as often as half of the rows are gone; then
+//! some integer programs with one variable for each combination of the core.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -38,7 +41,8 @@ const COMBINATIONS_FEW: usize = 2_000;
 /// Different buckets that the programs search for; the rest becomes one.
 const PROGRAMS_MAX: usize = 20;
 
-/// `None` when there is nothing to protect, nothing else to release, or something is required that shares alone do not decide.
+/// `None` when there is nothing to protect, nothing else to release, or something is required that
+/// shares alone do not decide.
 pub fn multi_sensitive(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Subtable>> {
     let sensitive = problem.rules.iter().fold(AttributeSet::EMPTY, |all, rule| all | rule.protect);
     let attributes: Vec<usize> = sensitive.iter().collect();
@@ -84,9 +88,9 @@ struct Making {
 }
 
 impl Making {
-    /// Takes boxes of the combinations that some bucket may hold, frequent values first; whether there was one. Tables of few
-    /// combinations are searched anew after every box; others once half of the rows are taken, since the search costs more
-    /// than a box.
+    /// Takes boxes of the combinations that some bucket may hold, frequent values first; whether
+    /// there was one. Tables of few combinations are searched anew after every box; others once
+    /// half of the rows are taken, since the search costs more than a box.
     fn take_boxes(&mut self, l: &[Ratio], needed: &[u64]) -> bool {
         let core = self.core(l);
         let rows: u64 = core.iter().map(|(_, rows)| rows).sum();
@@ -96,8 +100,8 @@ impl Making {
         search.taken > 0
     }
 
-    /// Makes buckets with so many rows of some combinations, as often as there are rows for it and at most `times`; how many rows
-    /// they take.
+    /// Makes buckets with so many rows of some combinations, as often as there are rows for it and
+    /// at most `times`; how many rows they take.
     fn take(&mut self, taken: &[(Vec<u32>, u64)], times: u64) -> u64 {
         let before = self.rows_taken;
         let possible = taken.iter().map(|(codes, count)| self.rows_of[codes].len() as u64 / count).min().unwrap_or(0);
@@ -152,8 +156,9 @@ impl Making {
     }
 }
 
-/// The walk over combinations of values in search of boxes all of whose rows are there. Rows only become fewer, so that what was no
-/// box before is none later, and the walk goes on where it found the last one.
+/// The walk over combinations of values in search of boxes all of whose rows are there. Rows only
+/// become fewer, so that what was no box before is none later, and the walk goes on where it found
+/// the last one.
 struct Search<'a> {
     /// How the combinations that are there begin, to any length, and how many begin so.
     begun: HashMap<Vec<u32>, u32>,
@@ -189,8 +194,8 @@ impl<'a> Search<'a> {
         beginnings.iter().all(|begun| begun.is_empty() || self.begun.contains_key(begun))
     }
 
-    /// Adds values to one side of the box after another. `before` are the combinations of the sides that are full; `from` is the
-    /// next value of the side being filled.
+    /// Adds values to one side of the box after another. `before` are the combinations of the sides
+    /// that are full; `from` is the next value of the side being filled.
     fn grow(
         &mut self,
         making: &mut Making,

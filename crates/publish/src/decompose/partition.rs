@@ -1,6 +1,7 @@
-//! The rows of a table by their combinations of some attributes, of which only those that several rows share are kept (stripped
-//! partitions; Huhtala, Kärkkäinen, Porkka, Toivonen: *TANE*, 1999). One more attribute divides these further and touches no
-//! other row: the more attributes a table has, the less is left to look at.
+//! The rows of a table by their combinations of some attributes, of which only those that several
+//! rows share are kept (stripped partitions; Huhtala, Kärkkäinen, Porkka, Toivonen: *TANE*, 1999).
+//! One more attribute divides these further and touches no other row: the more attributes a table
+//! has, the less is left to look at.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -70,7 +71,8 @@ impl<M: Member> Partition<M> {
         }
     }
 
-    /// The classes divided by one more attribute, in the order in which their values first occur. Within a class the order stays.
+    /// The classes divided by one more attribute, in the order in which their values first occur.
+    /// Within a class the order stays.
     pub fn refined(&self, column: &Codes, cardinality: usize) -> Partition<M> {
         let mut refined = Partition { members: Vec::with_capacity(self.members.len()), ends: Vec::new() };
         let mut division = Division::new(cardinality);
@@ -86,8 +88,9 @@ impl<M: Member> Partition<M> {
         self.ends.push(self.members.len() as u32);
     }
 
-    /// Every class, by its places, with a column's codes in it. They are looked up for many rows at a time: these lie anywhere in the
-    /// column, and waiting for all at once takes little longer than for one, if nothing is decided in between.
+    /// Every class, by its places, with a column's codes in it. They are looked up for many rows at
+    /// a time: these lie anywhere in the column, and waiting for all at once takes little longer
+    /// than for one, if nothing is decided in between.
     pub fn each_class(&self, column: &Codes, mut each: impl FnMut(Range<usize>, &[u32])) {
         let mut codes = Vec::new();
         let (mut start, mut ends) = (0, self.ends.as_slice());
@@ -167,7 +170,8 @@ impl<M: Member> Division<M> {
         seen.drain(..).for_each(|code| each(std::mem::take(&mut counts[code as usize]) as usize));
     }
 
-    /// Every part of two rows or more, in the order in which their codes first occur. Within a part the order stays.
+    /// Every part of two rows or more, in the order in which their codes first occur. Within a part
+    /// the order stays.
     pub fn each_part(&mut self, class: &[M], codes: &[u32], mut each: impl FnMut(&[M])) {
         if let [one, other] = codes {
             if one == other {
@@ -182,7 +186,8 @@ impl<M: Member> Division<M> {
             seen.clear();
             return each(class);
         }
-        // From how many rows there are of a value to where its next row goes; alone it goes nowhere.
+        // From how many rows there are of a value to where its next row goes; alone it goes
+        // nowhere.
         let mut next = 0;
         for &code in seen.iter() {
             let count = std::mem::replace(&mut counts[code as usize], ALONE);

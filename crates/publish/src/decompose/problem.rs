@@ -1,4 +1,5 @@
-//! What a decomposition has to solve: coded columns and rules over them, one protected attribute each.
+//! What a decomposition has to solve: coded columns and rules over them, one protected attribute
+//! each.
 
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ pub struct Problem<'a> {
     known: Vec<Schema>,
     /// For every attribute all that some rule requires of it.
     require: Vec<Vec<Model>>,
-    /// For every attribute which buckets keep all of that; `None` where none do, or nothing is required.
+    /// For every attribute which buckets keep all of that; `None` where none do, or nothing is
+    /// required.
     allowed: Vec<Option<Allowed>>,
 }
 
@@ -85,8 +87,9 @@ impl<'a> Problem<'a> {
         &self.require[attribute]
     }
 
-    /// The l for which buckets without a value over 1/l keep all that is required of an attribute; `None` where something is required
-    /// that shares alone do not decide, as with missing values, or that not even all rows together keep.
+    /// The l for which buckets without a value over 1/l keep all that is required of an attribute;
+    /// `None` where something is required that shares alone do not decide, as with missing values,
+    /// or that not even all rows together keep.
     pub fn l(&self, attribute: usize) -> Option<Ratio> {
         self.allowed[attribute].as_ref().filter(|_| self.missing[attribute].is_none())?;
         self.require[attribute].iter().try_fold(Ratio::integer(1), |most, model| {
@@ -111,7 +114,8 @@ impl<'a> Problem<'a> {
         self.allowed[attribute].is_some()
     }
 
-    /// A table in which one attribute is released by bucket; as it is when no bucket can be made, or there is no other attribute.
+    /// A table in which one attribute is released by bucket; as it is when no bucket can be made,
+    /// or there is no other attribute.
     pub fn bucketized(&self, attributes: AttributeSet, sensitive: usize, rng: &mut StdRng) -> Subtable {
         let allowed = self.allowed[sensitive].as_ref().filter(|_| attributes.len() > 1);
         let (column, cardinality) = (self.columns[sensitive], self.cardinalities[sensitive]);
@@ -150,8 +154,8 @@ impl<'a> Problem<'a> {
         self.standings(tables).iter().all(Standing::is_kept)
     }
 
-    /// Takes attributes out of tables until a rule is kept. Less is reachable after every step, so that no other rule breaks.
-    /// The attributes taken out stand alone afterwards.
+    /// Takes attributes out of tables until a rule is kept. Less is reachable after every step, so
+    /// that no other rule breaks. The attributes taken out stand alone afterwards.
     pub(super) fn keep(&self, rule: usize, tables: &mut Vec<Subtable>) -> Result<(), Unsatisfiable> {
         loop {
             let standing = &standings(&self.rules[rule..=rule], &self.schemas(tables))[0];
@@ -162,7 +166,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Publishes as it is what no rule needs bucketized, and drops what other tables release anyway.
+    /// Publishes as it is what no rule needs bucketized, and drops what other tables release
+    /// anyway.
     pub(super) fn tidy(&self, tables: &mut Vec<Subtable>) {
         for index in 0..tables.len() {
             if !tables[index].sensitive.is_empty() {
@@ -203,7 +208,8 @@ pub(super) fn isolate(attribute: usize, tables: &mut Vec<Subtable>) {
     tables.push(Subtable::plain(AttributeSet::of(attribute)));
 }
 
-/// Which buckets of an attribute are allowed; `None` when not even one of all rows is, or nothing is required.
+/// Which buckets of an attribute are allowed; `None` when not even one of all rows is, or nothing
+/// is required.
 fn allowed(counts: Vec<u64>, missing: Option<u32>, require: &[Model]) -> Option<Allowed> {
     if require.is_empty() || !require.iter().all(can_be_kept) {
         return None;
@@ -216,8 +222,9 @@ fn allowed(counts: Vec<u64>, missing: Option<u32>, require: &[Model]) -> Option<
     (!values.is_empty() && allowed.holds(&values)).then_some(allowed)
 }
 
-/// Whether buckets can keep a model, and mixtures of them too, by the codes of the protected values alone. Not so numbers of rows
-/// that look alike, distances between the values themselves, and shares of values by name.
+/// Whether buckets can keep a model, and mixtures of them too, by the codes of the protected values
+/// alone. Not so numbers of rows that look alike, distances between the values themselves, and
+/// shares of values by name.
 pub fn can_be_kept(model: &Model) -> bool {
     match model {
         Model::DistinctLDiversity { .. }

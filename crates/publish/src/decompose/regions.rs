@@ -1,8 +1,9 @@
-//! `anonymizer = "mondrian"`: a guardian's other attributes are generalized instead of its sensitive values put into buckets.
-//! Its rows are divided into classes that keep what is required of the sensitive attribute; each class is released as its region.
+//! `anonymizer = "mondrian"`: a guardian's other attributes are generalized instead of its
+//! sensitive values put into buckets. Its rows are divided into classes that keep what is required
+//! of the sensitive attribute; each class is released as its region.
 //!
-//! To a rule a class is a bucket: within it every arrangement of the sensitive values agrees with all that is published. So
-//! guardian normal form judges both alike.
+//! To a rule a class is a bucket: within it every arrangement of the sensitive values agrees with
+//! all that is published. So guardian normal form judges both alike.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! A policy's rules over its table: as given, with what dependencies add, reduced, and compared with the data.
+//! A policy's rules over its table: as given, with what dependencies add, reduced, and compared
+//! with the data.
 
 use hashbrown::HashMap;
 use hedgerow_policy::{Policy, Role};
@@ -18,13 +19,14 @@ pub struct Rules<'a> {
     pub rows: usize,
     /// As in the policy, then those that dependencies add.
     pub rules: Vec<Rule>,
-    /// For the policy's own rules, which come first, their position in the policy. A rule that protects nothing in
-    /// particular is not among them.
+    /// For the policy's own rules, which come first, their position in the policy. A rule that
+    /// protects nothing in particular is not among them.
     pub own: Vec<usize>,
     pub dependencies: Vec<Dependency>,
     pub added: Vec<Added>,
     pub reduced: Reduced,
-    /// For every rule how its combination looks when it is published alone, and for each attribute of it.
+    /// For every rule how its combination looks when it is published alone, and for each attribute
+    /// of it.
     pub alone: Vec<Alone>,
     pub warnings: Vec<InputError>,
 }
@@ -90,7 +92,8 @@ impl<'a> Rules<'a> {
         attributes.iter().map(|attribute| self.columns[attribute].name.as_str()).collect()
     }
 
-    /// Why no publication keeps some of the rules, one sentence for each; empty when all can be kept.
+    /// Why no publication keeps some of the rules, one sentence for each; empty when all can be
+    /// kept.
     pub fn impossible(&self) -> Vec<String> {
         let mut reasons = Vec::new();
         for added in self.added.iter().filter(|added| added.rule.is_none()) {
@@ -130,8 +133,8 @@ impl<'a> Rules<'a> {
         format!("{} ⇸ {}", self.names(*know).join(", "), self.names(*protect).join(", "))
     }
 
-    /// The attribute that stands for what a rule protects: of those that are harmless alone the one that most rules are
-    /// about, and for a rule that follows from another that one's.
+    /// The attribute that stands for what a rule protects: of those that are harmless alone the one
+    /// that most rules are about, and for a rule that follows from another that one's.
     pub fn representative(&self, rule: usize) -> Option<usize> {
         let implied = self.reduced.implied.iter().find(|implied| implied.rule == rule);
         let rule = implied.map_or(rule, |implied| implied.by);
@@ -140,7 +143,8 @@ impl<'a> Rules<'a> {
         harmless.max_by_key(|&attribute| (protected(attribute), usize::MAX - attribute))
     }
 
-    /// What a decomposition has to solve: the reduced rules, each for the attribute that stands for what it protects.
+    /// What a decomposition has to solve: the reduced rules, each for the attribute that stands for
+    /// what it protects.
     pub fn problem(&self) -> Problem<'a> {
         let rules = self.reduced.kept.iter().filter_map(|&kept| {
             let protect = self.representative(kept)?;
@@ -152,8 +156,9 @@ impl<'a> Rules<'a> {
         Problem::with_missing(columns, cardinalities, missing, self.rows, rules.collect(), &self.dependencies)
     }
 
-    /// Dependencies that the table has and the policy does not name, about attributes that some rule protects: on one other
-    /// attribute, or on two of which neither does alone. What nearly distinguishes all rows determines everything and is omitted.
+    /// Dependencies that the table has and the policy does not name, about attributes that some
+    /// rule protects: on one other attribute, or on two of which neither does alone. What nearly
+    /// distinguishes all rows determines everything and is omitted.
     pub fn dependencies_found(&self) -> Vec<Dependency> {
         let protected = self.rules.iter().fold(AttributeSet::EMPTY, |all, rule| all | rule.protect);
         let all: Vec<usize> = (0..self.columns.len()).collect();
@@ -176,7 +181,8 @@ impl<'a> Rules<'a> {
         parallel::map_items(protected, |_, to| of(to)).concat()
     }
 
-    /// Whether rows that agree on some attributes agree on another, and more than half of the rows agree with one before them.
+    /// Whether rows that agree on some attributes agree on another, and more than half of the rows
+    /// agree with one before them.
     fn determines(&self, from: AttributeSet, to: usize) -> bool {
         let from: Vec<&Column> = from.iter().map(|attribute| self.columns[attribute]).collect();
         let mut images: HashMap<(u32, u32), u32> = HashMap::new();

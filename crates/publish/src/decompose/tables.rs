@@ -1,5 +1,5 @@
-//! The tables of a decomposed release: one folder per sub-table, each with rows in an order of its own and, where it is
-//! bucketized, with bucket numbers of its own.
+//! The tables of a decomposed release: one folder per sub-table, each with rows in an order of its
+//! own and, where it is bucketized, with bucket numbers of its own.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,8 @@ use crate::full_domain::recoded;
 use crate::generalized;
 use crate::rows::{ReleasedColumn, shuffle};
 
-/// The policy's rules as a reader can recompute them. A combination is protected by the one of its attributes that is.
+/// The policy's rules as a reader can recompute them. A combination is protected by the one of its
+/// attributes that is.
 pub(super) fn named_rules(bound: &Bound<'_>, rules: &Rules<'_>) -> Vec<NamedRule> {
     let own = rules.own.iter().enumerate();
     own.map(|(index, &of_policy)| {
@@ -160,7 +161,8 @@ impl<'a> Drafting<'_, 'a> {
     }
 }
 
-/// The rows of `sensitive`: every combination of sensitive values that occurs in a bucket, and how often.
+/// The rows of `sensitive`: every combination of sensitive values that occurs in a bucket, and how
+/// often.
 struct Counted {
     groups: Vec<u32>,
     /// Some row of the source with the combination.

@@ -1,16 +1,19 @@
 //! Utility-aware decomposition (Jin and others 2010, algorithm 2): few tables with little overlap.
 //!
-//! Two attributes on different sides of a rule cannot both be released by row in one table. So the graph of the rules is
-//! colored, the largest color becomes a table, one attribute that its rows must not reveal joins it as the sensitive one,
-//! and the rest is colored again. In normal form: these tables share nothing, what a table releases by row is independent in the
-//! graph, and its sensitive attribute is known in no rule about the others.
+//! Two attributes on different sides of a rule cannot both be released by row in one table. So the
+//! graph of the rules is colored, the largest color becomes a table, one attribute that its rows
+//! must not reveal joins it as the sensitive one, and the rest is colored again. In normal form:
+//! these tables share nothing, what a table releases by row is independent in the graph, and its
+//! sensitive attribute is known in no rule about the others.
 //!
-//! More is kept than by the paper's steps alone. A color takes in all others that have no edge to it before colors are compared: an
-//! attribute that no rule is about has whichever color comes first, and the paper leaves to chance which table that makes. One more set
-//! without edges is compared with the colors ([`by_fewest_neighbors`]). Where the paper leaves to chance which of the largest
-//! colors, and which of the attributes most protected from it, the table that keeps the most of a sample is taken. And a protected
-//! attribute that is alone in the end, with all that it says of the others lost, takes in what may be released with it
-//! ([`accompany`]); only there tables overlap, and must form a tree as those of [`super::gd`].
+//! More is kept than by the paper's steps alone. A color takes in all others that have no edge to
+//! it before colors are compared: an attribute that no rule is about has whichever color comes
+//! first, and the paper leaves to chance which table that makes. One more set without edges is
+//! compared with the colors ([`by_fewest_neighbors`]). Where the paper leaves to chance which of
+//! the largest colors, and which of the attributes most protected from it, the table that keeps the
+//! most of a sample is taken. And a protected attribute that is alone in the end, with all that it
+//! says of the others lost, takes in what may be released with it ([`accompany`]); only there
+//! tables overlap, and must form a tree as those of [`super::gd`].
 
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_table::Codes;
@@ -73,7 +76,8 @@ fn made(problem: &Problem<'_>, table: AttributeSet, sensitive: Option<usize>, rn
     }
 }
 
-/// Of what may be released by bucket together with a table: those that most of the table's attributes must not lead to.
+/// Of what may be released by bucket together with a table: those that most of the table's
+/// attributes must not lead to.
 fn most_guarded(
     problem: &Problem<'_>,
     table: AttributeSet,
@@ -89,7 +93,8 @@ fn most_guarded(
     candidates.into_iter().filter(|&attribute| Some(from(attribute)) == most).collect()
 }
 
-/// Of several tables the one that keeps the most of a sample when all it omits stands alone; of equals the first.
+/// Of several tables the one that keeps the most of a sample when all it omits stands alone; of
+/// equals the first.
 fn closest(
     problem: &Problem<'_>,
     found: &[(AttributeSet, Option<usize>)],
@@ -115,7 +120,8 @@ fn closest(
     *least.expect("there is a color").1
 }
 
-/// A protected attribute that was left alone takes in all that may be released with it, what its rules know first.
+/// A protected attribute that was left alone takes in all that may be released with it, what its
+/// rules know first.
 fn accompany(problem: &Problem<'_>, tables: &mut [Subtable], index: usize, rng: &mut StdRng) {
     let own = tables[index].attributes;
     let Some(protect) = own.iter().next().filter(|&one| own.len() == 1 && problem.can_be_bucketized(one)) else {
@@ -160,8 +166,9 @@ fn largest_colors(vertices: AttributeSet, neighbors: &[AttributeSet]) -> Vec<Att
     used
 }
 
-/// Vertices without an edge between them: always the next with the fewest neighbors among those that are left. With rules
-/// `a b c ⇸ d` and `d e f ⇸ a` the colors are `a b c` and `d e f`, and this is `b c e f`.
+/// Vertices without an edge between them: always the next with the fewest neighbors among those
+/// that are left. With rules `a b c ⇸ d` and `d e f ⇸ a` the colors are `a b c` and `d e f`, and
+/// this is `b c e f`.
 fn by_fewest_neighbors(vertices: AttributeSet, neighbors: &[AttributeSet]) -> AttributeSet {
     let (mut left, mut taken) = (vertices, AttributeSet::EMPTY);
     while let Some(next) = left.iter().min_by_key(|&vertex| (neighbors[vertex] & left).len()) {

@@ -1,15 +1,20 @@
-//! `method = "best-cut"`: of all cuts along all attributes, the one that wins the most for what it spends.
+//! `method = "best-cut"`: of all cuts along all attributes, the one that wins the most for what it
+//! spends.
 //!
-//! A part of n people can be divided until classes have k: each of them has log2(n/k) bits of anonymity to spend. A cut into
-//! sides of n₁ and n₂ spends n₁·log2(n/n₁) + n₂·log2(n/n₂) of them, and wins what the `ncp` of all their cells falls by. The cut
-//! with the best ratio is made, wherever it lies: a tail is cut off early, because all others gain from the shorter
-//! range and few bits are spent on it. Mondrian spends a whole bit for each cut at a median, whatever it wins.
+//! A part of n people can be divided until classes have k: each of them has log2(n/k) bits of
+//! anonymity to spend. A cut into sides of n₁ and n₂ spends n₁·log2(n/n₁) + n₂·log2(n/n₂) of them,
+//! and wins what the `ncp` of all their cells falls by. The cut with the best ratio is made,
+//! wherever it lies: a tail is cut off early, because all others gain from the shorter range and
+//! few bits are spent on it. Mondrian spends a whole bit for each cut at a median, whatever it
+//! wins.
 //!
-//! Hierarchies are cut into their children, or one child is taken out; children too small for a class, or in which a rule breaks,
-//! stay together under their node. So one class may lie in the region of another, as with relaxed cuts.
+//! Hierarchies are cut into their children, or one child is taken out; children too small for a
+//! class, or in which a rule breaks, stay together under their node. So one class may lie in the
+//! region of another, as with relaxed cuts.
 //!
-//! Cost: every part counts each attribute once. A cut leaves at least one in [`SHARE`] on each side of a large part, so
-//! that uneven cuts cannot follow one another for long: O(n log n) in all for a fixed number of attributes.
+//! Cost: every part counts each attribute once. A cut leaves at least one in [`SHARE`] on each side
+//! of a large part, so that uneven cuts cannot follow one another for long: O(n log n) in all for a
+//! fixed number of attributes.
 
 use hedgerow_table::frequency::Field;
 
@@ -224,7 +229,8 @@ impl BestCut<'_> {
         ])
     }
 
-    /// Into children; the rest, if any, comes first and stays under the node. With `only`, all others are the rest.
+    /// Into children; the rest, if any, comes first and stays under the node. With `only`, all
+    /// others are the rest.
     fn cut_apart<const W: usize>(
         &self,
         keys: &mut [Key<W>],

@@ -1,8 +1,8 @@
-//! From the regions of classes to released cells: a label for every region of an attribute, what the codebook says that it
-//! covers, and what it costs.
+//! From the regions of classes to released cells: a label for every region of an attribute, what
+//! the codebook says that it covers, and what it costs.
 //!
-//! One label has one cover. Hierarchies may name things alike on several levels, and texts of values may look like ranges: a
-//! label that is taken gets its level or a mark added.
+//! One label has one cover. Hierarchies may name things alike on several levels, and texts of
+//! values may look like ranges: a label that is taken gets its level or a mark added.
 
 use hashbrown::{HashMap, HashSet};
 use hedgerow_table::hierarchy::{Bound, interval_label};
@@ -13,7 +13,8 @@ use crate::declared_range::bounded;
 use crate::generalized::public;
 use hedgerow_cuts::{Axis, Line, Shape, Span};
 
-/// The label of all numbers where the missing value was cut off. A codebook row has no words for it and is left blank.
+/// The label of all numbers where the missing value was cut off. A codebook row has no words for it
+/// and is left blank.
 const NOT_MISSING: &str = "not missing";
 
 /// What became of one attribute.
@@ -72,8 +73,8 @@ impl Teller<'_> {
         &self.quasi.column.domain
     }
 
-    /// The code of the one value that a region is told as. A region between two cuts is a value only where no other value
-    /// can lie there, or where there is no other in the whole table.
+    /// The code of the one value that a region is told as. A region between two cuts is a value
+    /// only where no other value can lie there, or where there is no other in the whole table.
     fn value(&self, region: Span) -> Option<u32> {
         if let Shape::Line(line) = self.axis.shape() {
             let missing = region.first == line.present();

@@ -1,8 +1,10 @@
-//! Local recoding: people are divided into classes, and each class is told by its own region of the space of quasi
-//! attributes, so that one value can be told finely where people are many and coarsely where they are few.
+//! Local recoding: people are divided into classes, and each class is told by its own region of the
+//! space of quasi attributes, so that one value can be told finely where people are many and
+//! coarsely where they are few.
 //!
-//! A missing value is a value of its own. Among numbers and dates it is cut off before any other cut along the attribute, and
-//! stays under `*` with the others where those who lack it are too few for a class. Every row is released.
+//! A missing value is a value of its own. Among numbers and dates it is cut off before any other
+//! cut along the attribute, and stays under `*` with the others where those who lack it are too few
+//! for a class. Every row is released.
 
 pub mod best_cut;
 pub mod cells;
@@ -75,7 +77,8 @@ fn recoded_as<'a>(quasi: &'a Quasi<'_>, cells: &Cells, codes: Codes) -> Recoded<
     Recoded { codes: Cow::Owned(codes), map: Cow::Owned(map), labels: cells.labels.clone(), kind: Kind::Category }
 }
 
-/// Divides the rows of a bound policy into classes and tells what each is released as. What readers see keeps every rule.
+/// Divides the rows of a bound policy into classes and tells what each is released as. What readers
+/// see keeps every rule.
 pub fn recode(
     bound: &Bound<'_>,
     judge: &Judge,
@@ -188,7 +191,8 @@ impl LocalRecoding {
         self.cells.iter().map(of_attribute).sum::<f64>() / cells.max(1.0)
     }
 
-    /// What is told of a local recoding: `precision` and `granularity` speak of levels, which it has none of.
+    /// What is told of a local recoding: `precision` and `granularity` speak of levels, which it
+    /// has none of.
     fn losses(&self, rows: u64, k: u64) -> Map<String, Value> {
         let squares: u128 = self.sizes.iter().map(|&size| u128::from(size) * u128::from(size)).sum();
         let mean = rows as f64 / self.sizes.len().max(1) as f64;
@@ -214,8 +218,8 @@ fn why_not(bound: &Bound<'_>, judge: &Judge) -> Unsatisfiable {
     Unsatisfiable { summary: summary.to_owned(), reasons: broken_by_the_whole(bound, judge), hint: hint.to_owned() }
 }
 
-/// A rule that knows fewer attributes sees unions of classes. Guarantees that survive merging hold for these; others are
-/// judged again over what is released.
+/// A rule that knows fewer attributes sees unions of classes. Guarantees that survive merging hold
+/// for these; others are judged again over what is released.
 fn judge_what_is_seen(bound: &Bound<'_>, judge: &Judge, found: &LocalRecoding) -> Result<(), PublishError> {
     if judge.on_merge() != OnMerge::Neither {
         return Ok(());

@@ -1,12 +1,14 @@
-//! `method = "mondrian"`: a part is cut at its median along the attribute on which its people lie farthest apart, and so on
-//! until no cut leaves classes that keep every rule.
+//! `method = "mondrian"`: a part is cut at its median along the attribute on which its people lie
+//! farthest apart, and so on until no cut leaves classes that keep every rule.
 //!
-//! LeFevre, DeWitt, Ramakrishnan: *Mondrian multidimensional k-anonymity*, 2006. What is decided is in `decide.rs`; here the
-//! numbers are found that it decides by. Extents are inherited from the part above and counted only for the attribute
-//! that seems the widest: mostly one count and one move for each part, O(n log n) in all.
+//! LeFevre, DeWitt, Ramakrishnan: *Mondrian multidimensional k-anonymity*, 2006. What is decided is
+//! in `decide.rs`; here the numbers are found that it decides by. Extents are inherited from the
+//! part above and counted only for the attribute that seems the widest: mostly one count and one
+//! move for each part, O(n log n) in all.
 //!
-//! With a guarantee that does not survive merging, a part could be cut although one of its children fails, if theirs did
-//! not; such cuts are given up, and so is everything when the whole table fails. Every class that is made was judged.
+//! With a guarantee that does not survive merging, a part could be cut although one of its children
+//! fails, if theirs did not; such cuts are given up, and so is everything when the whole table
+//! fails. Every class that is made was judged.
 
 use std::cmp::Ordering;
 
@@ -55,8 +57,8 @@ impl<const W: usize> Divide<W> for Mondrian<'_> {
     }
 }
 
-/// Nodes of a tree are narrowed to the lowest one over the people; on other axes the region stays as it was cut, or is
-/// narrowed to the people when asked for.
+/// Nodes of a tree are narrowed to the lowest one over the people; on other axes the region stays
+/// as it was cut, or is narrowed to the people when asked for.
 pub(super) fn finish<const W: usize>(
     axes: &[Axis],
     fields: &Fields,
@@ -132,8 +134,9 @@ impl Mondrian<'_> {
             Cut::Before(rank) => (rank - 1, rank, move_left(keys, |key| field.get(key) < rank)),
             Cut::Through { rank, left } => {
                 let below = move_left(keys, |key| field.get(key) < rank);
-                // Those at the median come next; as many of them as are needed stay on the left. Who stays is settled by all their
-                // values and not by where they stood, so that custodians who never see each other's rows settle it alike.
+                // Those at the median come next; as many of them as are needed stay on the left.
+                // Who stays is settled by all their values and not by where they stood, so that
+                // custodians who never see each other's rows settle it alike.
                 let at = move_left(&mut keys[below..], |key| field.get(key) == rank);
                 let need = left as usize - below;
                 if need < at {

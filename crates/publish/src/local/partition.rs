@@ -1,10 +1,13 @@
-//! The rows of a table as packed keys that are moved in place, and parts of them that are divided until none can be.
+//! The rows of a table as packed keys that are moved in place, and parts of them that are divided
+//! until none can be.
 //!
-//! A key holds the ranks of the quasi attributes, the codes of what else the rules look at, and the row's number, so that one
-//! array is all that is moved. A region is kept as the two keys of its lowest and highest ranks.
+//! A key holds the ranks of the quasi attributes, the codes of what else the rules look at, and the
+//! row's number, so that one array is all that is moved. A region is kept as the two keys of its
+//! lowest and highest ranks.
 //!
-//! Parts are divided on all cores. What is made of a part depends on its rows and their order alone, and that on how
-//! the parts above it were divided, never on who did it: the result does not depend on the number of threads.
+//! Parts are divided on all cores. What is made of a part depends on its rows and their order
+//! alone, and that on how the parts above it were divided, never on who did it: the result does not
+//! depend on the number of threads.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -64,7 +67,8 @@ pub fn pack<const W: usize>(fields: &Fields, axes: &[Axis], columns: &[&Codes], 
     keys
 }
 
-/// Rows that lie together, the region they were cut to, and how far they lie apart at most on each axis.
+/// Rows that lie together, the region they were cut to, and how far they lie apart at most on each
+/// axis.
 #[derive(Debug, Clone)]
 pub struct Part<const W: usize> {
     pub rows: usize,
@@ -97,7 +101,8 @@ impl<const W: usize> Part<W> {
         Span::new(field.get(&self.low), field.get(&self.high))
     }
 
-    /// The part of it that lies in a span of one axis. `extents` are what is known of the whole by now.
+    /// The part of it that lies in a span of one axis. `extents` are what is known of the whole by
+    /// now.
     pub fn within(&self, extents: &[f64], axis: usize, field: Field, span: Span, extent: f64, rows: usize) -> Part<W> {
         let mut part = Part { rows, low: self.low, high: self.high, extents: extents.to_vec() };
         field.set(&mut part.low, span.first);
@@ -151,7 +156,8 @@ fn count<const W: usize>(
     values.clear();
     if region.ranks() <= 2 * keys.len() + 16 {
         counts.clear();
-        // Two counters for each rank: neighbors often agree, and an increment waits for the one before it.
+        // Two counters for each rank: neighbors often agree, and an increment waits for the one
+        // before it.
         let size = region.ranks();
         counts.resize(2 * size, 0);
         let (even, odd) = counts.split_at_mut(size);
@@ -173,8 +179,9 @@ fn count<const W: usize>(
     }
 }
 
-/// Moves the rows that go to the left before the others; returns how many they are. Every row is moved by the same
-/// few instructions, whichever way it goes: half of all guesses at the way would be wrong.
+/// Moves the rows that go to the left before the others; returns how many they are. Every row is
+/// moved by the same few instructions, whichever way it goes: half of all guesses at the way would
+/// be wrong.
 #[inline]
 pub fn move_left<const W: usize>(keys: &mut [Key<W>], goes_left: impl Fn(&Key<W>) -> bool) -> usize {
     let mut left = 0;
@@ -199,7 +206,8 @@ pub fn move_apart<const W: usize>(keys: &mut [Key<W>], field: Field, spans: &[(S
     move_apart(right_keys, field, right);
 }
 
-/// Divides a part in place: the children's rows lie one after the other. `None` when it stays whole.
+/// Divides a part in place: the children's rows lie one after the other. `None` when it stays
+/// whole.
 pub trait Divide<const W: usize>: Sync {
     fn divide(&self, keys: &mut [Key<W>], part: &Part<W>, scratch: &mut Scratch) -> Option<Vec<Part<W>>>;
 
@@ -209,7 +217,8 @@ pub trait Divide<const W: usize>: Sync {
 
 /// Divides until nothing can be divided; classes come in the order of their rows.
 ///
-/// Reports rows that are in a class as progress. Once canceled it divides nothing further, and what it returns is of no use.
+/// Reports rows that are in a class as progress. Once canceled it divides nothing further, and what
+/// it returns is of no use.
 pub fn divide_all<const W: usize>(
     divide: &impl Divide<W>,
     keys: &mut [Key<W>],

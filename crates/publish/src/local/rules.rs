@@ -1,10 +1,11 @@
 //! Whether a class may stand: the rules over the rows of one part.
 //!
-//! A rule holds when each of its guarantees holds for the whole class, or, where the rule knows attributes that are released as
-//! they are, for the rows of the class that agree on these. A rule that knows fewer quasi attributes sees unions of
-//! classes: guarantees that survive merging then hold for what it sees, so this asks for more than it must. For guarantees
-//! that do not survive merging, what readers see is judged once more at the end. Rules that know no quasi attribute at all
-//! see the same whatever is cut; they are judged once, over the whole.
+//! A rule holds when each of its guarantees holds for the whole class, or, where the rule knows
+//! attributes that are released as they are, for the rows of the class that agree on these. A rule
+//! that knows fewer quasi attributes sees unions of classes: guarantees that survive merging then
+//! hold for what it sees, so this asks for more than it must. For guarantees that do not survive
+//! merging, what readers see is judged once more at the end. Rules that know no quasi attribute at
+//! all see the same whatever is cut; they are judged once, over the whole.
 
 use hedgerow_privacy::{self as privacy, Distribution, Guarantee, Judge, OnMerge, Rule};
 use hedgerow_table::frequency::Field;

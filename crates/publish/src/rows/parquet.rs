@@ -1,4 +1,5 @@
-//! The released rows as Parquet: numbers and dates as such where they were not generalized, all else as text.
+//! The released rows as Parquet: numbers and dates as such where they were not generalized, all
+//! else as text.
 
 use std::fs::File;
 use std::io::BufWriter;

@@ -1,6 +1,6 @@
-//! Counting every node that holds. Where holding is monotone, chains of undecided nodes are halved and each answer decides
-//! all nodes above or below (the idea of Flash, Kohlmayer et al. 2012); otherwise every node is judged that the absorbing
-//! cores do not exclude.
+//! Counting every node that holds. Where holding is monotone, chains of undecided nodes are halved
+//! and each answer decides all nodes above or below (the idea of Flash, Kohlmayer et al. 2012);
+//! otherwise every node is judged that the absorbing cores do not exclude.
 
 use std::cmp::Reverse;
 
@@ -83,9 +83,9 @@ impl<const W: usize> Search<'_, W> {
         Some(holding)
     }
 
-    /// Decides every node of a lattice where holding is monotone. A node that holds and has no finer one that holds
-    /// cannot be decided by another, so all of these are judged themselves: for a loss that grows with every step, the
-    /// best node is among them.
+    /// Decides every node of a lattice where holding is monotone. A node that holds and has no
+    /// finer one that holds cannot be decided by another, so all of these are judged themselves:
+    /// for a loss that grows with every step, the best node is among them.
     pub(super) fn decide_by_chains(&mut self, nodes: u64) -> Option<u64> {
         let mut decided: Vec<Option<bool>> = vec![None; nodes as usize];
         let order = self.few_attributes_first(nodes);
@@ -129,7 +129,8 @@ impl<const W: usize> Search<'_, W> {
         Halved { low: 0, high: chain.len(), chain }
     }
 
-    /// Judges the middle of each chain, all at once, but for those that another has decided meanwhile.
+    /// Judges the middle of each chain, all at once, but for those that another has decided
+    /// meanwhile.
     fn halve(&mut self, chains: &mut [Halved], decided: &mut [Option<bool>]) {
         let mut middles: Vec<u64> = chains.iter().filter(|chain| chain.is_open()).map(Halved::middle).collect();
         middles.retain(|&node| decided[node as usize].is_none());
@@ -151,8 +152,9 @@ impl<const W: usize> Search<'_, W> {
         }
     }
 
-    /// All nodes, those that tell few attributes first: they have few classes, and fail whatever tells more (the subset property,
-    /// LeFevre et al. 2005). Of very many nodes the order would cost more than it saves.
+    /// All nodes, those that tell few attributes first: they have few classes, and fail whatever
+    /// tells more (the subset property, LeFevre et al. 2005). Of very many nodes the order would
+    /// cost more than it saves.
     fn few_attributes_first(&self, nodes: u64) -> Vec<u64> {
         const ORDERED_MAX: u64 = 1 << 20;
         let mut order: Vec<u64> = (0..nodes).collect();
@@ -166,8 +168,9 @@ impl<const W: usize> Search<'_, W> {
         order
     }
 
-    /// Proves by deciding every node: for losses that grow with every step, where holding is monotone. What was not judged
-    /// itself lies above a node that holds, and loses more, or below one that fails.
+    /// Proves by deciding every node: for losses that grow with every step, where holding is
+    /// monotone. What was not judged itself lies above a node that holds, and loses more, or below
+    /// one that fails.
     pub(super) fn prove_by_chains(&mut self, nodes: u64) -> Option<u64> {
         let candidates = self.decide_by_chains(nodes);
         let rest = nodes - self.judged.len() as u64;

@@ -9,7 +9,8 @@ impl<const W: usize> Search<'_, W> {
     /// A first good node.
     pub(super) fn find_incumbent(&mut self) {
         let path = self.path_upwards();
-        // The first node of the path that holds, if holding is monotone along it; else just one that holds.
+        // The first node of the path that holds, if holding is monotone along it; else just one
+        // that holds.
         let (mut fails_before, mut holds_at) = (0, path.len());
         while fails_before < holds_at && !self.problem.progress.is_canceled() {
             let middle = (fails_before + holds_at) / 2;
@@ -40,7 +41,8 @@ impl<const W: usize> Search<'_, W> {
         judged
     }
 
-    /// From the table itself to the top, one step at a time: the step that merges most rows for the least loss.
+    /// From the table itself to the top, one step at a time: the step that merges most rows for the
+    /// least loss.
     fn path_upwards(&self) -> Vec<Levels> {
         let mut levels = self.lattice.bottom();
         let mut path = vec![levels.clone()];
@@ -62,8 +64,8 @@ impl<const W: usize> Search<'_, W> {
         path
     }
 
-    /// Moves to the best neighbor (one attribute lower, and at most one other higher) until there is none. Proves nothing,
-    /// but a good incumbent is what shortens a long proof.
+    /// Moves to the best neighbor (one attribute lower, and at most one other higher) until there
+    /// is none. Proves nothing, but a good incumbent is what shortens a long proof.
     pub(super) fn improve_locally(&mut self) {
         while let (Some(best), false) = (self.best.clone(), self.out_of_budget()) {
             let mut neighbors: Vec<Levels> = Vec::new();

@@ -1,4 +1,5 @@
-//! What is known of every node of a lattice: how many rows it must leave out at least, and why it needs no judging.
+//! What is known of every node of a lattice: how many rows it must leave out at least, and why it
+//! needs no judging.
 
 use crate::lattice::{Lattice, Levels};
 use crate::pruning::AtLeast;
@@ -31,7 +32,8 @@ impl Known {
         self.excluded[number as usize] = Some(why);
     }
 
-    /// How many nodes were passed over for this reason and not judged after all, on the way up from another.
+    /// How many nodes were passed over for this reason and not judged after all, on the way up from
+    /// another.
     pub(super) fn count_excluded(&self, why: Excluded) -> u64 {
         self.excluded.iter().filter(|excluded| **excluded == Some(why)).count() as u64
     }

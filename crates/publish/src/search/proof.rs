@@ -1,4 +1,5 @@
-//! The proof that no node is better than the best: every other one is judged, or excluded by a bound.
+//! The proof that no node is better than the best: every other one is judged, or excluded by a
+//! bound.
 
 use hedgerow_table::parallel;
 use std::cmp::Reverse;
@@ -91,7 +92,8 @@ impl<const W: usize> Search<'_, W> {
                     None => break,
                 };
                 let at_least = known.inherit(number, &levels);
-                // A node below one that is about to be judged waits for what that one teaches; so do those below it.
+                // A node below one that is about to be judged waits for what that one teaches; so
+                // do those below it.
                 if batch.iter().chain(&postponed).any(|(_, coarse)| is_finer_or_equal(&levels, coarse)) {
                     postponed.push((number, levels));
                     continue;
@@ -131,8 +133,9 @@ impl<const W: usize> Search<'_, W> {
         numbers.copied().map(judged).filter(|judged| !judged).count() as u64
     }
 
-    /// Most nodes worth judging fail, and so do nodes far above them, which are cheaper to count and exclude more. From
-    /// every node of the batch this climbs by the steps that merge least, two at a time, as long as what it reaches fails.
+    /// Most nodes worth judging fail, and so do nodes far above them, which are cheaper to count
+    /// and exclude more. From every node of the batch this climbs by the steps that merge least,
+    /// two at a time, as long as what it reaches fails.
     fn climb(&mut self, known: &mut Known, batch: &[(u32, Levels)]) {
         let mut climbers: Vec<Levels> = batch.iter().map(|(_, levels)| levels.clone()).collect();
         while !climbers.is_empty() && !self.out_of_budget() {

@@ -1,8 +1,10 @@
-//! What an adversary can conclude from buckets, by enumerating every table that could lie behind a release.
+//! What an adversary can conclude from buckets, by enumerating every table that could lie behind a
+//! release.
 //!
-//! Tiny random tables are published; then all ways to give the counted values to the rows of their groups are written down, each as
-//! likely as the others, and the adversary, who knows some of somebody's quasi values, counts. This is the posterior
-//! that every guarantee speaks of, whatever number of groups those quasi values lead to.
+//! Tiny random tables are published; then all ways to give the counted values to the rows of their
+//! groups are written down, each as likely as the others, and the adversary, who knows some of
+//! somebody's quasi values, counts. This is the posterior that every guarantee speaks of, whatever
+//! number of groups those quasi values lead to.
 //!
 //! `HEDGEROW_SEED=… cargo test -p hedgerow-publish posterior` replays one case.
 
@@ -37,7 +39,8 @@ impl Required {
         }
     }
 
-    /// From the definitions, for probabilities of all values of the table, whose shares in it are `prior`.
+    /// From the definitions, for probabilities of all values of the table, whose shares in it are
+    /// `prior`.
     fn holds(self, posterior: &[f64], prior: &[f64]) -> bool {
         const SLACK: f64 = 1e-9;
         let mut falling: Vec<f64> = posterior.iter().copied().filter(|&share| share > SLACK).collect();
@@ -122,7 +125,8 @@ fn posteriors_keep_what_is_required_whatever_the_adversary_knows() {
     assert!(published > 90 && several > 30, "{published} published, {several} with values that lead to several groups");
 }
 
-/// How many combinations of known values led to several groups; `None` when no buckets can meet the policy.
+/// How many combinations of known values led to several groups; `None` when no buckets can meet the
+/// policy.
 fn examine(seed: u64) -> Option<usize> {
     let mut rng = StdRng::seed_from_u64(seed);
     let rows = rng.random_range(1..=8);

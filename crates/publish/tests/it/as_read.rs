@@ -1,4 +1,5 @@
-//! A release as a second reader sees it: files taken apart as text, labels understood by the codebook alone.
+//! A release as a second reader sees it: files taken apart as text, labels understood by the
+//! codebook alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -83,8 +84,8 @@ pub(crate) fn read(path: &Path) -> Read {
     }
 }
 
-/// Sub-classes with the statistics of small groups, and the values of the classes that they make up. Classes with the same
-/// shares of every value are one bucket.
+/// Sub-classes with the statistics of small groups, and the values of the classes that they make
+/// up. Classes with the same shares of every value are one bucket.
 fn read_clones(path: &Path) -> Read {
     let mut values: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for row in csv(&path.join("sensitive.csv")).into_iter().skip(1) {

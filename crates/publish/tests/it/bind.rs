@@ -1,4 +1,5 @@
-//! Policies that read well and mean something else than their author thinks, once they meet the data.
+//! Policies that read well and mean something else than their author thinks, once they meet the
+//! data.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Cloning from outside: the paper's hospitals, and random tables whose releases are read back by the files alone and held
-//! against the definitions. Nothing here shares code with what it judges.
+//! Cloning from outside: the paper's hospitals, and random tables whose releases are read back by
+//! the files alone and held against the definitions. Nothing here shares code with what it judges.
 //!
 //! `HEDGEROW_SEED=… cargo test -p hedgerow-publish clones` replays one case.
 
@@ -279,8 +279,9 @@ fn clones_of_random_tables_are_what_the_definitions_say() {
     }
 }
 
-/// Every number that the manifest states of the clones follows from the tables and the counts of rows, so that nothing of the
-/// source can be solved for; and none is smaller than what is true of the source.
+/// Every number that the manifest states of the clones follows from the tables and the counts of
+/// rows, so that nothing of the source can be solved for; and none is smaller than what is true of
+/// the source.
 fn hold_manifest_to_tables(release: &Path, published: &Published, listed: &Listed, seed: u64) {
     let text = std::fs::read_to_string(release.join("datapackage.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -368,7 +369,8 @@ fn hold_to_definitions(case: &Case, published: &Published, listed: &Listed, seed
     }
 }
 
-/// The largest number of classes that keeps the limit, by trying each: γ by rounding, halves up and down in turn.
+/// The largest number of classes that keeps the limit, by trying each: γ by rounding, halves up and
+/// down in turn.
 fn most_classes(case: &Case, kept: &[&str], lost: u64) -> Option<u64> {
     let source = case.counts();
     let rows = case.rows.len() as f64;
@@ -395,7 +397,8 @@ fn most_classes(case: &Case, kept: &[&str], lost: u64) -> Option<u64> {
             kept.iter().zip(&each).map(|(value, &n)| (source[value] as f64 / rows - n as f64 / size as f64).abs());
         let suppressed = source.iter().filter(|(value, _)| !kept.contains(value)).map(|(_, &n)| n as f64 / rows);
         let epsilon = off.chain(suppressed).fold(0.0, f64::max);
-        // Without values that are suppressed, what the method itself promises is the same bound over the others alone.
+        // Without values that are suppressed, what the method itself promises is the same bound
+        // over the others alone.
         let alone = rows - lost as f64;
         let off =
             kept.iter().zip(&each).map(|(value, &n)| (source[value] as f64 / alone - n as f64 / size as f64).abs());
@@ -433,7 +436,8 @@ fn people_are_counted_where_k_anonymity_is_required() {
     }
 }
 
-/// Two very rare values among three: kept, they leave two classes; suppressed, there are as many as the next value has tuples.
+/// Two very rare values among three: kept, they leave two classes; suppressed, there are as many as
+/// the next value has tuples.
 #[test]
 fn rare_values_are_reported_and_suppressed_on_request() {
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -469,7 +473,8 @@ fn rare_values_are_reported_and_suppressed_on_request() {
     // A rule about every value of the source cannot be kept without some of them.
     let rule = "[[rule]]\nprotect = \"disease\"\nrequire = { model = \"epsilon-clone\", epsilon = 0.5 }\n";
     let error = report("rare = \"suppress\"\n", rule).unwrap_err();
-    // Each hint leads to a release: under this rule rare values can only be kept, and nothing suggests to suppress them.
+    // Each hint leads to a release: under this rule rare values can only be kept, and nothing
+    // suggests to suppress them.
     assert!(error.to_string().contains("keep the rare values (`rare = \"keep\"`), which allows one class"), "{error}");
     assert_eq!(kept.classes_without_rare, Some(300));
     assert_eq!(without_rare.classes_without_rare, None);
@@ -477,7 +482,8 @@ fn rare_values_are_reported_and_suppressed_on_request() {
     assert_eq!((kept_by_rule.rare.len(), kept_by_rule.classes_without_rare), (2, None));
 }
 
-/// The only person of a place and of a disease: suppressed, and no file of the release says that either was there.
+/// The only person of a place and of a disease: suppressed, and no file of the release says that
+/// either was there.
 #[test]
 fn nothing_is_released_of_people_who_were_suppressed() {
     let row = |n: usize, place: &str, disease: &str| {

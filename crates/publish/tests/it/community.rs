@@ -1,8 +1,10 @@
-//! Random communities of releases, each made by another method from the same small table, then read back from their files by
-//! a second reader that shares nothing with the product: does the guarantee across releases hold, are all candidates
-//! counted, and does the audit find every posterior and every person at risk?
+//! Random communities of releases, each made by another method from the same small table, then read
+//! back from their files by a second reader that shares nothing with the product: does the
+//! guarantee across releases hold, are all candidates counted, and does the audit find every
+//! posterior and every person at risk?
 //!
-//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish random_communities` replays that case alone.
+//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish random_communities`
+//! replays that case alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -158,7 +160,8 @@ impl Case {
                 assert!(broken, "seed {seed}: {why}");
                 return Outcome::BrokenBefore;
             }
-            // All values together leave what the community leaves, so that one class of everybody always holds.
+            // All values together leave what the community leaves, so that one class of everybody
+            // always holds.
             Err(error) => panic!("seed {seed}: {error}"),
             Ok(published) => {
                 assert!(!broken, "seed {seed}");
@@ -338,7 +341,8 @@ impl Case {
         assert_eq!(found, expected, "seed {}", self.seed);
     }
 
-    /// The adversary who knows joint sizes, by listing every way, where both releases tell whole classes.
+    /// The adversary who knows joint sizes, by listing every way, where both releases tell whole
+    /// classes.
     fn joint<'f>(&self, releases: &[Read], findings: impl Iterator<Item = &'f Finding>, uniform: Uniform) {
         for finding in findings {
             let pair: Vec<&Read> = finding
@@ -400,8 +404,8 @@ enum Uniform {
     No,
 }
 
-/// The weight of all ways to fill a joint cell, and for every value the rows that have it, weighed. Each value has its rows in
-/// the first class, in the second, and in all.
+/// The weight of all ways to fill a joint cell, and for every value the rows that have it, weighed.
+/// Each value has its rows in the first class, in the second, and in all.
 fn listed(values: &[[u64; 3]], people: u64, uniform: Uniform) -> (f64, Vec<f64>) {
     let choose = |of: u64, chosen: u64| (0..chosen).map(|i| (of - i) as f64 / (i + 1) as f64).product::<f64>();
     let Some(([first, second, all], rest)) = values.split_first() else {

@@ -1,4 +1,5 @@
-//! Decompositions of random tables under random rules: always in normal form, everything published, and the papers' tables.
+//! Decompositions of random tables under random rules: always in normal form, everything published,
+//! and the papers' tables.
 //!
 //! A failure prints its seed; `HEDGEROW_SEED=…` replays that case alone.
 
@@ -92,7 +93,8 @@ fn random_rule(rng: &mut StdRng, columns: &[Vec<u32>], rows: usize) -> Option<Ru
     keeps(&model, &shares).then(|| Rule { know, protect: AttributeSet::of(protect), require: vec![model] })
 }
 
-/// Whether somebody who holds each value for so likely is left as uncertain as a guarantee requires, by its definition.
+/// Whether somebody who holds each value for so likely is left as uncertain as a guarantee
+/// requires, by its definition.
 fn keeps(model: &Model, shares: &[f64]) -> bool {
     let most = shares.iter().copied().fold(0.0, f64::max);
     match model {
@@ -157,8 +159,9 @@ fn rules_that_undo_each_other_do_not_go_on_for_ever() {
     assert_eq!(tables.len(), 2, "{tables:?}");
 }
 
-/// The paper says that tables in normal form always fit together without rings, so that the most likely table has a closed form.
-/// Here is a ring in normal form; so the algorithms see to it themselves.
+/// The paper says that tables in normal form always fit together without rings, so that the most
+/// likely table has a closed form. Here is a ring in normal form; so the algorithms see to it
+/// themselves.
 #[test]
 fn a_ring_can_be_in_normal_form() {
     let columns = vec![Codes::from_iter(2, [0, 0, 1, 1]); 4];
@@ -172,7 +175,8 @@ fn a_ring_can_be_in_normal_form() {
     assert_eq!(Divergence::new(&problem).of(&ring), None);
 }
 
-/// The paper's own example that theorem 3.2 is not enough: whoever knows A₁ → A₂ infers who has what from the counts alone.
+/// The paper's own example that theorem 3.2 is not enough: whoever knows A₁ → A₂ infers who has
+/// what from the counts alone.
 #[test]
 fn a_dependency_on_what_is_known_leaves_no_way() {
     let columns = [Codes::from_iter(3, [0, 0, 0, 1, 1, 2]), Codes::from_iter(3, [2, 2, 2, 1, 1, 0])];
@@ -210,8 +214,9 @@ fn what_attackers_know_is_kept_apart_or_unsatisfiable() {
     assert!(uad(&make(vec![rule(&[0, 1])]), &mut rng).is_err());
 }
 
-/// One table with several sensitive attributes, over tables larger than every world of them could be written out: in every
-/// bucket and for every combination of the others, no value is more frequent than allowed.
+/// One table with several sensitive attributes, over tables larger than every world of them could
+/// be written out: in every bucket and for every combination of the others, no value is more
+/// frequent than allowed.
 #[test]
 fn several_sensitive_attributes_hide_each_other() {
     let (mut made, mut without_value) = (0, 0);

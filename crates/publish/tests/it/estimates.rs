@@ -1,5 +1,5 @@
-//! Answers from locally recoded releases, whose end cells are open or bounded by a declared range: they are no worse than those from
-//! full-domain recoding of the same rows.
+//! Answers from locally recoded releases, whose end cells are open or bounded by a declared range:
+//! they are no worse than those from full-domain recoding of the same rows.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! The catalog as a gate: a new release is audited combined with what is published already, every row of the source a person
-//! known by all columns that any release uses.
+//! The catalog as a gate: a new release is audited combined with what is published already, every
+//! row of the source a person known by all columns that any release uses.
 
 use std::path::Path;
 
@@ -10,7 +10,8 @@ use hedgerow_table::NoProgress;
 
 use crate::cloning::scratch;
 
-/// By place or by age alone everybody is left with two diseases; by both, the first and the last with one.
+/// By place or by age alone everybody is left with two diseases; by both, the first and the last
+/// with one.
 const PEOPLE: &str = "sex,place,age,disease\nM,p1,20,A\nM,p1,30,B\nM,p2,20,C\nM,p2,30,A\n";
 
 fn policy(folder: &Path, quasi: &[&str], k: u64) -> Policy {

@@ -1,7 +1,9 @@
-//! Local recoding against brute force: random small tables under random policies; what is released is judged on texts, from
-//! the codebook's covers and the definitions, in other data structures than the recoders use.
+//! Local recoding against brute force: random small tables under random policies; what is released
+//! is judged on texts, from the codebook's covers and the definitions, in other data structures
+//! than the recoders use.
 //!
-//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish local` replays that case alone.
+//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish local` replays that
+//! case alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -183,8 +185,8 @@ impl Seen<'_> {
         }
     }
 
-    /// Regions of strict cuts are disjoint. They leave no value out, but for children of a hierarchy's node that nobody is in,
-    /// and for the missing value where nobody lacks theirs.
+    /// Regions of strict cuts are disjoint. They leave no value out, but for children of a
+    /// hierarchy's node that nobody is in, and for the missing value where nobody lacks theirs.
     fn check_space(&self, found: &LocalRecoding, context: &dyn Fn() -> String) {
         let covered: Vec<Vec<BTreeSet<u32>>> = found
             .cells
@@ -223,7 +225,8 @@ impl Seen<'_> {
         }
     }
 
-    /// No class could be cut at its median, along its hierarchy, or into missing and present, without breaking a rule.
+    /// No class could be cut at its median, along its hierarchy, or into missing and present,
+    /// without breaking a rule.
     fn check_no_cut_is_left(&self, found: &LocalRecoding, context: &dyn Fn() -> String) {
         let cuts = |rule: &&Rule| {
             rule.know.iter().any(|name| self.bound.quasi.iter().any(|quasi| quasi.attribute.name == *name))
@@ -332,7 +335,8 @@ fn the_classes_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// Salaries 40, 60 and 50, 80 keep their distance in two classes, and not together: whoever does not know `b` sees them so.
+/// Salaries 40, 60 and 50, 80 keep their distance in two classes, and not together: whoever does
+/// not know `b` sees them so.
 #[test]
 fn a_guarantee_that_does_not_survive_merging_is_judged_as_readers_see_it() {
     let rows: Vec<Vec<&str>> = ["0,0,40", "0,0,60", "0,1,50", "0,1,80", "1,0,200", "1,0,300", "1,1,400", "1,1,500"]

@@ -1,6 +1,7 @@
-//! An attack on every number of a release: sources that differ only in what is not released, the lowest or the highest
-//! person or somebody who is suppressed, must give the same manifest and the same codebook, byte for byte. Whoever tries to
-//! solve the manifest's numbers for them then learns nothing, whatever the numbers are.
+//! An attack on every number of a release: sources that differ only in what is not released, the
+//! lowest or the highest person or somebody who is suppressed, must give the same manifest and the
+//! same codebook, byte for byte. Whoever tries to solve the manifest's numbers for them then learns
+//! nothing, whatever the numbers are.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,9 @@
-//! The full-domain search against brute force: random small tables under random policies, every node of the lattice
-//! judged row by row from the definitions, in other data structures and other arithmetic than the search uses.
+//! The full-domain search against brute force: random small tables under random policies, every
+//! node of the lattice judged row by row from the definitions, in other data structures and other
+//! arithmetic than the search uses.
 //!
-//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish oracle` replays that case alone.
+//! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish oracle` replays that
+//! case alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -269,7 +271,8 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// Rows close to one of them, at most. All numbers and bounds here are halves and quarters, which floats hold exactly.
+    /// Rows close to one of them, at most. All numbers and bounds here are halves and quarters,
+    /// which floats hold exactly.
     fn largest_crowd(&self, name: &str, rows: &[usize], close: impl Fn(f64, f64) -> bool) -> f64 {
         let column = self.case.table.column(name).unwrap();
         let number = |row: usize| column.domain.number(column.codes.get(row));
@@ -283,8 +286,8 @@ impl<'a> Oracle<'a> {
         rows.iter().map(|&center| crowd(center)).max().unwrap() as f64
     }
 
-    /// The earth mover's distance by its definition: a minimum-cost flow, here by the closed forms of each metric over
-    /// all values.
+    /// The earth mover's distance by its definition: a minimum-cost flow, here by the closed forms
+    /// of each metric over all values.
     fn distance(&self, distance: Distance, name: &str, class: &[usize], whole: &[usize]) -> f64 {
         let column = self.case.table.column(name).unwrap();
         let mut q: BTreeMap<u32, f64> = BTreeMap::new();
@@ -410,7 +413,8 @@ impl<'a> Oracle<'a> {
     }
 }
 
-/// By the rows of a hierarchy's file. Without a row for the missing value, that one stays by itself until the top.
+/// By the rows of a hierarchy's file. Without a row for the missing value, that one stays by itself
+/// until the top.
 fn cell_loss_by_file(loss: Loss, file: &HierarchyFile, level: usize, domain: &Domain, code: u32) -> f64 {
     let row_of = |code: u32| file.iter().find(|row| row[0] == domain.text(code));
     let missing_apart = domain.missing_code().is_some_and(|missing| row_of(missing).is_none());

@@ -76,7 +76,8 @@ impl Case {
     }
 }
 
-/// The phases that were begun, each with its total and what is done; cancels on reaching some amount in one of them.
+/// The phases that were begun, each with its total and what is done; cancels on reaching some
+/// amount in one of them.
 #[derive(Default)]
 struct Listener {
     phases: Mutex<Vec<(String, Option<u64>, u64)>>,

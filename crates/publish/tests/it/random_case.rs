@@ -23,7 +23,8 @@ pub(crate) struct Case {
     _directory: TempDir,
 }
 
-/// The rows of a hierarchy's file: leaf and labels up to the top. The missing value's leaf is empty.
+/// The rows of a hierarchy's file: leaf and labels up to the top. The missing value's leaf is
+/// empty.
 pub(crate) type HierarchyFile = Vec<[String; 4]>;
 
 pub(crate) fn random_case(seed: u64) -> Case {
@@ -152,7 +153,8 @@ fn random_column(rng: &mut StdRng, rows: usize) -> (Vec<String>, String, Option<
     (texts, hierarchy.to_owned(), file)
 }
 
-/// Leaves in groups that know no order, leaves that do not occur among them, the missing value at times.
+/// Leaves in groups that know no order, leaves that do not occur among them, the missing value at
+/// times.
 fn random_file(rng: &mut StdRng, distinct: i64, shown: fn(i64) -> String) -> HierarchyFile {
     let groups = rng.random_range(1..=5);
     let above: Vec<u32> = (0..groups).map(|_| rng.random_range(0..3)).collect();

@@ -1,5 +1,5 @@
-//! Buckets under (δ,l)-diversity by window: they exist exactly when no interval of length 2δ holds more than n/l rows, and what
-//! is published holds in every bucket, by the definition.
+//! Buckets under (δ,l)-diversity by window: they exist exactly when no interval of length 2δ holds
+//! more than n/l rows, and what is published holds in every bucket, by the definition.
 //!
 //! `HEDGEROW_SEED=… cargo test -p hedgerow-publish windows` replays one case.
 

@@ -1,9 +1,11 @@
-//! A bucketized release in memory: rows with their quasi values in one table, how often each sensitive value occurs in every
-//! bucket in another, and a bucket's number as all that joins them (Xiao, Tao: *Anatomy*, 2006, definition 3).
+//! A bucketized release in memory: rows with their quasi values in one table, how often each
+//! sensitive value occurs in every bucket in another, and a bucket's number as all that joins them
+//! (Xiao, Tao: *Anatomy*, 2006, definition 3).
 //!
-//! `quasi.csv` holds the quasi and plain attributes and, last, `group`; `sensitive.csv` holds `group`, the sensitive
-//! attribute under its own name, and `count`, one row for each value that occurs in a bucket. Both tables must list the
-//! same buckets, each with as many rows in one as its counts add up to in the other.
+//! `quasi.csv` holds the quasi and plain attributes and, last, `group`; `sensitive.csv` holds
+//! `group`, the sensitive attribute under its own name, and `count`, one row for each value that
+//! occurs in a bucket. Both tables must list the same buckets, each with as many rows in one as its
+//! counts add up to in the other.
 
 use std::path::Path;
 
@@ -62,7 +64,8 @@ impl Bucketized {
         }
     }
 
-    /// Reads both tables as they stand, and says where they contradict one another. What cannot be read at all is refused.
+    /// Reads both tables as they stand, and says where they contradict one another. What cannot be
+    /// read at all is refused.
     pub fn examine(
         directory: &Path,
         quasi: &Resource,
@@ -284,7 +287,8 @@ fn counts(table: &Table, place: &str, contradictions: &mut Vec<String>) -> Resul
     Ok(counts)
 }
 
-/// Values and counts sorted by bucket, then by code. A value listed twice in a bucket is reported and added up.
+/// Values and counts sorted by bucket, then by code. A value listed twice in a bucket is reported
+/// and added up.
 fn by_bucket(
     bucket_of_value: &[u32],
     column: &Column,

@@ -1,9 +1,10 @@
-//! A cloned release in memory: statistics of small groups of people in one table, and in another the sensitive values of the
-//! classes that the groups make up (Baig, Li, Liu, Wang: *Cloning for privacy protection in multiple independent data
-//! publications*, 2011, section 6).
+//! A cloned release in memory: statistics of small groups of people in one table, and in another
+//! the sensitive values of the classes that the groups make up (Baig, Li, Liu, Wang: *Cloning for
+//! privacy protection in multiple independent data publications*, 2011, section 6).
 //!
-//! `sensitive.csv` holds `class`, the sensitive attribute under its own name, and `count`. `statistics.csv` is tidy, one row for
-//! each number: `class`, `sub-class`, `attribute`, `statistic`, `value`, `count`.
+//! `sensitive.csv` holds `class`, the sensitive attribute under its own name, and `count`.
+//! `statistics.csv` is tidy, one row for each number: `class`, `sub-class`, `attribute`,
+//! `statistic`, `value`, `count`.
 //!
 //! | statistic | attribute | value | count |
 //! |---|---|---|---|
@@ -152,7 +153,8 @@ impl Cloned {
         }
     }
 
-    /// Reads both tables as they stand, and says where they contradict one another. What cannot be read at all is refused.
+    /// Reads both tables as they stand, and says where they contradict one another. What cannot be
+    /// read at all is refused.
     pub fn examine(
         directory: &Path,
         statistics: &Resource,
@@ -258,7 +260,8 @@ impl super::Kind for Cloned {
     }
 }
 
-/// Holds the columns against what they must be; the sensitive attribute is what stands between class and count.
+/// Holds the columns against what they must be; the sensitive attribute is what stands between
+/// class and count.
 fn sensitive_attribute(directory: &Path, statistics: &Resource, sensitive: &Resource) -> Result<String, TableError> {
     let refuse = |resource: &Resource, expected: String| {
         let place = directory.join(&resource.path).display().to_string();

@@ -1,7 +1,9 @@
-//! Buckets that list combinations of several sensitive attributes (Jin, Zhang, Zhang, Das 2010, appendix B).
+//! Buckets that list combinations of several sensitive attributes (Jin, Zhang, Zhang, Das 2010,
+//! appendix B).
 //!
-//! As in [`super::bucketized`], but `sensitive.csv` holds `group`, two or more sensitive attributes and `count`, one row for each
-//! combination that occurs in a bucket; and a row of `quasi.csv` without a group is one without sensitive values.
+//! As in [`super::bucketized`], but `sensitive.csv` holds `group`, two or more sensitive attributes
+//! and `count`, one row for each combination that occurs in a bucket; and a row of `quasi.csv`
+//! without a group is one without sensitive values.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +26,8 @@ pub struct Combined {
     pub values: Table,
     /// The names of the sensitive attributes.
     pub sensitive: Vec<String>,
-    /// The bucket of every row of `quasi`, numbered from 0; `None` for a row without sensitive values.
+    /// The bucket of every row of `quasi`, numbered from 0; `None` for a row without sensitive
+    /// values.
     pub bucket_of_row: Vec<Option<u32>>,
     /// The bucket of every row of `values`, and how many rows it stands for.
     pub bucket_of_value: Vec<u32>,
@@ -39,7 +42,8 @@ impl Combined {
         sensitive.schema.fields.len() > 3
     }
 
-    /// Reads both tables as they stand, and says where they contradict one another. What cannot be read at all is refused.
+    /// Reads both tables as they stand, and says where they contradict one another. What cannot be
+    /// read at all is refused.
     pub fn examine(
         directory: &Path,
         quasi: &Resource,
@@ -91,8 +95,9 @@ impl Combined {
         counts
     }
 
-    /// What remains for somebody who knows a row's bucket and all its sensitive values but one: for each bucket and combination of
-    /// the others, the values of the one and how often each occurs, ascending.
+    /// What remains for somebody who knows a row's bucket and all its sensitive values but one: for
+    /// each bucket and combination of the others, the values of the one and how often each occurs,
+    /// ascending.
     pub fn given_the_others(&self, attribute: &str) -> Vec<Vec<(u32, u32)>> {
         let others: Vec<&Column> = (self.sensitive.iter().filter(|name| *name != attribute))
             .filter_map(|name| self.values.column(name))

@@ -1,4 +1,5 @@
-//! A decomposed release in memory: several tables about the same people, each in a folder of its own, each of rows or of buckets.
+//! A decomposed release in memory: several tables about the same people, each in a folder of its
+//! own, each of rows or of buckets.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -80,7 +81,8 @@ impl Decomposed {
         names
     }
 
-    /// All sub-tables are about the same people: they agree on the values of an attribute, unless it is generalized in one.
+    /// All sub-tables are about the same people: they agree on the values of an attribute, unless
+    /// it is generalized in one.
     pub(crate) fn attributes_that_differ(&self, codebook: &Codebook) -> Vec<String> {
         let mut contradictions = Vec::new();
         for name in self.attributes() {

@@ -1,6 +1,8 @@
-//! The kinds of releases, one file each: its tables in memory, how they are read back, and where they contradict one another.
+//! The kinds of releases, one file each: its tables in memory, how they are read back, and where
+//! they contradict one another.
 //!
-//! A kind is added as one more file here, with a [`Shape`] by which it is recognized and a variant of [`Tables`].
+//! A kind is added as one more file here, with a [`Shape`] by which it is recognized and a variant
+//! of [`Tables`].
 
 pub mod bucketized;
 pub mod cloned;
@@ -80,7 +82,8 @@ impl Tables {
     }
 }
 
-/// What a label of a quasi attribute covers: as the codebook has it, else as the label itself reads.
+/// What a label of a quasi attribute covers: as the codebook has it, else as the label itself
+/// reads.
 pub(crate) fn covers(codebook: &Codebook) -> impl FnMut(&str, &str) -> hedgerow_table::Cover + '_ {
     |attribute, label| match codebook.cover(attribute, label) {
         Some(cover) => cover.clone(),

@@ -1,4 +1,5 @@
-//! A manifest read strictly: a key that occurs twice in an object could be read in two ways, and a check would judge one of them.
+//! A manifest read strictly: a key that occurs twice in an object could be read in two ways, and a
+//! check would judge one of them.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -1,5 +1,6 @@
-//! The `baseline` profile: the ring protocols of Jurczyk and Xiong (TR-2008-013), kept to be compared with. Weaker than `masked`: both neighbors
-//! of a custodian together learn its part of every sum.
+//! The `baseline` profile: the ring protocols of Jurczyk and Xiong (TR-2008-013), kept to be
+//! compared with. Weaker than `masked`: both neighbors of a custodian together learn its part of
+//! every sum.
 
 mod ring;
 mod run;

@@ -1,4 +1,5 @@
-//! The ring: custodians in a random order that all of them know, each with a predecessor and a successor.
+//! The ring: custodians in a random order that all of them know, each with a predecessor and a
+//! successor.
 
 use sha2::{Digest as _, Sha256};
 
@@ -13,7 +14,8 @@ pub(crate) struct Neighbors {
     pub(crate) after: u16,
 }
 
-/// The order of a session: a permutation that follows from its name, so that nobody has to be trusted to draw it.
+/// The order of a session: a permutation that follows from its name, so that nobody has to be
+/// trusted to draw it.
 pub(crate) fn order(session: &SessionId, count: u16) -> Vec<u16> {
     let mut hash = Sha256::new();
     hash.update(b"hedgerow ring 1");

@@ -1,18 +1,24 @@
 //! Answers an inquiry by passes around the ring, as in TR-2008-013.
 //!
-//! *Sum*: the first custodian adds a random mask to its words, every other adds its own words, and the first takes the mask off again and tells all: it sends the result
-//! ahead of the next sum in the same message, so that an ask takes one round, that is, one pass; only the last result is sent to all at once.
-//! The paper's modulus m, which must exceed the sum, is 2⁶⁴ here.
-//! *Largest*: several passes; in pass r, whoever has more than what came in passes on, with probability p₀·dʳ⁻¹, a random value between the two, else its own.
-//! The last pass leaves out the chance, which makes the answer exact: the paper does not say so, but without it the answer may be too small.
-//! *Objection*, or any other flag: as under masks, whoever raises it adds a random word and the others 0, so that the sum tells whether and not how many.
+//! *Sum*: the first custodian adds a random mask to its words, every other adds its own words, and
+//! the first takes the mask off again and tells all: it sends the result ahead of the next sum in
+//! the same message, so that an ask takes one round, that is, one pass; only the last result is
+//! sent to all at once. The paper's modulus m, which must exceed the sum, is 2⁶⁴ here. *Largest*:
+//! several passes; in pass r, whoever has more than what came in passes on, with probability
+//! p₀·dʳ⁻¹, a random value between the two, else its own. The last pass leaves out the chance,
+//! which makes the answer exact: the paper does not say so, but without it the answer may be too
+//! small. *Objection*, or any other flag: as under masks, whoever raises it adds a random word and
+//! the others 0, so that the sum tells whether and not how many.
 //!
-//! **What a party sees**: what its predecessor passes on, and the results. In a sum that is a uniform word, so one party alone sees nothing that it could
-//! not make up from the total; the first sees the total alone. For a largest value it sees values between others' and its own: *not* simulatable from the
-//! result; the loss is bounded in probability only (Xiong, Chitti, Liu 2005).
+//! **What a party sees**: what its predecessor passes on, and the results. In a sum that is a
+//! uniform word, so one party alone sees nothing that it could not make up from the total; the
+//! first sees the total alone. For a largest value it sees values between others' and its own:
+//! *not* simulatable from the result; the loss is bounded in probability only (Xiong, Chitti, Liu
+//! 2005).
 //!
-//! **What it does not protect against**: the two neighbors of a party subtract what went in from what came out and have its words (`coalition.rs` shows it);
-//! and everything that `masked` does not protect against either.
+//! **What it does not protect against**: the two neighbors of a party subtract what went in from
+//! what came out and have its words (`coalition.rs` shows it); and everything that `masked` does
+//! not protect against either.
 
 use std::fmt;
 
@@ -167,7 +173,8 @@ impl<I: Inquiry> Run<I> {
         Fault::OutOfPlace { sender, round: self.round }
     }
 
-    /// What came in during a pass: handed on, or for the first custodian the end of the pass, after which another pass or the next ask begins.
+    /// What came in during a pass: handed on, or for the first custodian the end of the pass, after
+    /// which another pass or the next ask begins.
     fn passing(
         &mut self,
         sender: u16,
@@ -264,7 +271,8 @@ impl<I: Inquiry> Run<I> {
         }
     }
 
-    /// A message to the next one. `announced` is the result of the ask before, which the first custodian computed itself.
+    /// A message to the next one. `announced` is the result of the ask before, which the first
+    /// custodian computed itself.
     fn pass_on(&self, round: u32, mut announced: Vec<u64>, words: Vec<u64>) -> Result<Outgoing, Fault> {
         if self.ring.after == self.ring.first {
             announced.clear();

@@ -1,14 +1,19 @@
-//! The set union of TR-2008-013 (algorithm 5): a leader that nobody knows hides its items among random ones, and takes these out at the end.
+//! The set union of TR-2008-013 (algorithm 5): a leader that nobody knows hides its items among
+//! random ones, and takes these out at the end.
 //!
-//! Every custodian draws a number, and the ring finds the largest: its owner is the leader. It sends its items and `|r|` dummy items to its successor,
-//! everybody adds its own, and when the items come back, the leader takes the dummy items out and sends the result round. Dummy items are drawn without
-//! repetition from the domain of the real ones; from anywhere else they would stand out. Repeated real items stay repeated. Everybody shuffles what it passes on.
+//! Every custodian draws a number, and the ring finds the largest: its owner is the leader. It
+//! sends its items and `|r|` dummy items to its successor, everybody adds its own, and when the
+//! items come back, the leader takes the dummy items out and sends the result round. Dummy items
+//! are drawn without repetition from the domain of the real ones; from anywhere else they would
+//! stand out. Repeated real items stay repeated. Everybody shuffles what it passes on.
 //!
-//! **What a party sees**: all items that its predecessors around the ring and the leader have put in, and the result. This is *not* simulatable from the
-//! result: the successor of the leader knows the leader's items but for the dummy items that happen to be in the result. How much that is worth
-//! in probability is the loss of privacy (`lop.rs`).
+//! **What a party sees**: all items that its predecessors around the ring and the leader have put
+//! in, and the result. This is *not* simulatable from the result: the successor of the leader knows
+//! the leader's items but for the dummy items that happen to be in the result. How much that is
+//! worth in probability is the loss of privacy (`lop.rs`).
 //!
-//! **What it does not protect against**: two neighbors of a custodian together see exactly what it added.
+//! **What it does not protect against**: two neighbors of a custodian together see exactly what it
+//! added.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -118,7 +123,8 @@ impl Machine for Union {
             None => Ok(Transition::Continue(self, outgoing)),
             Some(_) if !self.added => Err(Fault::TooEarly { sender: self.ring.before, round: self.round + 1 }),
             Some(result) => {
-                // The leader gets its own result back, and so cannot be recognized by being the one who does not pass it on.
+                // The leader gets its own result back, and so cannot be recognized by being the one
+                // who does not pass it on.
                 if self.dummy_items.is_none() {
                     outgoing.push(self.hand_on(self.round + 1, Body::UnionResult(result.clone())));
                 }

@@ -1,9 +1,12 @@
-//! What a coalition sees, put to the test: for one total, two different inputs of those outside must give views that no chi-square test
-//! tells apart; and the same test must tell them apart for the ring.
+//! What a coalition sees, put to the test: for one total, two different inputs of those outside
+//! must give views that no chi-square test tells apart; and the same test must tell them apart for
+//! the ring.
 //!
-//! A member of a coalition has the masks that it shares with everybody, so the coalition takes these away from each vector that comes from outside.
-//! What is left is binned by its lowest four bits, party by party; the last party outside is left out, since the total fixes its word given the others.
-//! A test at 10⁻³ errs once in a thousand honest tries, and there are some hundred coalitions: only two rejections on independent runs count.
+//! A member of a coalition has the masks that it shares with everybody, so the coalition takes
+//! these away from each vector that comes from outside. What is left is binned by its lowest four
+//! bits, party by party; the last party outside is left out, since the total fixes its word given
+//! the others. A test at 10⁻³ errs once in a thousand honest tries, and there are some hundred
+//! coalitions: only two rejections on independent runs count.
 
 use super::keys::{KeyPair, Keyring};
 use crate::coins::Coins;
@@ -31,7 +34,8 @@ fn told_apart(one: &Views, other: &Views) -> bool {
         }
         freedom += (BINS - 1) as f64;
     }
-    // Wilson and Hilferty: the cube root of a chi-square over its freedom is nearly normal. 3.09 is exceeded once in 1000.
+    // Wilson and Hilferty: the cube root of a chi-square over its freedom is nearly normal. 3.09 is
+    // exceeded once in 1000.
     let spread: f64 = 2.0 / (9.0 * freedom);
     statistic > freedom * (1.0 - spread + 3.09 * spread.sqrt()).powi(3)
 }
@@ -42,7 +46,8 @@ fn coalitions(count: usize) -> Vec<Vec<usize>> {
     (1..1usize << count).map(members).filter(|members| members.len() <= count - 2).collect()
 }
 
-/// One honest sum of vectors: what is on the wire, and for every ordered pair the mask that the second applied against the first.
+/// One honest sum of vectors: what is on the wire, and for every ordered pair the mask that the
+/// second applied against the first.
 struct Honest {
     words: Vec<Vec<u64>>,
     masks: Vec<Vec<Vec<u64>>>,
@@ -127,7 +132,8 @@ fn no_coalition_that_leaves_two_outside_tells_two_inputs_with_one_total_apart() 
 
 #[test]
 fn a_mask_left_off_would_be_noticed() {
-    // A coalition of n − 1 can take all masks away: the test must reject then, or it could not fail.
+    // A coalition of n − 1 can take all masks away: the test must reject then, or it could not
+    // fail.
     let view = |input: u64, seed: u64| -> Views {
         let once = |run: u64| {
             let honest = sum_once(&[vec![input], vec![1], vec![1]], seed + run);
@@ -176,7 +182,8 @@ fn two_neighbors_in_the_ring_are_caught_by_the_same_test() {
             vec![(0..RUNS as u64).map(|run| between_neighbors(inputs, victim, salt + run)).collect()]
         };
         assert!(told_apart(&view(&one, 0), &view(&other, 10_000)), "{count}");
-        // And one neighbor alone is not enough, even in the ring: the message into the victim is a uniform word.
+        // And one neighbor alone is not enough, even in the ring: the message into the victim is a
+        // uniform word.
         assert!(!told_apart(&lonely(&one, victim, 0), &lonely(&other, victim, 10_000)));
     }
 }

@@ -1,10 +1,12 @@
 //! Pairwise keys and the masks made from them.
 //!
-//! Every pair (i, j) has the secret X25519(i, j), from keys made for this run alone. For each round it is turned by HKDF-SHA-256 over session,
-//! question, roster, both public keys and the round into a key for ChaCha20, whose stream is the pair's mask: i adds it, j subtracts it.
-//! In the total over all custodians every mask meets its opposite, and only the sum of the inputs is left.
+//! Every pair (i, j) has the secret X25519(i, j), from keys made for this run alone. For each round
+//! it is turned by HKDF-SHA-256 over session, question, roster, both public keys and the round into
+//! a key for ChaCha20, whose stream is the pair's mask: i adds it, j subtracts it. In the total
+//! over all custodians every mask meets its opposite, and only the sum of the inputs is left.
 //!
-//! *Used once* is a type: [`Keyring::mask`] takes rounds in rising order only, and what it returns is consumed by covering one vector.
+//! *Used once* is a type: [`Keyring::mask`] takes rounds in rising order only, and what it returns
+//! is consumed by covering one vector.
 
 use std::fmt;
 
@@ -20,7 +22,8 @@ use crate::inbox::Place;
 use crate::message::Digest;
 use crate::secret::Secret;
 
-/// How much of a vector is covered by all masks before the next part: it stays in the fastest cache.
+/// How much of a vector is covered by all masks before the next part: it stays in the fastest
+/// cache.
 const CHUNK_WORDS: usize = 1024;
 
 /// A key pair for one run.
@@ -40,7 +43,8 @@ impl KeyPair {
         self.public
     }
 
-    /// The secret shared with the owner of `theirs`, or a fault when the key is one of the few that make it known to all.
+    /// The secret shared with the owner of `theirs`, or a fault when the key is one of the few that
+    /// make it known to all.
     pub(crate) fn agree(&self, sender: u16, theirs: &[u8; 32]) -> Result<Secret, Fault> {
         let shared = self.secret.diffie_hellman(&PublicKey::from(*theirs));
         if theirs == &self.public || !shared.was_contributory() {
@@ -106,7 +110,8 @@ impl Keyring {
         Ok(OneTimeMask { seeds: self.pairs.iter().map(seed).collect::<Result<_, Fault>>()? })
     }
 
-    /// The mask of a round that this custodian shares with one other, as the other applies it: what a member of a coalition can take away.
+    /// The mask of a round that this custodian shares with one other, as the other applies it: what
+    /// a member of a coalition can take away.
     #[cfg(test)]
     pub(crate) fn as_applied_by(&self, position: usize, round: u32, words: usize) -> Vec<u64> {
         let pair = &self.pairs[position];
@@ -153,7 +158,8 @@ impl OneTimeMask {
     }
 }
 
-/// Packs counters whose sums stay below 2^`bits` and covers them with the masks of `custodians` − 1 others, `times` times: for measuring speed.
+/// Packs counters whose sums stay below 2^`bits` and covers them with the masks of `custodians` − 1
+/// others, `times` times: for measuring speed.
 pub fn measure_masking(counters: &[u64], bits: u8, custodians: usize, times: u32) -> Result<(), Fault> {
     let mut coins = Coins::danger_from_seed(1);
     let keys: Vec<KeyPair> = (0..custodians).map(|_| KeyPair::draw(&mut coins)).collect();

@@ -1,7 +1,8 @@
 //! Layers of encryption around a row, one for each custodian in turn.
 //!
-//! A layer is a fresh X25519 key, and the rest under ChaCha20-Poly1305 with the key that HKDF-SHA-256 makes of the secret shared with the layer's owner.
-//! The key is used once, so the nonce is constant. All onions of a run have one length: rows are padded before they are wrapped.
+//! A layer is a fresh X25519 key, and the rest under ChaCha20-Poly1305 with the key that
+//! HKDF-SHA-256 makes of the secret shared with the layer's owner. The key is used once, so the
+//! nonce is constant. All onions of a run have one length: rows are padded before they are wrapped.
 
 use chacha20poly1305::aead::{Aead as _, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit as _};

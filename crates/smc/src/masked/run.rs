@@ -1,25 +1,34 @@
 //! Answers an inquiry by masked sums: the heart of the default profile.
 //!
-//! Round 0: everybody sends a public key made for this run. Every later round: everybody sends its vector under its masks (`keys.rs`) to all
-//! others, and adds up what it gets. A sum is one round. A largest value is one round per binary digit, from the top: whoever is still in the
-//! running and has the digit puts a *random* word where the others put 0, so that the total tells whether somebody has it and not how many.
-//! (A total of random words is 0 with probability 2⁻⁶⁴; then a digit would be missed.) An objection is found in the same way in one round.
+//! Round 0: everybody sends a public key made for this run. Every later round: everybody sends its
+//! vector under its masks (`keys.rs`) to all others, and adds up what it gets. A sum is one round.
+//! A largest value is one round per binary digit, from the top: whoever is still in the running and
+//! has the digit puts a *random* word where the others put 0, so that the total tells whether
+//! somebody has it and not how many. (A total of random words is 0 with probability 2⁻⁶⁴; then a
+//! digit would be missed.) An objection is found in the same way in one round.
 //!
-//! **What a party sees**: the public keys, one vector of words from each other party per round, and hence the totals.
+//! **What a party sees**: the public keys, one vector of words from each other party per round, and
+//! hence the totals.
 //!
-//! **Why that can be simulated** from its own input and the totals in the ledger: take a coalition that leaves out at least two parties, and
-//! take away the masks that its members share with those outside. What is left of each outside vector carries the masks of pairs outside. They are the output
-//! of ChaCha20 under keys from HKDF over an X25519 secret that the coalition does not have, so they cannot be distinguished from uniform words;
-//! the graph of pairs outside is complete, hence connected, so the vectors outside are uniform but for their sum, and that sum
-//! is the total minus the coalition's own inputs. A simulator draws such vectors from the total alone. `coalition.rs` tries to tell
-//! the difference. For a largest value the total of a digit is 0 or uniform, so it is simulated from the digit; but a coalition that subtracts
-//! its own words also learns whether anybody *outside* has the digit, that is, how far the largest value outside agrees with the largest of all.
-//! A party that alone holds the largest value learns the same of all others.
+//! **Why that can be simulated** from its own input and the totals in the ledger: take a coalition
+//! that leaves out at least two parties, and take away the masks that its members share with those
+//! outside. What is left of each outside vector carries the masks of pairs outside. They are the
+//! output of ChaCha20 under keys from HKDF over an X25519 secret that the coalition does not have,
+//! so they cannot be distinguished from uniform words; the graph of pairs outside is complete,
+//! hence connected, so the vectors outside are uniform but for their sum, and that sum is the total
+//! minus the coalition's own inputs. A simulator draws such vectors from the total alone.
+//! `coalition.rs` tries to tell the difference. For a largest value the total of a digit is 0 or
+//! uniform, so it is simulated from the digit; but a coalition that subtracts its own words also
+//! learns whether anybody *outside* has the digit, that is, how far the largest value outside
+//! agrees with the largest of all. A party that alone holds the largest value learns the same of
+//! all others.
 //!
-//! **What it does not protect against**: n − 1 parties together learn the last one's input from the total, whatever the protocol. A party that lies about
-//! its input shifts the total, and one that sends the others different vectors makes them open different totals; the protocol does not notice. A party
-//! that stops, stops the run: nothing is opened that the ledger does not list, but the others must start again under the burn rule. Who takes part,
-//! when, and how long vectors are, is no secret.
+//! **What it does not protect against**: n − 1 parties together learn the last one's input from the
+//! total, whatever the protocol. A party that lies about its input shifts the total, and one that
+//! sends the others different vectors makes them open different totals; the protocol does not
+//! notice. A party that stops, stops the run: nothing is opened that the ledger does not list, but
+//! the others must start again under the burn rule. Who takes part, when, and how long vectors are,
+//! is no secret.
 
 use std::fmt;
 
@@ -56,7 +65,8 @@ pub struct Run<I: Inquiry> {
 struct Pending {
     operation: Operation,
     opens: Vec<Opens>,
-    /// For a largest value: our values, what is known of the largest ones, and the digit being requested.
+    /// For a largest value: our values, what is known of the largest ones, and the digit being
+    /// requested.
     own: Private,
     found: Vec<u64>,
     digit: u8,
@@ -148,7 +158,8 @@ impl<I: Inquiry> Run<I> {
         Ok(totals)
     }
 
-    /// The answer to the pending ask, if these totals complete it; what was opened goes into the ledger.
+    /// The answer to the pending ask, if these totals complete it; what was opened goes into the
+    /// ledger.
     fn absorb(&mut self, totals: Vec<u64>) -> Result<Option<Vec<u64>>, Fault> {
         let pending = self.pending.as_mut().ok_or(Fault::Internal("totals of no ask"))?;
         let any = |totals: Vec<u64>| totals.into_iter().map(|total| u64::from(total != 0)).collect::<Vec<_>>();
@@ -223,7 +234,8 @@ impl<I: Inquiry> Run<I> {
             }
             Operation::Max { .. } => {
                 let digit = pending.digit;
-                // In the running and with this digit: what is found so far has neither it nor the ones below.
+                // In the running and with this digit: what is found so far has neither it nor the
+                // ones below.
                 let in_running = |own: u64, found: u64| own >> digit == (found >> digit) | 1;
                 let lanes = pending.own.0.iter().zip(&pending.found);
                 lanes.map(|(own, found)| self.coins.flag(in_running(*own, *found))).collect()
@@ -337,7 +349,8 @@ mod tests {
 
     #[test]
     fn the_total_of_a_digit_tells_whether_and_not_how_many() {
-        // What opens on the wire, not what the ledger makes of it: the sums of all words of a round, lane by lane.
+        // What opens on the wire, not what the ledger makes of it: the sums of all words of a
+        // round, lane by lane.
         let inquiry = |me: u64| Extremes::new(vec![Some((3, 5)), (me == 0).then_some((3, 5))], 8);
         let roster = Roster::numbered(4).unwrap();
         let start = |me: u64| {

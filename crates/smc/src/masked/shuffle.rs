@@ -1,18 +1,26 @@
-//! Rows that must travel, without their owners: a chain of custodians, each of whom strips one layer of encryption and shuffles.
+//! Rows that must travel, without their owners: a chain of custodians, each of whom strips one
+//! layer of encryption and shuffles.
 //!
-//! Round 0: keys. Round 1: everybody wraps its rows in one layer for each custodian (`onion.rs`) and hands them to the first. Each custodian in turn
-//! strips its layer off all of them, shuffles, and hands on. After the last layer the rows are plain, and the last one tells all.
-//! Everybody hands in the same number of rows of the same length: rows are padded, and dummy rows, which vanish at the end, fill up the batch.
+//! Round 0: keys. Round 1: everybody wraps its rows in one layer for each custodian (`onion.rs`)
+//! and hands them to the first. Each custodian in turn strips its layer off all of them, shuffles,
+//! and hands on. After the last layer the rows are plain, and the last one tells all. Everybody
+//! hands in the same number of rows of the same length: rows are padded, and dummy rows, which
+//! vanish at the end, fill up the batch.
 //!
-//! **What a party sees**: onions before its layer and after it, in an order of its own making, and the rows at the end, sorted.
+//! **What a party sees**: onions before its layer and after it, in an order of its own making, and
+//! the rows at the end, sorted.
 //!
-//! **Why that can be simulated** from its own rows and the result: an onion with a layer of somebody outside a coalition is a ciphertext that cannot be
-//! distinguished from one of anything else of that length; after an outsider's shuffle, the order of the rows from outside is uniform and
-//! unknown. With at least two custodians outside, whichever of them comes last in the chain has mixed the rows of both. The size of a batch is agreed beforehand, so it
-//! tells nothing about how many rows somebody has.
+//! **Why that can be simulated** from its own rows and the result: an onion with a layer of
+//! somebody outside a coalition is a ciphertext that cannot be distinguished from one of anything
+//! else of that length; after an outsider's shuffle, the order of the rows from outside is uniform
+//! and unknown. With at least two custodians outside, whichever of them comes last in the chain has
+//! mixed the rows of both. The size of a batch is agreed beforehand, so it tells nothing about how
+//! many rows somebody has.
 //!
-//! **What it does not protect against**: contents that name their owner; n − 1 custodians together; a custodian that drops or repeats rows. What is *changed*
-//! on the way does not open and ends the run, and so do two equal onions, but a custodian that replaces the rows of one batch by wraps of its own goes unnoticed.
+//! **What it does not protect against**: contents that name their owner; n − 1 custodians together;
+//! a custodian that drops or repeats rows. What is *changed* on the way does not open and ends the
+//! run, and so do two equal onions, but a custodian that replaces the rows of one batch by wraps of
+//! its own goes unnoticed.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -45,7 +53,8 @@ impl Shuffle {
     pub const MAY_OPEN: [Kind; 2] = [Kind::BatchSize, Kind::Rows];
 }
 
-/// Starts one custodian's side. `batch` is the number of rows that everybody hands in, `row_bytes` the length that every row is padded to: both agreed on by all.
+/// Starts one custodian's side. `batch` is the number of rows that everybody hands in, `row_bytes`
+/// the length that every row is padded to: both agreed on by all.
 pub fn start(
     permit: Permit,
     me: u16,

@@ -1,5 +1,5 @@
-//! Entries brought into the order of their keys, digit by digit: within a partition, keys differ in few bits, and a pass over what fits
-//! the cache costs less than the comparisons it saves.
+//! Entries brought into the order of their keys, digit by digit: within a partition, keys differ in
+//! few bits, and a pass over what fits the cache costs less than the comparisons it saves.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,5 @@
-//! Counting equal keys: a hash table for what fits the cache, chunks and partitions for what does not.
+//! Counting equal keys: a hash table for what fits the cache, chunks and partitions for what does
+//! not.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,13 +8,15 @@ use super::FrequencySet;
 use super::order::{Entry, added_up, in_order, sort};
 use crate::parallel;
 
-/// Entries tallied at once: keys, counts and slots of this many entries stay within a second-level cache.
+/// Entries tallied at once: keys, counts and slots of this many entries stay within a second-level
+/// cache.
 pub(super) const CHUNK: usize = 1 << 15;
 
 /// Keys looked at to decide whether a chunk has many equal ones.
 const SAMPLE: usize = 1 << 11;
 
-/// An open-addressing hash table from keys to counts. Entries lie densely in order of first appearance.
+/// An open-addressing hash table from keys to counts. Entries lie densely in order of first
+/// appearance.
 pub(super) struct Tally<const W: usize> {
     /// Position in `keys` plus one; zero is free. A power of two, at most two thirds full.
     slots: Vec<u32>,
@@ -32,7 +35,8 @@ impl<const W: usize> Tally<W> {
         Tally { slots: vec![0; 1 << bits], shift: 64 - bits, keys, counts }
     }
 
-    /// Adds rows to a key and returns its position. Half of a search is spent here, so inlining is not left to the compiler.
+    /// Adds rows to a key and returns its position. Half of a search is spent here, so inlining is
+    /// not left to the compiler.
     #[inline(always)]
     pub(super) fn add(&mut self, key: &[u64; W], count: u32) -> u32 {
         let last = self.slots.len() - 1;
@@ -113,7 +117,8 @@ pub(super) fn tally_chunks<'a, const W: usize>(
     merge(parallel::map_ranges(len, CHUNK, tally_range))
 }
 
-/// Counts keys that `chunk` delivers for ranges that share none, and that follow one another in the order of keys.
+/// Counts keys that `chunk` delivers for ranges that share none, and that follow one another in the
+/// order of keys.
 pub(super) fn tally_apart<'a, const W: usize>(
     ranges: Vec<Range<usize>>,
     chunk: impl Fn(Range<usize>) -> (Vec<[u64; W]>, Cow<'a, [u32]>) + Sync,

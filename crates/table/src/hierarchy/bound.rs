@@ -1,4 +1,5 @@
-//! A point on a number or date axis, compared by value: two tables may write one axis as integers and as floats.
+//! A point on a number or date axis, compared by value: two tables may write one axis as integers
+//! and as floats.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,7 +7,8 @@ use std::fmt;
 use crate::date::Date;
 use crate::domain::{parse_float, parse_integer};
 
-/// Numbers compare with numbers, exactly and whatever their kind; a date and a number have no order.
+/// Numbers compare with numbers, exactly and whatever their kind; a date and a number have no
+/// order.
 #[derive(Debug, Clone, Copy)]
 pub enum Bound {
     Integer(i64),

@@ -1,7 +1,8 @@
-//! Intervals between cut points given per level: `breaks = [[18, 30, 65], [18, 65]]` turns 23 into `18 to 29`, then
-//! `18 to 64`. Below the first and from the last cut point on, intervals are open.
+//! Intervals between cut points given per level: `breaks = [[18, 30, 65], [18, 65]]` turns 23 into
+//! `18 to 29`, then `18 to 64`. Below the first and from the last cut point on, intervals are open.
 //!
-//! The cut points of a level are among those of the level below, so every interval lies within one of the next level.
+//! The cut points of a level are among those of the level below, so every interval lies within one
+//! of the next level.
 
 use super::levels::{group, top};
 use super::subject::Subject;
@@ -95,8 +96,9 @@ fn level(cuts: &[Bound], subject: &Subject<'_>) -> Level {
     }
 }
 
-/// How an interval from `low` (inclusive) to `high` (exclusive) of a column of this kind is written, and what it covers:
-/// `<18`, `18 to 29`, `65+`, `0.5 to <1`; one whole number or day is that value, and no bound at all is `*`.
+/// How an interval from `low` (inclusive) to `high` (exclusive) of a column of this kind is
+/// written, and what it covers: `<18`, `18 to 29`, `65+`, `0.5 to <1`; one whole number or day is
+/// that value, and no bound at all is `*`.
 pub fn interval_label(low: Option<Bound>, high: Option<Bound>, kind: Kind) -> (String, Cover) {
     let on_axis = |bound: Bound| match bound {
         Bound::Integer(value) if kind == Kind::Float => Bound::Float(value as f64),

@@ -1,5 +1,5 @@
-//! Calendar units: a day becomes its month, quarter, year, decade. Every unit begins where a finer one does, so each
-//! level is a coarsening of the one below.
+//! Calendar units: a day becomes its month, quarter, year, decade. Every unit begins where a finer
+//! one does, so each level is a coarsening of the one below.
 
 use super::levels::{group, top};
 use super::subject::{Subject, shown};

@@ -1,8 +1,10 @@
-//! A hierarchy written out in a file, in ARX's layout: one row per leaf, `leaf;level 1;…;top`, no header.
+//! A hierarchy written out in a file, in ARX's layout: one row per leaf, `leaf;level 1;…;top`, no
+//! header.
 //!
-//! The file may know more leaves than the data holds; they count as leaves and appear in the covers, because what a
-//! label stands for must not depend on who is in the data. A row whose leaf is one of the texts for a missing value
-//! is for the missing value; without such a row the missing value stays by itself until the top.
+//! The file may know more leaves than the data holds; they count as leaves and appear in the
+//! covers, because what a label stands for must not depend on who is in the data. A row whose leaf
+//! is one of the texts for a missing value is for the missing value; without such a row the missing
+//! value stays by itself until the top.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -144,7 +146,8 @@ impl HierarchyFile<'_> {
         Ok(rows)
     }
 
-    /// The labels of every level above the leaves, each level checked to be a coarsening of the one below.
+    /// The labels of every level above the leaves, each level checked to be a coarsening of the one
+    /// below.
     fn coarser_levels(&self, rows: &Rows<'_>) -> Result<Vec<Names>, TableError> {
         let mut levels: Vec<Names> = Vec::new();
         for level in 1..rows.width {
@@ -206,8 +209,8 @@ impl HierarchyFile<'_> {
         }
     }
 
-    /// A label that reads as a value must stand for that value and no other: `M` under the label `F` would be read
-    /// as a woman.
+    /// A label that reads as a value must stand for that value and no other: `M` under the label
+    /// `F` would be read as a woman.
     fn check_labels(&self, rows: &Rows<'_>, coarser: &[Names], leaves: &Leaves) -> Result<(), TableError> {
         for (level, names) in (1..).zip(coarser) {
             let leaf_of_name: Vec<Option<usize>> = names.texts.iter().map(|text| leaves.row_of(text)).collect();
@@ -229,7 +232,8 @@ impl HierarchyFile<'_> {
     fn check_top(&self, rows: &Rows<'_>, coarser: &[Names], leaves: &Leaves) -> Result<(), TableError> {
         let hint = "add a last column with the same label, such as `*`, in every row";
         let Some(top) = coarser.last() else {
-            // The leaves are all there is, so the only hierarchy of this kind is one leaf for one value.
+            // The leaves are all there is, so the only hierarchy of this kind is one leaf for one
+            // value.
             let apart = self.subject.domain.missing_code().is_some() && leaves.missing_row.is_none();
             if rows.len() + usize::from(apart) > 1 {
                 return self.refuse("the file has one column, so there is no one top".to_owned(), hint);

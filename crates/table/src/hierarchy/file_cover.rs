@@ -1,4 +1,5 @@
-//! The leaves of a hierarchy's file on the axis of their column, and what a label over some of them covers.
+//! The leaves of a hierarchy's file on the axis of their column, and what a label over some of them
+//! covers.
 
 use hashbrown::HashMap;
 
@@ -22,8 +23,8 @@ pub(super) struct Leaves {
 enum Axis {
     /// Each row's text, in the order of the file, and the row of each text.
     Texts(Vec<String>, HashMap<String, usize>),
-    /// Each row's number or date (the missing value has none), the rows in ascending order, and each row's place
-    /// among them.
+    /// Each row's number or date (the missing value has none), the rows in ascending order, and
+    /// each row's place among them.
     Bounds { kind: Kind, of_row: Vec<Option<Bound>>, ascending: Vec<usize>, place: Vec<usize> },
 }
 
@@ -83,10 +84,11 @@ impl Leaves {
     }
 }
 
-/// What a label over these rows (in the order of the file) covers, and the missing value too when `and_missing`.
+/// What a label over these rows (in the order of the file) covers, and the missing value too when
+/// `and_missing`.
 ///
-/// Numbers and dates that are neighbors among all leaves of the file make an interval; a label that also covers the
-/// missing value, which lies on no axis, lists its leaves.
+/// Numbers and dates that are neighbors among all leaves of the file make an interval; a label that
+/// also covers the missing value, which lies on no axis, lists its leaves.
 pub(super) fn cover(leaves: &Leaves, rows: &[usize], and_missing: bool) -> Cover {
     let missing_inside = leaves.missing_row.is_some_and(|missing| rows.binary_search(&missing).is_ok());
     let mut ordered = rows.to_vec();

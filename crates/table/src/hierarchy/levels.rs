@@ -1,4 +1,5 @@
-//! Putting a level together: which values share a label, and the labels numbered by the first value under each.
+//! Putting a level together: which values share a label, and the labels numbered by the first value
+//! under each.
 
 use std::hash::Hash;
 
@@ -42,8 +43,9 @@ pub(super) fn missing_label() -> Label {
     Label { text: String::new(), cover: Cover::Missing, leaves: 1 }
 }
 
-/// A level in which the values with equal keys share a label. `keys` are those of the values present, in the order of
-/// their codes; the missing value gets a label of its own. The leaves of a label are the values that occur.
+/// A level in which the values with equal keys share a label. `keys` are those of the values
+/// present, in the order of their codes; the missing value gets a label of its own. The leaves of a
+/// label are the values that occur.
 pub(super) fn group<K: Hash + Eq + Copy>(
     domain: &Domain,
     keys: impl IntoIterator<Item = K>,

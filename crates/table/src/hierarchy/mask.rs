@@ -1,8 +1,8 @@
 //! Masked characters: level j hides the j rightmost ones, `02139` → `0213*` → `021**`.
 //!
-//! Characters are Unicode scalar values, and a value is taken as its text whatever the column's kind. A hidden value
-//! keeps its length, so two values share a label only when they are equally long and begin alike; each level is then
-//! a coarsening of the one below.
+//! Characters are Unicode scalar values, and a value is taken as its text whatever the column's
+//! kind. A hidden value keeps its length, so two values share a label only when they are equally
+//! long and begin alike; each level is then a coarsening of the one below.
 
 use super::levels::{group, top};
 use super::subject::{Subject, shown};

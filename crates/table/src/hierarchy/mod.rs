@@ -1,7 +1,8 @@
 //! Generalization hierarchies: for every level, which label each value of a column becomes.
 //!
-//! Level 0 is the value itself, the last level is the top, one label for all. Every level is a coarsening of the one
-//! below. A missing value is a value of its own until the top, unless the hierarchy's file says otherwise.
+//! Level 0 is the value itself, the last level is the top, one label for all. Every level is a
+//! coarsening of the one below. A missing value is a value of its own until the top, unless the
+//! hierarchy's file says otherwise.
 
 mod bound;
 mod breaks;
@@ -56,7 +57,8 @@ pub enum DateUnit {
 /// What a label stands for; it comes from the hierarchy, never from the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cover {
-    /// Everything, the missing value included: the top of a hierarchy whose leaves are not listed in a file.
+    /// Everything, the missing value included: the top of a hierarchy whose leaves are not listed
+    /// in a file.
     Everything,
     /// Only the missing value.
     Missing,
@@ -72,19 +74,21 @@ pub enum Cover {
 pub struct Label {
     pub text: String,
     pub cover: Cover,
-    /// How many leaves of the hierarchy lie under it (a file's leaves whether or not they occur in the data; without
-    /// a file, the values that occur).
+    /// How many leaves of the hierarchy lie under it (a file's leaves whether or not they occur in
+    /// the data; without a file, the values that occur).
     pub leaves: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Level {
-    /// From the code of a value in the column's domain (the missing one included) to its label on this level.
+    /// From the code of a value in the column's domain (the missing one included) to its label on
+    /// this level.
     pub map: Vec<u32>,
     pub labels: Vec<Label>,
 }
 
-/// A hierarchy bound to the domain of one column. Built, and thereby validated, by [`Hierarchy::build`].
+/// A hierarchy bound to the domain of one column. Built, and thereby validated, by
+/// [`Hierarchy::build`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hierarchy {
     levels: Vec<Level>,
@@ -92,10 +96,11 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// Binds a declared hierarchy to the values of a column, or says what keeps it from covering them level by level.
+    /// Binds a declared hierarchy to the values of a column, or says what keeps it from covering
+    /// them level by level.
     ///
-    /// `place` is where the policy declares it, for what is wrong outside a hierarchy's own file; `nulls` are the
-    /// texts that stand for a missing value.
+    /// `place` is where the policy declares it, for what is wrong outside a hierarchy's own file;
+    /// `nulls` are the texts that stand for a missing value.
     pub fn build(
         spec: &HierarchySpec,
         attribute: &str,

@@ -51,7 +51,8 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// Refuses a hierarchy of intervals for a column that has no number axis, and finds out why it has none.
+    /// Refuses a hierarchy of intervals for a column that has no number axis, and finds out why it
+    /// has none.
     pub(super) fn refuse_not_a_number<T>(&self, family: &str) -> Result<T, TableError> {
         let Values::Category(values) = self.domain.values() else {
             let problem = format!("`{family}` needs a column of numbers, but this one holds dates");

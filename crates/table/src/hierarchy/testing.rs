@@ -62,7 +62,8 @@ pub(super) fn covers(cover: &Cover, domain: &Domain, code: u32) -> bool {
     }
 }
 
-/// What every hierarchy must be, whatever it was built from. `context` names the case when it fails.
+/// What every hierarchy must be, whatever it was built from. `context` names the case when it
+/// fails.
 pub(super) fn check(hierarchy: &Hierarchy, domain: &Domain, context: &str) {
     let cardinality = domain.cardinality();
     let levels = hierarchy.levels();

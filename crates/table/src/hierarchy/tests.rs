@@ -151,7 +151,8 @@ fn random_breaks(random: &mut StdRng, kind: Kind) -> Vec<Vec<Bound>> {
     levels
 }
 
-/// A file over the domain and some more leaves, in a random order, sometimes with a row for the missing value.
+/// A file over the domain and some more leaves, in a random order, sometimes with a row for the
+/// missing value.
 fn random_file(random: &mut StdRng, domain: &Domain) -> String {
     let mut leaves: Vec<String> = (0..domain.present() as u32).map(|code| domain.text(code)).collect();
     let more = match domain.kind() {
@@ -168,7 +169,8 @@ fn random_file(random: &mut StdRng, domain: &Domain) -> String {
         leaves.swap(index, random.random_range(0..=index));
     }
     let delimiter = [";", ",", "\t"][random.random_range(0..3)];
-    // Groups of neighbors, or of anything, halved level by level so that each level is a coarsening.
+    // Groups of neighbors, or of anything, halved level by level so that each level is a
+    // coarsening.
     let levels = random.random_range(0..4);
     let scattered = random.random::<bool>();
     let groups: Vec<usize> =

@@ -1,9 +1,11 @@
-//! Intervals of equal width, aligned at zero: `widths = [5, 10, 20]` turns 23 into `20 to 24`, `20 to 29`, `20 to 39`.
+//! Intervals of equal width, aligned at zero: `widths = [5, 10, 20]` turns 23 into `20 to 24`,
+//! `20 to 29`, `20 to 39`.
 //!
-//! Each width is a multiple of the one before, so every interval lies within one of the next level. Widths of a float
-//! column are decimals: with a width of 0.1 the value 0.3 begins an interval, although three times the float 0.1 lies
-//! above the float 0.3. Values are therefore placed in the finest level by comparing them with decimal multiples of
-//! its width, and in every other level by dividing the interval's number.
+//! Each width is a multiple of the one before, so every interval lies within one of the next level.
+//! Widths of a float column are decimals: with a width of 0.1 the value 0.3 begins an interval,
+//! although three times the float 0.1 lies above the float 0.3. Values are therefore placed in the
+//! finest level by comparing them with decimal multiples of its width, and in every other level by
+//! dividing the interval's number.
 
 use super::levels::{group, top};
 use super::subject::{Subject, shown};
@@ -12,7 +14,8 @@ use crate::domain::{Kind, Values};
 use crate::error::TableError;
 use crate::exact::Ratio;
 
-/// The farthest interval of a float column from zero: neighboring ends are then still different floats.
+/// The farthest interval of a float column from zero: neighboring ends are then still different
+/// floats.
 const STEPS_MAX: f64 = 1e15;
 
 pub(super) fn build(widths: &[f64], subject: &Subject<'_>) -> Result<Vec<Level>, TableError> {
@@ -210,7 +213,8 @@ mod tests {
             ]
         );
         assert_eq!(texts(&hierarchy, 2)[..3], ["-0.5 to <0", "-0.5 to <0", "0 to <0.5"]);
-        // Every multiple of 0.1 up to 1000 begins its own interval, although repeated addition of floats drifts.
+        // Every multiple of 0.1 up to 1000 begins its own interval, although repeated addition of
+        // floats drifts.
         let many: Vec<f64> = (0..10_000).map(|tenths| f64::from(tenths) / 10.0).collect();
         let many = Domain::new(Values::Float(many), false);
         let hierarchy = build(&widths(&[0.1, 0.3]), &many);

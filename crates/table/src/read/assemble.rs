@@ -1,4 +1,5 @@
-//! From the workers' pieces to columns: dictionaries merged, typed and sorted, codes rewritten to the narrowest width.
+//! From the workers' pieces to columns: dictionaries merged, typed and sorted, codes rewritten to
+//! the narrowest width.
 
 use super::ReadOptions;
 use super::header::shorten;

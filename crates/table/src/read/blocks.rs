@@ -1,7 +1,8 @@
 //! A source cut into blocks that end where a record ends, so that each can be read on its own.
 //!
-//! Whether a newline ends a record depends on every quote before it, so the cut follows the quotes exactly. It looks
-//! only at quotes: a block without any costs one quick search and a look from its end.
+//! Whether a newline ends a record depends on every quote before it, so the cut follows the quotes
+//! exactly. It looks only at quotes: a block without any costs one quick search and a look from its
+//! end.
 
 use memchr::{memchr, memchr_iter, memrchr};
 
@@ -18,7 +19,8 @@ pub(super) struct Quoting {
     pub(super) quote: u8,
 }
 
-/// Whole records, each ended by a newline. The buffer goes on for at least `PADDING` meaningless bytes.
+/// Whole records, each ended by a newline. The buffer goes on for at least `PADDING` meaningless
+/// bytes.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     buffer: Vec<u8>,
@@ -89,7 +91,8 @@ impl<'a> Blocks<'a> {
             // Room for padding and for the newline that a last line may lack.
             block.buffer.resize(block.buffer.len().max(length + 1 + PADDING), 0);
             let scan = scan(&block.buffer[..length + PADDING], self.quoting);
-            // At the end all is handed over, also a quote left open: its reader then names the first mistake.
+            // At the end all is handed over, also a quote left open: its reader then names the
+            // first mistake.
             let end = if self.ended { length } else { scan.boundary };
             if end > 0 {
                 self.finish(block, length, end, scan.quoted);
@@ -167,8 +170,8 @@ struct Scan {
     quoted: bool,
 }
 
-/// `padded` begins with a record and ends with padding. A quote at the very end may be half of a doubled one, so it
-/// does not close its field.
+/// `padded` begins with a record and ends with padding. A quote at the very end may be half of a
+/// doubled one, so it does not close its field.
 fn scan(padded: &[u8], quoting: Option<Quoting>) -> Scan {
     let bytes = &padded[..padded.len() - PADDING];
     let after_last_newline = |from: usize, to: usize| memrchr(b'\n', &bytes[from..to]).map(|at| from + at + 1);

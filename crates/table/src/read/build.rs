@@ -1,8 +1,10 @@
-//! A table from values in memory: typed columns, or records of texts as a program or a database hands them over.
+//! A table from values in memory: typed columns, or records of texts as a program or a database
+//! hands them over.
 //!
-//! The cells are coded as those of a file are. Texts are typed as the same texts in a CSV file would be; numbers and
-//! dates keep the type they come with, unless the options declare another. The kinds are settled in
-//! [`TableBuilder::finish`], so that the cells can be gathered before it is known how they are to be read.
+//! The cells are coded as those of a file are. Texts are typed as the same texts in a CSV file
+//! would be; numbers and dates keep the type they come with, unless the options declare another.
+//! The kinds are settled in [`TableBuilder::finish`], so that the cells can be gathered before it
+//! is known how they are to be read.
 
 use std::fmt::Display;
 
@@ -183,7 +185,8 @@ impl TableBuilder {
         self.columns.len()
     }
 
-    /// Appends one row, one text per column; `None` is missing. A record that is refused changes nothing.
+    /// Appends one row, one text per column; `None` is missing. A record that is refused changes
+    /// nothing.
     pub fn push_record<T: AsRef<str>>(
         &mut self,
         record: impl IntoIterator<Item = Option<T>>,
@@ -209,8 +212,8 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// Appends rows given as columns of equal length, in the order of the names. A batch that is refused changes no
-    /// row.
+    /// Appends rows given as columns of equal length, in the order of the names. A batch that is
+    /// refused changes no row.
     pub fn push_columns(&mut self, batch: Vec<Cells>) -> Result<(), TableError> {
         if batch.len() != self.columns.len() {
             let problem = format!("{} columns for {} names", batch.len(), self.columns.len());
@@ -238,8 +241,9 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// The table: kinds inferred or declared, domains sorted, texts that count as missing missing. Of the options,
-    /// `nulls`, `kinds`, `numbers`, `date_formats` and `only` apply; the others are about files.
+    /// The table: kinds inferred or declared, domains sorted, texts that count as missing missing.
+    /// Of the options, `nulls`, `kinds`, `numbers`, `date_formats` and `only` apply; the others are
+    /// about files.
     pub fn finish(self, options: &ReadOptions) -> Result<Table, TableError> {
         let Part { header, columns, rows, .. } = self.into_part(options, Box::new(|_| String::new()))?;
         assemble(header, columns, rows, PLACE, options).map_err(|error| match error {
@@ -382,7 +386,8 @@ impl Growing {
             }
             Cells::Texts(cells) => self.each(cells, |column, text| column.dictionary.code(text.as_bytes())),
             Cells::Dictionary { values, codes } => {
-                // A value that no cell has does not enter the table, so it is coded when a cell first has it.
+                // A value that no cell has does not enter the table, so it is coded when a cell
+                // first has it.
                 let mut known: Vec<Option<u32>> = vec![None; values.len()];
                 self.each(codes, |column, &position| {
                     let position = position as usize;

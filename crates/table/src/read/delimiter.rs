@@ -16,9 +16,10 @@ pub(crate) fn name(delimiter: u8) -> String {
     }
 }
 
-/// The candidate that splits the most sampled records as it splits the first, into more than one field; the earlier
-/// one when several do. When none splits the first record, the first candidate that splits any: such a file is then
-/// refused where it is uneven, rather than read as one column of unsplit lines.
+/// The candidate that splits the most sampled records as it splits the first, into more than one
+/// field; the earlier one when several do. When none splits the first record, the first candidate
+/// that splits any: such a file is then refused where it is uneven, rather than read as one column
+/// of unsplit lines.
 ///
 /// `ended` says that the text goes on no further than the sample.
 pub(crate) fn detect(sample: &[u8], ended: bool, quote: u8, candidates: &[u8]) -> u8 {
@@ -29,7 +30,8 @@ pub(crate) fn detect(sample: &[u8], ended: bool, quote: u8, candidates: &[u8]) -
         let counts = field_counts(sample, ended, Quoting { delimiter: candidate, quote });
         let Some(&first) = counts.first() else { continue };
         if first > 1 {
-            // Parts per million: a longer agreement counts as a larger share, whatever the number of records.
+            // Parts per million: a longer agreement counts as a larger share, whatever the number
+            // of records.
             let agreeing = counts.iter().filter(|&&count| count == first).count() * 1_000_000 / counts.len();
             if agreeing > best.1 {
                 best = (candidate, agreeing);

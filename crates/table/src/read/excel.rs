@@ -1,7 +1,8 @@
 //! Excel workbooks: the first sheet, whose first row names the columns.
 //!
-//! Numbers are read as stored, dates as dates, whatever format shows them. A row without any value is skipped, as an
-//! empty line of a text file is. The sheet is read cell by cell: a cell far out makes no table of a billion cells.
+//! Numbers are read as stored, dates as dates, whatever format shows them. A row without any value
+//! is skipped, as an empty line of a text file is. The sheet is read cell by cell: a cell far out
+//! makes no table of a billion cells.
 
 use std::io::{BufReader, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};

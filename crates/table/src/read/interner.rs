@@ -1,8 +1,9 @@
 //! Distinct texts and their codes, for one column and one worker.
 //!
-//! Most cells repeat a value seen before and are short, so the common case must cost a few nanoseconds: a text of at
-//! most 16 bytes is its own key in two machine words, found in an open-addressing table without looking at the stored
-//! text. One way for all short lengths, since a processor cannot predict which of two ways the next field takes.
+//! Most cells repeat a value seen before and are short, so the common case must cost a few
+//! nanoseconds: a text of at most 16 bytes is its own key in two machine words, found in an
+//! open-addressing table without looking at the stored text. One way for all short lengths, since a
+//! processor cannot predict which of two ways the next field takes.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -50,7 +51,8 @@ impl Interner {
         self.ends.len()
     }
 
-    /// The code of `block[start..start + length]`, free of NUL; `PADDING` more bytes must follow it.
+    /// The code of `block[start..start + length]`, free of NUL; `PADDING` more bytes must follow
+    /// it.
     #[inline]
     pub(super) fn code_at(&mut self, block: &[u8], start: usize, length: usize) -> u32 {
         if length <= SHORT {
@@ -143,7 +145,8 @@ struct Slot {
     code: u32,
 }
 
-/// Open addressing with linear probing, at most half full. Zero padding is unambiguous because no text holds NUL.
+/// Open addressing with linear probing, at most half full. Zero padding is unambiguous because no
+/// text holds NUL.
 #[derive(Debug, Clone)]
 struct KeyTable {
     slots: Vec<Slot>,

@@ -1,7 +1,8 @@
 //! The next of one or two bytes (delimiters and newlines, or quotes), found for 64 bytes at once.
 //!
-//! Fields are a few bytes long, so a search that is started anew for each would spend its time starting. Here the
-//! wanted bytes of a whole window are marked first, as the bits of one word, and handed out one by one.
+//! Fields are a few bytes long, so a search that is started anew for each would spend its time
+//! starting. Here the wanted bytes of a whole window are marked first, as the bits of one word, and
+//! handed out one by one.
 
 use super::interner::PADDING;
 
@@ -67,8 +68,8 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// The compiler compares many bytes at a time; the multiplication then gathers eight 0-or-1 bytes into eight bits,
-/// moving the lowest bit of byte k to bit 56 + k.
+/// The compiler compares many bytes at a time; the multiplication then gathers eight 0-or-1 bytes
+/// into eight bits, moving the lowest bit of byte k to bit 56 + k.
 #[inline]
 fn marks(text: &[u8], base: usize, wanted: [u8; 2]) -> u64 {
     let mut is_wanted = [0u8; WINDOW];

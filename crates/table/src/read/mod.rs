@@ -1,16 +1,17 @@
 //! Reading a table: CSV and TSV, newline-delimited JSON (plain, gzip or zstd), Parquet, Excel.
 //!
-//! All formats go the same way. Workers turn their share of the source into codes over dictionaries of their own; at
-//! the end the dictionaries are merged, typed and sorted, and the codes rewritten. Since the final dictionary is
-//! sorted, the table does not depend on which worker read what.
+//! All formats go the same way. Workers turn their share of the source into codes over dictionaries
+//! of their own; at the end the dictionaries are merged, typed and sorted, and the codes rewritten.
+//! Since the final dictionary is sorted, the table does not depend on which worker read what.
 //!
 //! What a reader may rely on:
-//! - Leading and trailing spaces belong to the value. A quote opens a quoted field only as the field's first byte;
-//!   elsewhere it is an ordinary character.
+//! - Leading and trailing spaces belong to the value. A quote opens a quoted field only as the
+//!   field's first byte; elsewhere it is an ordinary character.
 //! - LF and CRLF end a line; a carriage return alone, outside quotes, is refused.
-//! - An empty line is skipped when there are several columns. With a single column it is a row whose text is empty,
-//!   since it looks the same as one.
-//! - Every line of a CSV file has as many fields as its header; lines are counted as an editor counts them.
+//! - An empty line is skipped when there are several columns. With a single column it is a row
+//!   whose text is empty, since it looks the same as one.
+//! - Every line of a CSV file has as many fields as its header; lines are counted as an editor
+//!   counts them.
 //! - Strings of a Parquet or JSON source are typed as the same texts in a CSV file would be.
 
 mod assemble;
@@ -59,12 +60,14 @@ pub struct ReadOptions<'a> {
     pub kinds: HashMap<String, Kind>,
     /// How numbers are written in texts.
     pub numbers: NumberFormat,
-    /// How dates are written, by column; such a column is one of dates. Other dates are written `2024-01-31`, and a
-    /// moment such as `2024-01-31T09:30:00` is a date when the column is declared to be one.
+    /// How dates are written, by column; such a column is one of dates. Other dates are written
+    /// `2024-01-31`, and a moment such as `2024-01-31T09:30:00` is a date when the column is
+    /// declared to be one.
     pub date_formats: HashMap<String, DateFormat>,
     /// How the dates of other columns of texts are written.
     pub date_format: Option<DateFormat>,
-    /// Only these columns are kept. A name that the file lacks is ignored: the caller knows `Table::header`.
+    /// Only these columns are kept. A name that the file lacks is ignored: the caller knows
+    /// `Table::header`.
     pub only: Option<HashSet<String>>,
     /// Learns the bytes of the file as they are read.
     pub progress: &'a dyn Progress,
@@ -109,7 +112,8 @@ impl ReadOptions<'_> {
     }
 }
 
-/// What a source may hold. The block size is a matter of speed alone; tests make it tiny, so that blocks end anywhere.
+/// What a source may hold. The block size is a matter of speed alone; tests make it tiny, so that
+/// blocks end anywhere.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     block_bytes: usize,

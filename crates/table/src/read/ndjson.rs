@@ -1,7 +1,7 @@
 //! Newline-delimited JSON: one object per line, its keys the columns.
 //!
-//! The columns are the keys of all lines, in the order in which they first appear; a key that a line lacks is missing
-//! there, as is null. Numbers keep the digits they are written with.
+//! The columns are the keys of all lines, in the order in which they first appear; a key that a
+//! line lacks is missing there, as is null. Numbers keep the digits they are written with.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -51,7 +51,8 @@ pub(super) fn read<'a>(
     Ok(Part { header, columns, rows, warnings: Vec::new(), place_of: Box::new(place_of) })
 }
 
-/// Where a key first stood: block, row in the block, place in the object. Smaller is earlier in the file.
+/// Where a key first stood: block, row in the block, place in the object. Smaller is earlier in the
+/// file.
 type Appearance = (usize, usize, usize);
 
 struct JsonColumn {
@@ -120,7 +121,8 @@ impl Worker<'_> {
         }
     }
 
-    /// The column of a key. Objects mostly repeat the keys of the line before, so the expected one is tried first.
+    /// The column of a key. Objects mostly repeat the keys of the line before, so the expected one
+    /// is tried first.
     fn column(&mut self, name: &str, first: Appearance) -> Result<usize, Refusal> {
         if self.columns.get(first.2).is_some_and(|column| column.name == name) {
             return Ok(first.2);

@@ -44,8 +44,8 @@ impl NumberFormat {
         self.thousands
     }
 
-    /// The number with a decimal point and without marks between thousands; `None` when the text is no number in this
-    /// format. Marks must stand between groups of three digits.
+    /// The number with a decimal point and without marks between thousands; `None` when the text is
+    /// no number in this format. Marks must stand between groups of three digits.
     pub fn plain(self, text: &str) -> Option<String> {
         let (sign, unsigned) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
         let (mantissa, exponent) = unsigned.find(['e', 'E']).map_or((unsigned, ""), |at| unsigned.split_at(at));
@@ -80,8 +80,8 @@ impl NumberFormat {
         Some(plain)
     }
 
-    /// The formats in which every text is a number, when the default is none of them. Several when the texts leave it
-    /// open: `1,234` may be a thousand or a little more than one.
+    /// The formats in which every text is a number, when the default is none of them. Several when
+    /// the texts leave it open: `1,234` may be a thousand or a little more than one.
     pub fn detect<T: AsRef<str>>(texts: &[T]) -> Vec<NumberFormat> {
         let plain_texts = |format: NumberFormat| -> Option<Vec<String>> {
             texts.iter().map(|text| format.plain(text.as_ref())).collect()

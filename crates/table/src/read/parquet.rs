@@ -1,7 +1,8 @@
-//! Parquet, one column of one row group after the other: each worker takes the next that nobody has read.
+//! Parquet, one column of one row group after the other: each worker takes the next that nobody has
+//! read.
 //!
-//! Numbers and dates keep the type that the file declares. Strings are typed as the same texts in a CSV file would
-//! be. Columns that are not wanted are not decoded.
+//! Numbers and dates keep the type that the file declares. Strings are typed as the same texts in a
+//! CSV file would be. Columns that are not wanted are not decoded.
 
 mod cell_type;
 mod cells;
@@ -57,12 +58,14 @@ pub(super) fn read<'a>(path: &'a Path, options: &'a ReadOptions<'a>, limits: &Li
 struct Wanted {
     name: String,
     cells: CellType,
-    /// Its place among the columns that a file stores: a column of several parts takes several places.
+    /// Its place among the columns that a file stores: a column of several parts takes several
+    /// places.
     leaf: usize,
     stored: Stored,
 }
 
-/// The columns to read, and warnings about those that no table can hold. Such a column is skipped, unless it was named.
+/// The columns to read, and warnings about those that no table can hold. Such a column is skipped,
+/// unless it was named.
 fn wanted_columns(
     path: &Path,
     metadata: &ParquetMetaData,
@@ -152,7 +155,8 @@ impl Reading<'_> {
             }
         };
         let run = || {
-            // Opened anew: a cloned handle shares its position with the others, and workers would read each other's bytes.
+            // Opened anew: a cloned handle shares its position with the others, and workers would
+            // read each other's bytes.
             let file = match File::open(self.path) {
                 Ok(file) => file,
                 Err(error) => return fail(0, TableError::io(self.path, error)),
@@ -218,7 +222,8 @@ impl Reading<'_> {
     }
 }
 
-/// The codes of a chunk: quickly from the pages as most programs write them, else in whatever encoding they are.
+/// The codes of a chunk: quickly from the pages as most programs write them, else in whatever
+/// encoding they are.
 fn take(
     reader: &SerializedRowGroupReader<'_, File>,
     wanted: &Wanted,

@@ -96,7 +96,8 @@ fn check_header(first: &Path, expected: &[String], file: &Path, found: &[String]
     Err(TableError::input(file.display().to_string(), problem, "files that are one source have the same columns"))
 }
 
-/// The files that a path means: itself, or all that match a pattern such as `parts/*.parquet`, in the order of their names.
+/// The files that a path means: itself, or all that match a pattern such as `parts/*.parquet`, in
+/// the order of their names.
 pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, TableError> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
     if !name.contains(['*', '?']) || path.exists() {
@@ -128,7 +129,8 @@ pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, TableError> {
     if found.is_empty() { Err(nothing()) } else { Ok(found) }
 }
 
-/// Whether a name matches a pattern of `*` and `?`. A leading dot must be written out, as in a shell.
+/// Whether a name matches a pattern of `*` and `?`. A leading dot must be written out, as in a
+/// shell.
 fn matches(pattern: &str, name: &str) -> bool {
     if name.starts_with('.') && !pattern.starts_with('.') {
         return false;

@@ -1,4 +1,5 @@
-//! How the texts of one column become values: the declared or inferred kind, and the format they are written in.
+//! How the texts of one column become values: the declared or inferred kind, and the format they
+//! are written in.
 
 use std::borrow::Cow;
 
@@ -18,8 +19,8 @@ pub(super) struct Reading<'a> {
 pub(super) type Doubt = (String, String);
 
 impl<'a> Reading<'a> {
-    /// `stored` is the kind that the source itself declares; the options go before it. `is_text` says that the cells
-    /// are texts as people write them, and not numbers that a program stored.
+    /// `stored` is the kind that the source itself declares; the options go before it. `is_text`
+    /// says that the cells are texts as people write them, and not numbers that a program stored.
     pub(super) fn new(column: &str, stored: Option<Kind>, is_text: bool, options: &'a ReadOptions) -> Reading<'a> {
         let own_format = options.date_formats.get(column);
         let implied = own_format.map(|_| Kind::Date);

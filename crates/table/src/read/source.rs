@@ -1,5 +1,5 @@
-//! Where bytes come from: a file, plain or compressed, or memory. Compression is recognized by the first bytes, so that a
-//! wrong suffix does no harm; a file is streamed, never held whole.
+//! Where bytes come from: a file, plain or compressed, or memory. Compression is recognized by the
+//! first bytes, so that a wrong suffix does no harm; a file is streamed, never held whole.
 
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read};

@@ -253,7 +253,8 @@ fn a_first_line_that_states_the_delimiter_is_not_the_header() {
     refused("x.csv", b"sep=;\n", "x.csv", "the file is empty");
 }
 
-/// Issue 20: a file that is not split at all names the delimiter, not an attribute that the data lacks.
+/// Issue 20: a file that is not split at all names the delimiter, not an attribute that the data
+/// lacks.
 #[test]
 fn a_header_that_was_not_split_is_diagnosed() {
     refused("x.tsv", b"name,age,sex\nAnn,31,f\n", "x.tsv:1", "one column named `name,age,sex`: is tab the delimiter?");

@@ -1,15 +1,17 @@
-//! Blocks shared among workers. Each takes the next block under a lock, then reads it on its own: reading cannot run
-//! ahead of the work, and memory is bounded by one block per worker.
+//! Blocks shared among workers. Each takes the next block under a lock, then reads it on its own:
+//! reading cannot run ahead of the work, and memory is bounded by one block per worker.
 
 use std::sync::Mutex;
 
 use super::blocks::{Block, Blocks};
 use crate::TableError;
 
-/// Runs `work` on every block, on as many workers as the pool has threads, and gives the workers back.
+/// Runs `work` on every block, on as many workers as the pool has threads, and gives the workers
+/// back.
 ///
-/// The error of the earliest block wins: blocks are handed out in order, and those handed out before the one that
-/// failed are finished, so the answer is the same whatever the number of threads.
+/// The error of the earliest block wins: blocks are handed out in order, and those handed out
+/// before the one that failed are finished, so the answer is the same whatever the number of
+/// threads.
 pub(super) fn share<W: Send>(
     blocks: Blocks,
     new_worker: impl Fn() -> W + Sync,

@@ -1,17 +1,21 @@
 //! A bucketized release, judged bucket by bucket.
 //!
-//! Whoever knows somebody's quasi values finds the rows that carry them, and for each row its bucket; the row's sensitive
-//! value may be any of the bucket's, each as likely as it is frequent there, since the tables say nothing else (Xiao, Tao:
-//! *Anatomy*, 2006, section 3.2). Equal quasi values can lead to several buckets, and so does knowing only some of the
-//! attributes. What the adversary then holds is a mixture of the buckets' distributions, bucket b weighing mᵦ/m when mᵦ of
-//! the m rows lie in it.
+//! Whoever knows somebody's quasi values finds the rows that carry them, and for each row its
+//! bucket; the row's sensitive value may be any of the bucket's, each as likely as it is frequent
+//! there, since the tables say nothing else (Xiao, Tao: *Anatomy*, 2006, section 3.2). Equal quasi
+//! values can lead to several buckets, and so does knowing only some of the attributes. What the
+//! adversary then holds is a mixture of the buckets' distributions, bucket b weighing mᵦ/m when mᵦ
+//! of the m rows lie in it.
 //!
-//! **A guarantee that survives merging survives these mixtures.** Take mᵦ·L/|b| copies of every bucket b, L being a common
-//! multiple of the sizes. Their union has m·L rows, and a value with nᵦ rows in b has Σ nᵦ·mᵦ·L/|b| of them: exactly its share
-//! in the mixture. A union of classes that hold, copies among them, holds. So it is enough that every bucket holds,
-//! whatever the adversary knows of `quasi.csv`; and where a guarantee declares nothing about merging, nothing can be concluded.
+//! **A guarantee that survives merging survives these mixtures.** Take mᵦ·L/|b| copies of every
+//! bucket b, L being a common multiple of the sizes. Their union has m·L rows, and a value with nᵦ
+//! rows in b has Σ nᵦ·mᵦ·L/|b| of them: exactly its share in the mixture. A union of classes that
+//! hold, copies among them, holds. So it is enough that every bucket holds, whatever the adversary
+//! knows of `quasi.csv`; and where a guarantee declares nothing about merging, nothing can be
+//! concluded.
 //!
-//! What buckets never give is a number of rows to hide among: the rows themselves are released as they are.
+//! What buckets never give is a number of rows to hide among: the rows themselves are released as
+//! they are.
 
 use hedgerow_release::Release;
 use hedgerow_release::bucketized::{Bucketized, GROUP};
@@ -23,7 +27,8 @@ use crate::check::{Checked, NamedRule};
 use hedgerow_privacy::judge::achieved_over;
 use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, models};
 
-/// Why buckets cannot keep a guarantee, whatever they hold, in words that follow its name; `None` when they can.
+/// Why buckets cannot keep a guarantee, whatever they hold, in words that follow its name; `None`
+/// when they can.
 pub fn refused_in_buckets(guarantee: &dyn Guarantee) -> Option<&'static str> {
     match guarantee.model() {
         Model::KAnonymity { .. } | Model::AlphaKAnonymity { k: 2.., .. } => {
@@ -73,7 +78,8 @@ impl Judged for Bucketized {
                 }
                 let achieved = achieved_over(guarantee.as_ref(), None, &table, classes());
                 let mut claim = rule.claim(model, &achieved);
-                // (α,1)-anonymity would state the size of buckets as if rows were hidden among so many.
+                // (α,1)-anonymity would state the size of buckets as if rows were hidden among so
+                // many.
                 claim.achieved.shift_remove("k");
                 claims.push(claim);
             }

@@ -1,9 +1,11 @@
-//! A cloned release, judged class by class: every tuple of a sub-class goes with all sensitive values of its class, since the
-//! statistics say nothing about which is whose (Baig et al. 2011, section 6).
+//! A cloned release, judged class by class: every tuple of a sub-class goes with all sensitive
+//! values of its class, since the statistics say nothing about which is whose (Baig et al. 2011,
+//! section 6).
 //!
-//! An adversary who recognizes somebody in one sub-class, or in several, holds one class's distribution or a mixture of several;
-//! what survives merging survives such mixtures (the argument is given for bucketized releases). How many people look alike is
-//! judged by the sub-classes, whose tuples the statistics do not distinguish; counterfeits are announced, and are nobody.
+//! An adversary who recognizes somebody in one sub-class, or in several, holds one class's
+//! distribution or a mixture of several; what survives merging survives such mixtures (the argument
+//! is given for bucketized releases). How many people look alike is judged by the sub-classes,
+//! whose tuples the statistics do not distinguish; counterfeits are announced, and are nobody.
 
 use hedgerow_release::Release;
 use hedgerow_release::cloned::Cloned;
@@ -15,7 +17,8 @@ use crate::check::{Checked, NamedRule};
 use hedgerow_privacy::judge::achieved_over;
 use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, models};
 
-/// Why clones cannot keep a guarantee, whatever they hold, in words that follow its name; `None` when they can.
+/// Why clones cannot keep a guarantee, whatever they hold, in words that follow its name; `None`
+/// when they can.
 pub fn refused_in_clones(guarantee: &dyn Guarantee) -> Option<&'static str> {
     match guarantee.model() {
         Model::AlphaKAnonymity { k: 2.., .. } => {
@@ -63,7 +66,8 @@ impl Judged for Cloned {
                 };
                 let mut claim = rule.claim(model, &achieved);
                 if !matches!(model, Model::KAnonymity { .. }) {
-                    // (α,1)-anonymity would state the size of classes as if people were hidden among so many.
+                    // (α,1)-anonymity would state the size of classes as if people were hidden
+                    // among so many.
                     claim.achieved.shift_remove("k");
                 }
                 claims.push(claim);

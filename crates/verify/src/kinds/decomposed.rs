@@ -1,12 +1,13 @@
 //! A decomposed release: several tables about the same people, judged by guardian normal form.
 //!
-//! A rule holds when what it protects is harmless alone, and nothing published connects it with what is known, or the one
-//! table through which everything that connects them must pass keeps the rule bucket by bucket (see
-//! [`hedgerow_privacy::rules::standings`]). Tables are read as strangers read them; what they say of an attribute must be the same in all.
+//! A rule holds when what it protects is harmless alone, and nothing published connects it with
+//! what is known, or the one table through which everything that connects them must pass keeps the
+//! rule bucket by bucket (see [`hedgerow_privacy::rules::standings`]). Tables are read as strangers
+//! read them; what they say of an attribute must be the same in all.
 //!
-//! A table that publishes several attributes by bucket, as combinations, keeps a rule about one of them when the rule holds in every
-//! bucket even for somebody who knows the others; what is concluded from less is a mixture of that. Rows without a
-//! sensitive value disclose nothing.
+//! A table that publishes several attributes by bucket, as combinations, keeps a rule about one of
+//! them when the rule holds in every bucket even for somebody who knows the others; what is
+//! concluded from less is a mixture of that. Rows without a sensitive value disclose nothing.
 
 use std::collections::HashMap;
 
@@ -72,8 +73,8 @@ impl<'a> Numbered<'a> {
         self.tables.iter().map(of_part).chain(known).collect()
     }
 
-    /// What the buckets of a sub-table achieve, if it publishes the attribute by bucket; in a table of rows, which may be generalized,
-    /// what classes of rows achieve that agree in all else.
+    /// What the buckets of a sub-table achieve, if it publishes the attribute by bucket; in a table
+    /// of rows, which may be generalized, what classes of rows achieve that agree in all else.
     fn in_buckets(&self, part: &SubTable, protect: usize, guarantees: &[Box<dyn Guarantee>]) -> Option<Vec<Achieved>> {
         let name = self.names[protect];
         // Labels are no values: a table that generalizes the attribute guards nothing of it.
@@ -91,7 +92,8 @@ impl<'a> Numbered<'a> {
         Some(guarantees.iter().map(|one| achieved_over(one.as_ref(), None, &table, classes())).collect())
     }
 
-    /// A table that holds an attribute as it is; where every table generalizes it, the first of these.
+    /// A table that holds an attribute as it is; where every table generalizes it, the first of
+    /// these.
     fn most_exact(&self, name: &str) -> Option<&'a SubTable> {
         let holding = || self.tables.iter().filter(|part| part.domain(name).is_some());
         holding().find(|part| part.is_exact(name, self.release.codebook())).or_else(|| holding().next())
@@ -197,7 +199,8 @@ impl Judged for Decomposed {
             let (achieved, standing) = numbered.judge_rule(rule)?;
             for (model, achieved) in rule.require.iter().zip(&achieved) {
                 let mut claim = rule.claim(model, achieved);
-                // (α,1)-anonymity would state the size of buckets as if rows were hidden among so many.
+                // (α,1)-anonymity would state the size of buckets as if rows were hidden among so
+                // many.
                 claim.achieved.shift_remove("k");
                 claim.achieved.insert("standing".to_owned(), standing.clone().into());
                 claims.push(claim);

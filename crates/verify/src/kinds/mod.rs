@@ -1,6 +1,7 @@
 //! How the tables of a release are judged: one file for each kind of release.
 //!
-//! A kind is added as one more file with a [`Judged`] and one more line in [`judged`]; the gate and `check` know no kinds.
+//! A kind is added as one more file with a [`Judged`] and one more line in [`judged`]; the gate and
+//! `check` know no kinds.
 
 mod bucketized;
 mod cloned;

@@ -1,5 +1,6 @@
-//! Sub-tables of earlier releases that tell the protected attribute, hidden in buckets or beside others, against every world that
-//! they allow: a value for each cell of each row, and a value of its bucket for each row.
+//! Sub-tables of earlier releases that tell the protected attribute, hidden in buckets or beside
+//! others, against every world that they allow: a value for each cell of each row, and a value of
+//! its bucket for each row.
 //!
 //! `HEDGEROW_SEED=N` replays the case that a failure names.
 
@@ -27,7 +28,8 @@ const LABELS: [(&str, &[&str]); 6] = [
 /// A row: its age, its label of the attribute where that is known, and its bucket.
 type Row = (String, Option<&'static str>, usize);
 
-/// One sub-table as it is published: rows, and where the buckets hide something, the values of each.
+/// One sub-table as it is published: rows, and where the buckets hide something, the values of
+/// each.
 #[derive(Debug)]
 struct SubTable {
     rows: Vec<Row>,

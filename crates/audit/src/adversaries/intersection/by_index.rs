@@ -1,11 +1,13 @@
-//! Joining sub-tables that are too large to pair person by person, by an index over the distinct combinations that they list.
+//! Joining sub-tables that are too large to pair person by person, by an index over the distinct
+//! combinations that they list.
 //!
-//! A row keeps a value of its bucket where every other table has a row that agrees with both on all that the two tables share:
-//! equal values where both list an attribute by row, a bucket that still allows the value where one hides it. Within a bucket, values
-//! that are used up by rows that can have no other are taken from the rest. Both are repeated until nothing changes.
+//! A row keeps a value of its bucket where every other table has a row that agrees with both on all
+//! that the two tables share: equal values where both list an attribute by row, a bucket that still
+//! allows the value where one hides it. Within a bucket, values that are used up by rows that can
+//! have no other are taken from the rest. Both are repeated until nothing changes.
 //!
-//! Rules out less than pairing does, and never what is possible. Cost: for every round and two tables, a probe for each
-//! row and value.
+//! Rules out less than pairing does, and never what is possible. Cost: for every round and two
+//! tables, a probe for each row and value.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -37,8 +39,8 @@ struct Row {
     left: u64,
 }
 
-/// What each sub-table allows for its rows together with the others, and whether they contradict one another. Rows of a bucket that keep all its
-/// values are listed as one.
+/// What each sub-table allows for its rows together with the others, and whether they contradict
+/// one another. Rows of a bucket that keep all its values are listed as one.
 pub(super) fn join(tables: &[SubTable]) -> (Vec<Allowed>, bool) {
     let mut coded = code(tables);
     let people = |table: &Coded<'_>| table.rows.iter().map(|row| row.people).sum::<u64>();
@@ -108,7 +110,8 @@ impl Coded<'_> {
         self.quasi.iter().position(|&own| own == attribute)
     }
 
-    /// The attribute that is listed by bucket, for whoever looks values up: none where some rows can have any value.
+    /// The attribute that is listed by bucket, for whoever looks values up: none where some rows
+    /// can have any value.
     fn hidden(&self) -> Option<usize> {
         self.sensitive.filter(|_| self.values.iter().all(|values| !values.is_empty()))
     }
@@ -121,7 +124,8 @@ impl Coded<'_> {
         values.iter().enumerate().filter(move |(place, _)| many || left >> place & 1 == 1).map(|(_, &value)| value)
     }
 
-    /// Takes values from rows that others of their bucket need all of. Whether that changed something.
+    /// Takes values from rows that others of their bucket need all of. Whether that changed
+    /// something.
     fn use_up(&mut self) -> bool {
         let mut changed = false;
         let (table, values) = (self.table, &self.values);
@@ -185,7 +189,8 @@ struct Index {
     /// The other table's columns that are compared.
     columns: Vec<usize>,
     keys: HashMap<Vec<u32>, u32>,
-    /// Which values of the table's hidden attribute occur with a key; absent when the other table does not list it.
+    /// Which values of the table's hidden attribute occur with a key; absent when the other table
+    /// does not list it.
     combined: Option<HashSet<(u32, u32)>>,
 }
 

@@ -1,8 +1,10 @@
-//! Pairing the members of two views one to one: which pairs are in some pairing, and what that leaves possible.
+//! Pairing the members of two views one to one: which pairs are in some pairing, and what that
+//! leaves possible.
 //!
-//! Members whose values are certain on both sides can only pair with equal ones, so the views fall apart into groups that
-//! are paired by themselves. In a group, a maximum flow of people along the pairs that agree decides whether there is a
-//! pairing at all; a pair is in some pairing when it carries people, or lies on a cycle of the residual network (Régin 1994).
+//! Members whose values are certain on both sides can only pair with equal ones, so the views fall
+//! apart into groups that are paired by themselves. In a group, a maximum flow of people along the
+//! pairs that agree decides whether there is a pairing at all; a pair is in some pairing when it
+//! carries people, or lies on a cycle of the residual network (Régin 1994).
 
 use hashbrown::HashMap;
 
@@ -80,7 +82,8 @@ fn agree(a: &Member, b: &Member) -> bool {
     })
 }
 
-/// For each of `ours` its possible partners; `None` when the group is too large, an error when there is no pairing.
+/// For each of `ours` its possible partners; `None` when the group is too large, an error when
+/// there is no pairing.
 fn partners(first: &View, second: &View, ours: &[usize], theirs: &[usize]) -> Option<Result<Vec<Vec<usize>>, ()>> {
     if ours.len().checked_mul(theirs.len()).is_none_or(|pairs| pairs > PAIRS_MAX) {
         return None;
@@ -219,7 +222,8 @@ impl Flow {
         Some(most)
     }
 
-    /// The pairs that carry people in some pairing: those that do now, and those within a cycle of the residual network.
+    /// The pairs that carry people in some pairing: those that do now, and those within a cycle of
+    /// the residual network.
     fn possible_pairs(&self) -> Vec<Vec<usize>> {
         let component = self.components();
         let ours = self.ours.len();
@@ -235,7 +239,8 @@ impl Flow {
             .collect()
     }
 
-    /// Strongly connected components (Kosaraju): ours to theirs along every pair, back along those that carry people.
+    /// Strongly connected components (Kosaraju): ours to theirs along every pair, back along those
+    /// that carry people.
     fn components(&self) -> Vec<usize> {
         let (ours, nodes) = (self.ours.len(), self.ours.len() + self.theirs.len());
         let forward = |node: usize| -> Vec<usize> {

@@ -5,8 +5,8 @@ use hedgerow_release::ReleasedClasses;
 use hedgerow_release::classes::{QuasiLabels, SensitiveCounts};
 use hedgerow_table::{Column, Cover};
 
-/// A table in plain values: attributes that are listed by row, and one that is listed by bucket. A generalized table has one
-/// bucket for each equivalence class.
+/// A table in plain values: attributes that are listed by row, and one that is listed by bucket. A
+/// generalized table has one bucket for each equivalence class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubTable {
     pub name: String,
@@ -17,7 +17,8 @@ pub struct SubTable {
     pub buckets: Vec<Bucket>,
 }
 
-/// What a sub-table shows of some people: who they are by their quasi-identifiers, and which sensitive values they have.
+/// What a sub-table shows of some people: who they are by their quasi-identifiers, and which
+/// sensitive values they have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bucket {
     /// One text per attribute that is listed by row, and how many rows have them.
@@ -33,7 +34,8 @@ pub struct Allowed {
     pub bucket: usize,
     pub quasi: Vec<String>,
     pub rows: u64,
-    /// The sensitive values of the bucket that the other sub-tables do not rule out, in the bucket's order.
+    /// The sensitive values of the bucket that the other sub-tables do not rule out, in the
+    /// bucket's order.
     pub values: Vec<String>,
     /// How many values the bucket itself has.
     pub of: usize,
@@ -50,7 +52,8 @@ impl SubTable {
         }
     }
 
-    /// A table that lists one attribute by bucket: `values` of each bucket. Rows without a bucket share one without values.
+    /// A table that lists one attribute by bucket: `values` of each bucket. Rows without a bucket
+    /// share one without values.
     pub(crate) fn of_buckets(
         name: &str,
         columns: &[&Column],
@@ -71,7 +74,8 @@ impl SubTable {
         }
     }
 
-    /// One table for each sensitive attribute of released classes, which have the labels as they stand.
+    /// One table for each sensitive attribute of released classes, which have the labels as they
+    /// stand.
     pub(crate) fn of_classes(name: &str, classes: &ReleasedClasses) -> Vec<SubTable> {
         let of = |sensitive: &SensitiveCounts| {
             let mut buckets = vec![Bucket::default(); classes.buckets()];

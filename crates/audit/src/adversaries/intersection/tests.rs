@@ -155,8 +155,8 @@ fn permute(values: &mut Vec<&String>, from: usize, orders: &mut BTreeSet<Vec<Str
     }
 }
 
-/// Whether the tuples of the tables from `table` on can be laid on one list of people, each of a table on another person, agreeing on
-/// what is shared. Every way is tried.
+/// Whether the tuples of the tables from `table` on can be laid on one list of people, each of a
+/// table on another person, agreeing on what is shared. Every way is tried.
 fn fits(people: &mut [Person], worlds: &[Vec<Person>], used: u32, next: usize) -> bool {
     let Some((tuples, others)) = worlds.split_first() else { return true };
     let Some(tuple) = tuples.get(next) else { return fits(people, others, 0, 0) };
@@ -175,8 +175,8 @@ fn fits(people: &mut [Person], worlds: &[Vec<Person>], used: u32, next: usize) -
     false
 }
 
-/// Two or three tables about a few people, and everything that any list of people behind them gives. The index may keep more than that,
-/// and never less.
+/// Two or three tables about a few people, and everything that any list of people behind them
+/// gives. The index may keep more than that, and never less.
 #[test]
 fn random_tables_leave_exactly_what_is_possible() {
     let mut narrowed = 0;
@@ -247,7 +247,8 @@ fn random_tables_leave_exactly_what_is_possible() {
     assert!(narrowed > 100 || std::env::var("HEDGEROW_SEED").is_ok(), "{narrowed}");
 }
 
-/// By table: quasi-identifiers and a sensitive value that is left to them. Rows that keep all values of their bucket were listed as one.
+/// By table: quasi-identifiers and a sensitive value that is left to them. Rows that keep all
+/// values of their bucket were listed as one.
 fn in_full(tables: &[SubTable], indexed: &[Allowed]) -> BTreeSet<(usize, Vec<String>, String)> {
     let mut kept = BTreeSet::new();
     for row in indexed {
@@ -267,8 +268,8 @@ fn in_full(tables: &[SubTable], indexed: &[Allowed]) -> BTreeSet<(usize, Vec<Str
     kept
 }
 
-/// Too many people to be paired. Everybody shares a bucket of two values with a neighbor; the first eight sit beside other neighbors
-/// in the second table, which leaves them one value.
+/// Too many people to be paired. Everybody shares a bucket of two values with a neighbor; the first
+/// eight sit beside other neighbors in the second table, which leaves them one value.
 #[test]
 fn large_tables_are_joined_by_what_they_tell() {
     let count = 12_000;

@@ -1,4 +1,5 @@
-//! The same people seen several times: each sub-table's rows and its slots, as sets of possible values.
+//! The same people seen several times: each sub-table's rows and its slots, as sets of possible
+//! values.
 
 use hashbrown::HashMap;
 
@@ -143,7 +144,8 @@ impl Views {
         Member { people: 0, possible, bucket, position }
     }
 
-    /// A row has its quasi-identifiers, and any sensitive value of its bucket; any value at all where none is released.
+    /// A row has its quasi-identifiers, and any sensitive value of its bucket; any value at all
+    /// where none is released.
     fn rows(&self, table: &SubTable, number: usize, tables: usize) -> View {
         let sensitive = table.sensitive.as_ref().map(|name| self.attributes[name]);
         let mut members = Vec::new();
@@ -167,8 +169,8 @@ impl Views {
         View { members }
     }
 
-    /// A slot has its sensitive value, and the quasi-identifiers of any row of its bucket. Rows without a released value are
-    /// one slot that can have any.
+    /// A slot has its sensitive value, and the quasi-identifiers of any row of its bucket. Rows
+    /// without a released value are one slot that can have any.
     fn slots(&self, table: &SubTable, sensitive: &str, number: usize, tables: usize) -> View {
         let sensitive = self.attributes[sensitive];
         let mut members = Vec::new();

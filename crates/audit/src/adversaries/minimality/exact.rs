@@ -1,10 +1,12 @@
-//! The minimality attack on a full-domain release, counted exactly: every way to give the released values of each class to its
-//! people is examined, and those remain in which every node with less loss breaks the rule.
+//! The minimality attack on a full-domain release, counted exactly: every way to give the released
+//! values of each class to its people is examined, and those remain in which every node with less
+//! loss breaks the rule.
 //!
-//! Nodes with less loss are those that are finer in every attribute, and, where the policy says which loss was minimized, all
-//! others that lose less. A node whose groups are smaller than k explains itself; of the others, a coarser one that breaks the rule
-//! breaks it in every finer one, so that only the coarsest are examined. Nodes that lose exactly as much could have been published
-//! instead: they say nothing.
+//! Nodes with less loss are those that are finer in every attribute, and, where the policy says
+//! which loss was minimized, all others that lose less. A node whose groups are smaller than k
+//! explains itself; of the others, a coarser one that breaks the rule breaks it in every finer one,
+//! so that only the coarsest are examined. Nodes that lose exactly as much could have been
+//! published instead: they say nothing.
 //!
 //! Cost: ways × coarsest nodes × groups; made only where ways and nodes are few.
 
@@ -28,13 +30,16 @@ const SLACK: f64 = 1e-9;
 /// What is known of everybody.
 #[derive(Debug)]
 pub(super) struct Posterior {
-    /// By row of the people's table, then by sensitive value, in how many of the remaining ways the person has the value.
+    /// By row of the people's table, then by sensitive value, in how many of the remaining ways the
+    /// person has the value.
     pub(super) having: Vec<Vec<u64>>,
     /// The ways that remain; with none, the release was not made as it says.
     pub(super) remaining: u64,
-    /// How many nodes must have broken the rule; with none, the release says no more than its classes.
+    /// How many nodes must have broken the rule; with none, the release says no more than its
+    /// classes.
     pub(super) nodes: usize,
-    /// Every node could be compared with the release: the loss is known, or all nodes are finer or coarser.
+    /// Every node could be compared with the release: the loss is known, or all nodes are finer or
+    /// coarser.
     pub(super) complete: bool,
 }
 
@@ -46,7 +51,8 @@ struct Axis<'a> {
     level: usize,
 }
 
-/// `None` where the lattice, the people or the ways are too many, or a hierarchy is not known. `levels` are those of the release.
+/// `None` where the lattice, the people or the ways are too many, or a hierarchy is not known.
+/// `levels` are those of the release.
 pub(super) fn posterior(
     known: &Known<'_>,
     made: HowMade<'_>,
@@ -113,8 +119,8 @@ fn axes<'a>(known: &Known<'a>, made: HowMade<'a>, levels: &[usize]) -> Option<Ve
         .collect()
 }
 
-/// The groups of the coarsest nodes that lose less than the release and have at least k people in each group; and whether
-/// every node could be compared with the release.
+/// The groups of the coarsest nodes that lose less than the release and have at least k people in
+/// each group; and whether every node could be compared with the release.
 fn must_fail(known: &Known<'_>, made: HowMade<'_>, axes: &[Axis<'_>]) -> Option<(Vec<Vec<u128>>, bool)> {
     let nodes = axes.iter().try_fold(1usize, |nodes, axis| nodes.checked_mul(axis.hierarchy.levels().len()))?;
     if nodes > NODES_MAX {

@@ -1,10 +1,12 @@
-//! What follows from an exact full-domain search: with one attribute a level lower, less is lost, so if every group of that finer
-//! node had l values, it would have been published. Some group has fewer.
+//! What follows from an exact full-domain search: with one attribute a level lower, less is lost,
+//! so if every group of that finer node had l values, it would have been published. Some group has
+//! fewer.
 //!
-//! Groups that could have fewer are those whose size the l − 1 most frequent values of their class can fill. If there is one,
-//! it did; if there are several, one or more of them did. With Π over all classes,
-//! `P(person has s | some fail) = (P(s) − P(s, own class fine) · Π P(other classes fine)) / (1 − Π P(class fine))`.
-//! Each finer node is looked at by itself: all of them together may rule out more.
+//! Groups that could have fewer are those whose size the l − 1 most frequent values of their class
+//! can fill. If there is one, it did; if there are several, one or more of them did. With Π over
+//! all classes, `P(person has s | some fail) = (P(s) − P(s, own class fine) · Π P(other classes
+//! fine)) / (1 − Π P(class fine))`. Each finer node is looked at by itself: all of them together
+//! may rule out more.
 
 use hashbrown::HashMap;
 use hedgerow_table::{Hierarchy, TableError};
@@ -15,7 +17,8 @@ use super::worlds::{PEOPLE_MAX, Worlds, kinds, worlds};
 use super::{Hits, HowMade, Known, lower_bound, members, possible, remaining, truths};
 use crate::finding::{Exposure, Finding, ReleaseCells, Worst};
 
-/// The groups of one class under a finer node, as bits over its members; only those that can lack values.
+/// The groups of one class under a finer node, as bits over its members; only those that can lack
+/// values.
 struct Suspect {
     class: usize,
     groups: Vec<u128>,
@@ -207,7 +210,8 @@ struct Blamed {
 }
 
 impl Blamed {
-    /// What follows for the people of the suspect classes; false when that cannot be counted through.
+    /// What follows for the people of the suspect classes; false when that cannot be counted
+    /// through.
     fn add(&mut self, known: &Known<'_>, members: &[Vec<usize>], suspects: &[Suspect], why: &str) -> bool {
         let (classes, sensitive) = (known.classes, known.sensitive);
         let values = |suspect: &Suspect| sensitive.of_bucket(classes.bucket_of[suspect.class]);

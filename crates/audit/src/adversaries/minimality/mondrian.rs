@@ -1,6 +1,7 @@
-//! What follows from a class that Mondrian did not divide: along every number, neither the cut above the median nor the one below it
-//! left l values on both sides. Relaxed cuts share the people at the median in an order that nobody knows, so only the
-//! strict ones, which are tried as well, are held against it; categories are left alone.
+//! What follows from a class that Mondrian did not divide: along every number, neither the cut
+//! above the median nor the one below it left l values on both sides. Relaxed cuts share the people
+//! at the median in an order that nobody knows, so only the strict ones, which are tried as well,
+//! are held against it; categories are left alone.
 
 use hedgerow_table::{Column, TableError};
 

@@ -29,8 +29,8 @@ fn mondrian(ages: &[&str], values: &[&str], k: u64, l: u64) -> Finding {
     run("r", "mondrian", &claims(k, l), &classes, &classes.sensitive[0], Some(&people), None).unwrap()
 }
 
-/// Two of 20 and three of 30 in one class: the cut below the median would have been made, had the two not the same value;
-/// and only HIV is there twice.
+/// Two of 20 and three of 30 in one class: the cut below the median would have been made, had the
+/// two not the same value; and only HIV is there twice.
 #[test]
 fn an_undivided_class_discloses_the_value_of_two_people() {
     let found = mondrian(&["20", "20", "30", "30", "30"], &["HIV", "HIV", "flu", "cold", "ache"], 2, 2);
@@ -44,7 +44,8 @@ fn a_class_that_could_not_be_cut_anyway_discloses_nothing() {
     let found = mondrian(&["20", "20", "20", "30"], &["HIV", "HIV", "flu", "cold"], 2, 2);
     assert_eq!((found.people, found.at_risk, found.effective_l), (4, 0, Some(3)));
     assert_eq!(found.max_confidence, 0.5, "two of four have HIV");
-    // The cut that takes the two of 35 off would keep the rule, and is never tried: it lies away from the median.
+    // The cut that takes the two of 35 off would keep the rule, and is never tried: it lies away
+    // from the median.
     let ages = ["20", "20", "25", "25", "30", "30", "35", "35"];
     let found = mondrian(&ages, &["HIV", "HIV", "HIV", "HIV", "flu", "cold", "ache", "gout"], 2, 2);
     assert_eq!((found.people, found.at_risk, &found.details["true_hits"]), (8, 4, &json!(4)), "{found:?}");
@@ -55,7 +56,8 @@ fn large_classes_are_drawn_and_other_requirements_are_not_attacked() {
     let ages: Vec<String> = (0..30).map(|age| (20 + age % 20).to_string()).collect();
     let ages: Vec<&str> = ages.iter().map(String::as_str).collect();
     let values: Vec<&str> = (0..30).map(|row| ["HIV", "flu", "cold", "ache", "gout", "mumps"][row % 6]).collect();
-    // Whatever is drawn, a side of fifteen lacks a value of six now and then, and never has fewer than two.
+    // Whatever is drawn, a side of fifteen lacks a value of six now and then, and never has fewer
+    // than two.
     let found = mondrian(&ages, &values, 2, 6);
     assert_eq!((found.people, found.at_risk, found.effective_l), (30, 0, Some(6)));
     assert!(found.details["confidence_drawn"].as_f64().unwrap() < 0.3);
@@ -99,7 +101,8 @@ fn full_domain(people: &[(u32, &str)], k: u64, l: u64) -> Finding {
     run("r", "full-domain", &claims(k, l), &classes, &classes.sensitive[0], Some(&table), Some(made)).unwrap()
 }
 
-/// In decades, only the two of the twenties could have one value between them, and only HIV is there twice.
+/// In decades, only the two of the twenties could have one value between them, and only HIV is
+/// there twice.
 #[test]
 fn the_only_group_that_can_have_broken_the_rule_did() {
     let people = [(20, "HIV"), (25, "HIV"), (30, "flu"), (31, "cold"), (32, "ache"), (45, "flu"), (55, "cold")];
@@ -119,7 +122,8 @@ fn random_releases_agree_with_every_world() {
     let mut judged = 0;
     for seed in seeds(400) {
         let mut rng = StdRng::seed_from_u64(seed);
-        // Alone in a decade, a person breaks the rule for certain; in twos, who did is open, and classes depend on each other.
+        // Alone in a decade, a person breaks the rule for certain; in twos, who did is open, and
+        // classes depend on each other.
         let in_twos = rng.random_bool(0.5);
         let mut decade = 0;
         let mut person = |index: usize| {
@@ -171,8 +175,8 @@ fn random_releases_agree_with_every_world() {
     assert!(judged > 100 || std::env::var("HEDGEROW_SEED").is_ok(), "{judged}");
 }
 
-/// Two attributes, four levels each: by definition, the ways to give out the values in which no node with a smaller sum of
-/// levels keeps k and l.
+/// Two attributes, four levels each: by definition, the ways to give out the values in which no
+/// node with a smaller sum of levels keeps k and l.
 #[test]
 fn random_lattices_agree_with_every_world_and_every_node() {
     let names = ["HIV", "flu", "cold"];
@@ -259,7 +263,8 @@ fn random_lattices_agree_with_every_world_and_every_node() {
         claims.iter_mut().for_each(|claim| claim.know = quasi.to_vec());
         let found =
             run("r", "full-domain", &claims, &classes, &classes.sensitive[0], Some(&table), Some(made)).unwrap();
-        // The finest level with these labels may lie below the one that was released, and then loses less.
+        // The finest level with these labels may lie below the one that was released, and then
+        // loses less.
         if found.details.get("exact") != Some(&json!(true)) || found.effective_l.is_none() {
             continue;
         }

@@ -1,5 +1,5 @@
-//! The ways to give the sensitive values of a class to its people: gone through one by one where they are few, drawn by
-//! chance where they are many.
+//! The ways to give the sensitive values of a class to its people: gone through one by one where
+//! they are few, drawn by chance where they are many.
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -32,7 +32,8 @@ impl Worlds {
     }
 }
 
-/// `fits` sees, by value, who has it. `None` when the ways are too many and too few of those drawn fit.
+/// `fits` sees, by value, who has it. `None` when the ways are too many and too few of those drawn
+/// fit.
 pub(super) fn worlds(values: &[(u32, u32)], people: usize, fits: impl Fn(&[u128]) -> bool) -> Option<Worlds> {
     let exact = ways(values) <= WAYS_MAX;
     let mut worlds = Worlds { fitting: 0, having: vec![vec![0; values.len()]; people], exact };

@@ -19,7 +19,8 @@ fn rows(name: &str, header: &[&str], cells: &[[&str; 2]]) -> SubTable {
     SubTable { name: name.to_owned(), form: Form::Rows(Generalized { table, quasi: names(header), sensitive: vec![] }) }
 }
 
-/// Ages by row, diseases and wards by bucket: one bucket of two people, and a third whose values are not released.
+/// Ages by row, diseases and wards by bucket: one bucket of two people, and a third whose values
+/// are not released.
 fn buckets() -> Combined {
     let quasi = [["20", "1"], ["30", "1"], ["40", ""]].map(|row| row.to_vec());
     let values = [["1", "HIV", "x", "1"], ["1", "flu", "y", "1"]].map(|row| row.to_vec());
@@ -51,8 +52,8 @@ fn exposed(tables: Vec<SubTable>) -> u64 {
     intersection::run(vec!["release".to_owned()], &joinable.tables).at_risk
 }
 
-/// The bucket hides who of two people has HIV. A table of ages and zip codes and one of zip codes and diseases, neither of
-/// which has a sensitive attribute, say it.
+/// The bucket hides who of two people has HIV. A table of ages and zip codes and one of zip codes
+/// and diseases, neither of which has a sensitive attribute, say it.
 #[test]
 fn tables_without_a_sensitive_attribute_take_part_in_the_join() {
     let hidden = || SubTable { name: "1".to_owned(), form: Form::Combined(Box::new(buckets())) };

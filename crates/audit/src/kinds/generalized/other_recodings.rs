@@ -13,7 +13,8 @@ fn table(header: &[&str], rows: &[Vec<String>]) -> Table {
     Table::from_texts(header, &rows)
 }
 
-/// People of random ages and sexes, locally recoded: each class of three has an interval of its own and one sex or `*`.
+/// People of random ages and sexes, locally recoded: each class of three has an interval of its own
+/// and one sex or `*`.
 fn local_release(seed: u64) -> (Table, Table, Codebook, Vec<(i64, i64, bool)>) {
     let mut rng = StdRng::seed_from_u64(seed);
     let (mut source, mut released, mut cells) = (Vec::new(), Vec::new(), Vec::new());
@@ -118,7 +119,8 @@ fn a_local_release_of_something_else_is_refused() {
     assert!(refused.contains("covers no value of the source"), "{refused}");
 }
 
-/// Two buckets: the quasi-identifiers are unchanged, so nothing is lost but the link to the illness.
+/// Two buckets: the quasi-identifiers are unchanged, so nothing is lost but the link to the
+/// illness.
 #[test]
 fn buckets_by_hand() {
     let split = |rows: &[&str]| -> Vec<Vec<String>> {
@@ -142,7 +144,8 @@ fn buckets_by_hand() {
     assert_eq!((found.losses.ncp, found.losses.discernibility, found.classes.count), (0.0, 4 + 9, 2));
     assert_eq!((found.risk.unique_rows, found.risk.prosecutor.max), (3, 1.0), "21, 40 and 41 are found by their age");
     assert!(found.buckets);
-    // 20-year-olds with flu: in group 2 one of two rows times one of two values, in group 1 one of three times one.
+    // 20-year-olds with flu: in group 2 one of two rows times one of two values, in group 1 one of
+    // three times one.
     let errors = found.queries.unwrap();
     assert!(errors.max > 0.0 && errors.mean < 1.0, "{errors:?}");
     let refused =
@@ -150,8 +153,9 @@ fn buckets_by_hand() {
     assert!(refused.unwrap_err().to_string().contains("but the source has 5"));
 }
 
-/// Two buckets of two: 10 and 20 are both taken for either, and so are 30 and 50. The mean is off by 5 for two people and by 10
-/// for the other two, and so is every quartile, given as the lower value, the lower, and the upper.
+/// Two buckets of two: 10 and 20 are both taken for either, and so are 30 and 50. The mean is off
+/// by 5 for two people and by 10 for the other two, and so is every quartile, given as the lower
+/// value, the lower, and the upper.
 #[test]
 fn sensitive_numbers_in_buckets_by_hand() {
     let split = |rows: &[&str]| -> Vec<Vec<String>> {

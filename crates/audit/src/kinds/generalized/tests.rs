@@ -1,4 +1,5 @@
-//! Every measure against its definition, row by row, on small random releases; and the cases at the edge.
+//! Every measure against its definition, row by row, on small random releases; and the cases at the
+//! edge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,7 +83,8 @@ impl<'a> Naive<'a> {
             Cover::Missing | Cover::Point(_) => 0.0,
             Cover::Leaves(leaves) if leaves.len() == 1 => 0.0,
             Cover::Leaves(leaves) if self.release.source.columns[quasi].domain.kind() != Kind::Category => {
-                // Numbers with gaps between them: from the lowest leaf to the highest, within the source's values.
+                // Numbers with gaps between them: from the lowest leaf to the highest, within the
+                // source's values.
                 let domain = &self.release.source.columns[quasi].domain;
                 let (first, last) = (domain.number(0).unwrap(), domain.number(domain.present() as u32 - 1).unwrap());
                 let day = |leaf: &String| hedgerow_table::date::Date::parse_iso(leaf).map(|date| f64::from(date.0));

@@ -1,4 +1,5 @@
-//! Numbers in cloned releases, against an analyst who reads `sensitive.csv` line by line and knows nothing else.
+//! Numbers in cloned releases, against an analyst who reads `sensitive.csv` line by line and knows
+//! nothing else.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use crate::kinds::cloned::{MeasuredClones, measure_clones};
 /// Not in the order of their names, which is how a release knows them.
 const QUASI: [&str; 3] = ["sex", "place", "area"];
 
-/// A tuple of a release: its sub-class, a person unless it is counterfeit, and the text of its number.
+/// A tuple of a release: its sub-class, a person unless it is counterfeit, and the text of its
+/// number.
 struct Tuple {
     class: usize,
     part: usize,
@@ -30,7 +32,8 @@ struct Case {
 }
 
 impl Case {
-    /// Also of one person, one class, people who are all alike or all different, and without any number.
+    /// Also of one person, one class, people who are all alike or all different, and without any
+    /// number.
     fn random(rng: &mut StdRng) -> Case {
         let count = if rng.random_bool(0.1) { 1 } else { rng.random_range(1..25usize) };
         let (attributes, classes) = (rng.random_range(1..=QUASI.len()), rng.random_range(1..5usize));
@@ -110,7 +113,8 @@ impl Case {
         read
     }
 
-    /// People put together by a part of what is known of them, each group with all that the release shows of anybody.
+    /// People put together by a part of what is known of them, each group with all that the release
+    /// shows of anybody.
     fn groups(&self, part: impl Fn(&[String]) -> Vec<String>, shown: &[(f64, f64)]) -> Vec<Group> {
         let mut groups: BTreeMap<Vec<String>, Vec<f64>> = BTreeMap::new();
         for (quasi, pay) in self.quasi.iter().zip(&self.pay) {

@@ -21,7 +21,8 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// The two tables as they are published: `group` is shuffled, equal sensitive values of a bucket are one row with a count.
+/// The two tables as they are published: `group` is shuffled, equal sensitive values of a bucket
+/// are one row with a count.
 fn published(buckets: &[Bucket]) -> Release {
     let (mut quasi, mut sensitive): (Vec<Vec<String>>, Vec<Vec<String>>) = (Vec::new(), Vec::new());
     for (number, (rows, values)) in buckets.iter().enumerate() {
@@ -205,7 +206,8 @@ fn groups_of_sensitive_values_agree_with_every_pairing() {
     }
 }
 
-/// Two men and two women, two of the four ill: of the women, one is ill on average, none at the least, two at the most.
+/// Two men and two women, two of the four ill: of the women, one is ill on average, none at the
+/// least, two at the most.
 #[test]
 fn four_people_by_hand() {
     let row = |age: f64, color: &str| [Some(Known::Number(age)), Some(Known::Text(color.to_owned()))];

@@ -53,7 +53,8 @@ fn ages() -> Vec<TestLabel> {
     ]
 }
 
-/// An interval of real numbers with whole ends: midpoints of quarters stand for it, since conditions change at whole numbers only.
+/// An interval of real numbers with whole ends: midpoints of quarters stand for it, since
+/// conditions change at whole numbers only.
 fn weights() -> Vec<TestLabel> {
     let real = |low: i64, high: i64| {
         let likely = (low * 4..high * 4).map(|quarter| number(quarter as f64 / 4.0 + 0.125)).collect::<Vec<_>>();
@@ -129,7 +130,8 @@ fn counts_and_sums_agree_with_every_completion() {
             sum[2] += possible.iter().map(age).fold(f64::NEG_INFINITY, f64::max);
         }
         let context = |what: &str| format!("seed {seed}: {what} WHERE {condition}");
-        // The enumeration ends at −9 and 20 where cells are open: there the bound is no number, and the estimate is that of `shape`.
+        // The enumeration ends at −9 and 20 where cells are open: there the bound is no number, and
+        // the estimate is that of `shape`.
         let open = rows.iter().any(|row| ["8+", "<4", "*"].contains(&row[0].text.as_str()));
         for name in ["COUNT(*)", "COUNT(color)", "SUM(age)", "AVG(age)"] {
             let [estimate, certain, possible] = three(line, name);
@@ -238,7 +240,8 @@ fn groups_are_labels_and_add_up_to_the_total() {
     }
 }
 
-/// Twenty people of 20 to 29, ten of 30 to 39: of those over 24, half of the first and all of the second.
+/// Twenty people of 20 to 29, ten of 30 to 39: of those over 24, half of the first and all of the
+/// second.
 #[test]
 fn thirty_people_by_hand() {
     let (young, old) = (range(20, 30), range(30, 40));
@@ -265,7 +268,8 @@ fn thirty_people_by_hand() {
     );
 }
 
-/// Under a top that no other label explains nothing is estimated, but what does not depend on it is.
+/// Under a top that no other label explains nothing is estimated, but what does not depend on it
+/// is.
 #[test]
 fn nothing_is_invented_under_the_top() {
     let top = TestLabel { text: "*".to_owned(), cover: Cover::Everything, likely: vec![], possible: vec![] };
@@ -357,7 +361,8 @@ fn open_cells_are_estimated_from_the_shape_inside() {
     let found = run(&release, "SELECT COUNT(*) FROM data WHERE los < 0");
     assert_eq!(three(&found["answer"][0], "COUNT(*)")[0], 0.0, "no cell crosses zero");
     let mean = three(&run(&release, "SELECT AVG(los) FROM data")["answer"][0], "AVG(los)")[0];
-    // 0 or 1 for forty; 3 for 45; thirty rows at fifteen a day: two days beyond 5 on average, less the half of a unit.
+    // 0 or 1 for forty; 3 for 45; thirty rows at fifteen a day: two days beyond 5 on average, less
+    // the half of a unit.
     assert!((mean - (40.0 * 0.5 + 45.0 * 3.0 + 30.0 * 6.5) / 115.0).abs() < 0.1, "{mean}");
 }
 

@@ -1,6 +1,8 @@
-//! Answers against every table that could be behind a release: cells replaced by each value they cover, buckets paired in each way.
+//! Answers against every table that could be behind a release: cells replaced by each value they
+//! cover, buckets paired in each way.
 //!
-//! The conditions are random trees, judged here by SQL's three-valued logic as it is written in the standard, row by row.
+//! The conditions are random trees, judged here by SQL's three-valued logic as it is written in the
+//! standard, row by row.
 
 mod bucketized;
 mod generalized;
@@ -30,7 +32,8 @@ enum Known {
     Text(String),
 }
 
-/// One label: the values that are equally likely, and all that are possible as far as conditions distinguish them.
+/// One label: the values that are equally likely, and all that are possible as far as conditions
+/// distinguish them.
 #[derive(Debug, Clone)]
 struct TestLabel {
     text: String,

@@ -117,7 +117,8 @@ fn names_and_notes() {
     assert_eq!(rows["rows"][0]["age"], "20 to 29");
 }
 
-/// NOT binds tighter than AND, AND tighter than OR, and what belongs to BETWEEN is no AND of conditions.
+/// NOT binds tighter than AND, AND tighter than OR, and what belongs to BETWEEN is no AND of
+/// conditions.
 #[test]
 fn operators_bind_as_in_sql() {
     let release = people();
@@ -161,7 +162,8 @@ fn what_is_too_long_or_deep_or_wide_is_refused() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let cell = range(0, 40);
     let wide = release_of(&names, &[Kind::Integer; 30], &[vec![&cell; 30]]);
-    // Pairs far apart in the order of columns: every set of values of the first half must be remembered.
+    // Pairs far apart in the order of columns: every set of values of the first half must be
+    // remembered.
     let pairs: Vec<String> =
         (0..15).flat_map(|c| (0..8).map(move |v| format!("(c{c}={v} AND c{}={v})", c + 15))).collect();
     let sql = format!("SELECT COUNT(*) FROM data WHERE {}", pairs.join(" OR "));

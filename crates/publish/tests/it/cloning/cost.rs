@@ -1,4 +1,5 @@
-//! What cloning costs: answers from statistics, and what they cannot show; how far apart classes lie; suppressed and counterfeit tuples.
+//! What cloning costs: answers from statistics, and what they cannot show; how far apart classes
+//! lie; suppressed and counterfeit tuples.
 
 use hedgerow_audit::query;
 use hedgerow_release::Release;
@@ -72,8 +73,8 @@ fn by_hand(listed: &Listed, low: f64, high: f64, place: &str) -> f64 {
     sum
 }
 
-/// Every class lists the same values, so no estimator knows how they go with the rest: two tables with one release, of which one
-/// has twice as many young people with x.
+/// Every class lists the same values, so no estimator knows how they go with the rest: two tables
+/// with one release, of which one has twice as many young people with x.
 #[test]
 fn no_release_of_clones_tells_how_values_go_with_the_rest() {
     let release = |diseases: [&str; 8]| {
@@ -97,7 +98,8 @@ fn no_release_of_clones_tells_how_values_go_with_the_rest() {
     assert_eq!((one, two, mixed.classes.len()), (1, 2, 2));
 }
 
-/// Whose sensitive value goes with the rest, as in a census: the default keeps classes at least as close as the scan does.
+/// Whose sensitive value goes with the rest, as in a census: the default keeps classes at least as
+/// close as the scan does.
 #[test]
 fn classes_are_no_farther_apart_than_by_the_scan() {
     let mut fewer = 0;

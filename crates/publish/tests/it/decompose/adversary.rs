@@ -24,7 +24,8 @@ type Seen = BTreeMap<Vec<usize>, usize>;
 /// The bucket of rows without a sensitive value.
 const NO_BUCKET: usize = Groups::NONE as usize;
 
-/// Everything published, as an attacker sees it: tables of columns, bucket numbers among them, in no order.
+/// Everything published, as an attacker sees it: tables of columns, bucket numbers among them, in
+/// no order.
 pub(super) struct Published {
     views: Vec<View>,
     ranges: Vec<Ranges>,
@@ -132,8 +133,9 @@ fn orders(column: &[usize]) -> BTreeSet<Vec<usize>> {
     all
 }
 
-/// Calls `each` with every way to fill the columns row by row so that all views come out as published. One column keeps its
-/// order: people have no names. Columns are filled in an order that completes views early.
+/// Calls `each` with every way to fill the columns row by row so that all views come out as
+/// published. One column keeps its order: people have no names. Columns are filled in an order that
+/// completes views early.
 fn worlds(published: &Published, rows: usize, each: &mut dyn FnMut(&[Vec<usize>])) {
     let mut sequence: Vec<usize> = Vec::new();
     while sequence.len() < published.columns.len() {
@@ -182,8 +184,8 @@ fn fill(
     }
 }
 
-/// For everything that the attacker of a rule may know of somebody in the table, how often each value is the right one, over all
-/// tables that agree with what is published.
+/// For everything that the attacker of a rule may know of somebody in the table, how often each
+/// value is the right one, over all tables that agree with what is published.
 pub(super) fn beliefs(case: &Case, rule: &Rule, published: &Published) -> Vec<Vec<u64>> {
     let know: Vec<usize> = rule.know.iter().collect();
     let protect = rule.protect.iter().next().unwrap();
@@ -256,8 +258,8 @@ fn dependencies_in(case: &Case, rng: &mut StdRng) -> Vec<Dependency> {
     found.map(|(from, to)| Dependency { from: AttributeSet::of(from), to }).collect()
 }
 
-/// Four people who can share a bucket of two sensitive attributes, and one or two who perhaps cannot: what is not released of them, and
-/// that it is not released, raises nobody's confidence.
+/// Four people who can share a bucket of two sensitive attributes, and one or two who perhaps
+/// cannot: what is not released of them, and that it is not released, raises nobody's confidence.
 #[test]
 fn rows_without_a_sensitive_value_disclose_nothing() {
     let (mut without_value, mut tried) = (0, 0);

@@ -58,8 +58,9 @@ fn nothing_is_found_in_normal_form() {
     assert!(several > 5 || std::env::var("HEDGEROW_SEED").is_ok(), "{several}");
 }
 
-/// Tables drawn without a thought for rules, of three or four people: what the attack says it has found is held against
-/// everything that could be true; and joined one attribute after the other it finds no more than joined at once.
+/// Tables drawn without a thought for rules, of three or four people: what the attack says it has
+/// found is held against everything that could be true; and joined one attribute after the other it
+/// finds no more than joined at once.
 #[test]
 fn what_is_found_is_true_of_every_table_that_agrees() {
     let (mut broken, mut found, mut found_one_by_one) = (0, 0, 0);
@@ -104,8 +105,8 @@ fn drawn_table(case: &Case, protect: usize, rng: &mut StdRng) -> Subtable {
     in_buckets(case, &attributes, &[protect], of_row)
 }
 
-/// How many values are possible for the one row of some table that is left with the fewest, for somebody who sees of it the bucket
-/// and what other tables hold too.
+/// How many values are possible for the one row of some table that is left with the fewest, for
+/// somebody who sees of it the bucket and what other tables hold too.
 fn fewest_left(case: &Case, tables: &[Subtable]) -> usize {
     let seen = published(case, tables, &[]);
     let mut fewest = usize::MAX;
@@ -158,7 +159,8 @@ fn large_tables_are_attacked_too() {
     let in_normal_form = [guardian.clone(), ward.clone()];
     assert!(case.problem(&[]).is_kept(&in_normal_form));
     assert_eq!(attacked(&case, &[], &in_normal_form), Attacked::Passed);
-    // The first eight share buckets with others in a second table, which leaves them one illness each.
+    // The first eight share buckets with others in a second table, which leaves them one illness
+    // each.
     let mut others = pairs.clone();
     others[..8].copy_from_slice(&[3, 0, 0, 1, 1, 2, 2, 3]);
     let twice = [guardian.clone(), in_buckets(&case, &[0, 1], &[1], others), ward];

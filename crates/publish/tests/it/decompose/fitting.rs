@@ -1,4 +1,5 @@
-//! The divergence and count queries in closed form against iterative proportional fitting over all combinations of values.
+//! The divergence and count queries in closed form against iterative proportional fitting over all
+//! combinations of values.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +15,9 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Case, has_rows_without_value, seeds};
 
-/// The most likely table behind some tables, by fitting their margins again and again from a uniform start, over all
-/// combinations of values and bucket numbers: the share of every combination of values; and the divergence of the true rows
-/// from it.
+/// The most likely table behind some tables, by fitting their margins again and again from a
+/// uniform start, over all combinations of values and bucket numbers: the share of every
+/// combination of values; and the divergence of the true rows from it.
 fn fitted(case: &Case, tables: &[Subtable]) -> (BTreeMap<Vec<usize>, f64>, f64) {
     let attributes = case.columns.len();
     let mut sizes = case.cardinalities.clone();

@@ -1,5 +1,6 @@
-//! What publishing a decomposition can end in, over thousands of tiny tables with every algorithm and anonymizer: a release
-//! that checks, or a reason why there is none. Never an internal error, and `best` never fails where another algorithm does not.
+//! What publishing a decomposition can end in, over thousands of tiny tables with every algorithm
+//! and anonymizer: a release that checks, or a reason why there is none. Never an internal error,
+//! and `best` never fails where another algorithm does not.
 
 use std::path::Path;
 
@@ -24,7 +25,8 @@ struct Tiny {
     policy: String,
 }
 
-/// Publishes with one algorithm; whether there is a release. Panics on everything that must not happen.
+/// Publishes with one algorithm; whether there is a release. Panics on everything that must not
+/// happen.
 fn has_release(tiny: &Tiny, algorithm: &str, anonymizer: &str, folder: &Path, seed: u64) -> bool {
     let case = || format!("{algorithm}, {anonymizer}, HEDGEROW_SEED={seed}\n{}\n{}", tiny.source, tiny.policy);
     if (algorithm, anonymizer) == ("multi-sensitive", "mondrian") {
@@ -55,7 +57,8 @@ fn has_release(tiny: &Tiny, algorithm: &str, anonymizer: &str, folder: &Path, se
     }
 }
 
-/// Every algorithm with one anonymizer: where one of them has a release, `best` has one. How many releases there are.
+/// Every algorithm with one anonymizer: where one of them has a release, `best` has one. How many
+/// releases there are.
 fn outcomes(tiny: &Tiny, anonymizer: &str, folder: &Path, seed: u64) -> usize {
     std::fs::write(folder.join("people.csv"), &tiny.source).unwrap();
     let found = ALGORITHMS.map(|algorithm| has_release(tiny, algorithm, anonymizer, folder, seed));

@@ -1,10 +1,11 @@
-//! A cloned release as an adversary combines it with others: which people a sub-class can hold, and which sensitive values its
-//! class has.
+//! A cloned release as an adversary combines it with others: which people a sub-class can hold, and
+//! which sensitive values its class has.
 //!
-//! Counts of categories say who cannot be in a sub-class: whoever has a value that it does not list. A mean and an indicative range
-//! rule nobody out, so a cell of numbers covers everything. Sub-classes with equal cells whose classes have
-//! the same shares of every value are listed as one, since nothing that follows from them differs: the rows add up, and so
-//! do the counts behind them.
+//! Counts of categories say who cannot be in a sub-class: whoever has a value that it does not
+//! list. A mean and an indicative range rule nobody out, so a cell of numbers covers everything.
+//! Sub-classes with equal cells whose classes have the same shares of every value are listed as
+//! one, since nothing that follows from them differs: the rows add up, and so do the counts behind
+//! them.
 
 use hashbrown::HashMap;
 

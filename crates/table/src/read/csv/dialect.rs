@@ -7,7 +7,8 @@ use crate::read::delimiter::{self, SAMPLE_BYTES};
 use crate::read::{Format, ReadOptions};
 use crate::{InputError, TableError};
 
-/// The delimiters of data files; when a file could be read with several, the first one here is taken.
+/// The delimiters of data files; when a file could be read with several, the first one here is
+/// taken.
 const DELIMITERS: [u8; 4] = *b",;\t|";
 
 /// How much of the name of an unsplit header an error shows.

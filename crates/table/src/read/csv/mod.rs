@@ -1,4 +1,5 @@
-//! Text with delimited fields. The header is read first; the rest is cut into blocks that workers read on their own.
+//! Text with delimited fields. The header is read first; the rest is cut into blocks that workers
+//! read on their own.
 
 mod dialect;
 mod records;
@@ -139,7 +140,8 @@ fn refuse(path: &Path, block: &Block, trouble: Trouble) -> TableError {
     InputError::at_line(path, block.line_at(trouble.position), trouble.problem, trouble.hint).into()
 }
 
-/// The line on which a row begins, found by reading the source once more. `None` if it changed meanwhile.
+/// The line on which a row begins, found by reading the source once more. `None` if it changed
+/// meanwhile.
 fn line_of_row(
     open: &Open<'_>,
     path: &Path,

@@ -1,4 +1,5 @@
-//! The records of one block as codes: a fast way for blocks of plain fields, an exact one for all others.
+//! The records of one block as codes: a fast way for blocks of plain fields, an exact one for all
+//! others.
 
 use memchr::{memchr, memchr_iter};
 
@@ -28,7 +29,8 @@ impl Trouble {
 pub(super) type Slot = u32;
 pub(super) const SKIPPED: Slot = Slot::MAX;
 
-/// Codes wait in a small row-wise tile until they are moved to their columns, so that writing stays sequential.
+/// Codes wait in a small row-wise tile until they are moved to their columns, so that writing stays
+/// sequential.
 const TILE_CELLS: usize = 8192;
 
 pub(super) struct RecordReader<'a> {

@@ -234,8 +234,8 @@ fn wide_domains_take_wide_codes() {
     }
 }
 
-/// RFC 4180 with the rules of this reader, one character at a time: the records with their lines, or the line of the
-/// first mistake and a part of its description.
+/// RFC 4180 with the rules of this reader, one character at a time: the records with their lines,
+/// or the line of the first mistake and a part of its description.
 fn reference(text: &str, delimiter: char) -> Result<Vec<Vec<String>>, (usize, &'static str)> {
     let mut characters: Vec<char> = text.chars().collect();
     if characters.last().is_some_and(|&last| last != '\n') {

@@ -15,7 +15,8 @@ fn workbook(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// Issue 20: numbers, dates, texts that look like numbers, missing cells, an empty row and a second sheet.
+/// Issue 20: numbers, dates, texts that look like numbers, missing cells, an empty row and a second
+/// sheet.
 #[test]
 fn a_workbook_reads_as_the_table_it_shows() {
     let table = read_table(&workbook("patients.xlsx"), &ReadOptions::default()).unwrap();

@@ -1,7 +1,8 @@
 //! What a Parquet column holds, as far as cells of a table are concerned.
 //!
-//! Parquet stores a few physical types and states with them what they mean, in one of two vocabularies of different age.
-//! Both are understood. A type that only an embedded Arrow schema knows (a duration) reads as the number it is stored as.
+//! Parquet stores a few physical types and states with them what they mean, in one of two
+//! vocabularies of different age. Both are understood. A type that only an embedded Arrow schema
+//! knows (a duration) reads as the number it is stored as.
 
 use parquet::basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::schema::types::{BasicTypeInfo, Type};
@@ -34,7 +35,8 @@ pub(super) enum CellType {
 }
 
 impl CellType {
-    /// The type of a column at the root of a file's schema, or the name of one that has no place in a table.
+    /// The type of a column at the root of a file's schema, or the name of one that has no place in
+    /// a table.
     pub(super) fn of(column: &Type) -> Result<CellType, &'static str> {
         let info = column.get_basic_info();
         let Type::PrimitiveType { physical_type, scale, type_length, .. } = column else {

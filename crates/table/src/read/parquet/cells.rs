@@ -1,5 +1,5 @@
-//! The cells of one column as codes. A number is looked up by its bits; only a value that is new is written out
-//! as text, so that all formats meet in the same dictionary.
+//! The cells of one column as codes. A number is looked up by its bits; only a value that is new is
+//! written out as text, so that all formats meet in the same dictionary.
 
 use std::fmt::Display;
 
@@ -89,7 +89,8 @@ impl ColumnCoder {
         self.dictionary
     }
 
-    /// Codes all cells of a row group's column in any encoding, by way of the library's own decoders.
+    /// Codes all cells of a row group's column in any encoding, by way of the library's own
+    /// decoders.
     pub(super) fn take(&mut self, column: ColumnReader, rows: usize) -> Result<(), Refusal> {
         match column {
             ColumnReader::BoolColumnReader(reader) => self.drain(reader, rows, |&truth| Value::Boolean(truth)),
@@ -107,7 +108,8 @@ impl ColumnCoder {
         }
     }
 
-    /// Reads a column to its end, batch by batch. A cell without a value has a lower definition level than one with.
+    /// Reads a column to its end, batch by batch. A cell without a value has a lower definition
+    /// level than one with.
     fn drain<T: DataType>(
         &mut self,
         mut reader: ColumnReaderImpl<T>,

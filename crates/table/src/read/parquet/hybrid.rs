@@ -1,5 +1,5 @@
-//! Small integers as Parquet packs them: runs of one value, and groups of eight values packed by their bits.
-//! Levels and positions in a dictionary are written this way.
+//! Small integers as Parquet packs them: runs of one value, and groups of eight values packed by
+//! their bits. Levels and positions in a dictionary are written this way.
 
 /// What is left of a packed list.
 #[derive(Debug)]

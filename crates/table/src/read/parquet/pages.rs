@@ -1,7 +1,8 @@
 //! The pages of a column, as most programs write them: positions in a dictionary, or plain values.
 //!
-//! A value of a dictionary is coded when a cell first has it, and every further cell costs one look into a list. A value
-//! that no cell has, which data frames leave behind when rows are filtered, does not enter the table.
+//! A value of a dictionary is coded when a cell first has it, and every further cell costs one look
+//! into a list. A value that no cell has, which data frames leave behind when rows are filtered,
+//! does not enter the table.
 
 use parquet::basic::{Encoding, Type as Physical};
 use parquet::column::page::{Page, PageReader};

@@ -285,7 +285,8 @@ fn nested_columns_are_skipped_with_a_warning() {
     assert!(error.problem.contains("column `visits` has the type List"), "{error}");
 }
 
-/// Workers that share one handle's position read each other's row groups, or none: each must have its own.
+/// Workers that share one handle's position read each other's row groups, or none: each must have
+/// its own.
 #[test]
 fn row_groups_are_read_in_parallel() {
     let numbers: Vec<i64> = (0..6000).map(|row| row * 7919 % 6007).collect();

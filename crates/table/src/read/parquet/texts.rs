@@ -5,8 +5,8 @@ use crate::date::Date;
 /// The bytes of the widest decimals of other programs: 76 digits.
 pub(super) const DECIMAL_BYTES_MAX: usize = 32;
 
-/// A moment in nanoseconds of its day: `2024-01-31T09:30:00`, with as many decimals as the unit has when they are not
-/// zero, and `Z` for an instant. `None` beyond the calendar's range.
+/// A moment in nanoseconds of its day: `2024-01-31T09:30:00`, with as many decimals as the unit has
+/// when they are not zero, and `Z` for an instant. `None` beyond the calendar's range.
 pub(super) fn moment(days: i64, nanos_of_day: i64, decimals: usize, zoned: bool) -> Option<String> {
     let (second, fraction) = (nanos_of_day / 1_000_000_000, nanos_of_day % 1_000_000_000);
     let day = Date(i32::try_from(days).ok()?);
@@ -20,7 +20,8 @@ pub(super) fn moment(days: i64, nanos_of_day: i64, decimals: usize, zoned: bool)
     Some(text)
 }
 
-/// A whole number in two's complement, highest byte first, of which the last `scale` digits are decimals.
+/// A whole number in two's complement, highest byte first, of which the last `scale` digits are
+/// decimals.
 pub(super) fn decimal(bytes: &[u8], scale: usize) -> String {
     let negative = bytes.first().is_some_and(|&byte| byte >= 0x80);
     let mut magnitude = bytes.to_vec();

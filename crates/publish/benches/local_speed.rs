@@ -54,7 +54,7 @@ fn run(title: &str, policy: &Policy) {
     ] {
         let (time, classes, grown) = divided(&bound, &table, Local { method, strict, tight: false });
         let grown =
-            grown.map_or("not told".to_owned(), |bytes| format!("{:.2} times the codes", bytes as f64 / coded as f64));
+            grown.map_or("unknown".to_owned(), |bytes| format!("{:.2} times the codes", bytes as f64 / coded as f64));
         println!(
             "  {name:<25} {time:>10.1} ms = {:.2} sorts of keys, {:.2} of pairs; {classes} classes; memory {grown}",
             time / sorted_keys,
@@ -128,7 +128,7 @@ fn resident(name: &str) -> Option<usize> {
 /// The policy with one attribute released as it is, and so without a hierarchy.
 fn plain(policy: &str, name: &str) -> String {
     let of_it = |line: &str| line.split('=').next().is_some_and(|key| key.trim() == name);
-    let told =
+    let adjusted =
         |line: &str| if of_it(line) { format!("{name} = {{ role = \"plain\" }}\n") } else { format!("{line}\n") };
-    policy.lines().map(told).collect()
+    policy.lines().map(adjusted).collect()
 }

@@ -46,7 +46,7 @@ fn compare(title: &str, policy: &str, path: &Path) {
         let policy = with_k(k);
         let bound = Bound::new(&policy, &table).unwrap_or_else(|error| panic!("{error}"));
         let local = |method, strict| {
-            told(|| {
+            shown(|| {
                 let judge = bound.judge().unwrap_or_else(|error| panic!("{error}"));
                 recode(&bound, &judge, Local { method, strict, tight: false }, &NoProgress)
                     .unwrap_or_else(|error| panic!("{error}"))
@@ -55,7 +55,7 @@ fn compare(title: &str, policy: &str, path: &Path) {
         };
         println!(
             "{k:>5} {} {} {} {}",
-            told(|| full_domain(&bound, &table)),
+            shown(|| full_domain(&bound, &table)),
             local(Method::Mondrian, true),
             local(Method::Mondrian, false),
             local(Method::BestCut, true),
@@ -63,7 +63,7 @@ fn compare(title: &str, policy: &str, path: &Path) {
     }
 }
 
-fn told(run: impl FnOnce() -> f64) -> String {
+fn shown(run: impl FnOnce() -> f64) -> String {
     let started = Instant::now();
     let ncp = run();
     format!("{ncp:>8.3} {:>7.0}", started.elapsed().as_secs_f64() * 1e3)

@@ -32,7 +32,7 @@ pub struct LossAttribute<'a> {
 pub struct LossModel {
     loss: Loss,
     rows: u64,
-    /// The k that `average-class` is told in terms of.
+    /// The k that `average-class` refers to.
     k: u64,
     /// Per attribute, level and label: the weight of a cell; empty unless the loss is a sum over
     /// cells.

@@ -168,7 +168,7 @@ fn what_buckets_cannot_do_is_refused() {
     refused(&[(l, "{ model = \"epsilon-m-anonymity\", epsilon = 1, m = 2 }")], 2, &["cannot keep epsilon-m-anonymity"]);
     let pairwise = "{ model = \"delta-l-diversity\", delta = 1, l = 2, reading = \"pairwise\" }";
     refused(&[(l, pairwise)], 2, &["cannot keep delta-l-diversity", "several buckets"]);
-    // Six of twelve have the flu: 2 is the most that can be asked for.
+    // Six of twelve have the flu: 2 is the largest l that can be required.
     refused(&[("l = 2 }", "l = 3 }")], 3, &["requires l = 3 of `illness`", "achieves l = 2", "is in 6 of them"]);
     refused(&[("l = 2 }", "l = 13 }")], 3, &["3 values in 12 rows"]);
     refused(&[(l, "{ model = \"distinct-l-diversity\", l = 4 }")], 3, &["reaches l = 3"]);

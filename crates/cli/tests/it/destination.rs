@@ -1,5 +1,5 @@
-//! Where a release goes: what exists is not touched unless asked, and what is impossible is refused
-//! before the work.
+//! Where a release goes: what exists is not touched unless that is requested, and what is
+//! impossible is refused before the work.
 
 use std::fs;
 

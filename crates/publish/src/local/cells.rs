@@ -73,7 +73,7 @@ impl Teller<'_> {
         &self.quasi.column.domain
     }
 
-    /// The code of the one value that a region is told as. A region between two cuts is a value
+    /// The code of the one value that a region is released as. A region between two cuts is a value
     /// only where no other value can lie there, or where there is no other in the whole table.
     fn value(&self, region: Span) -> Option<u32> {
         if let Shape::Line(line) = self.axis.shape() {

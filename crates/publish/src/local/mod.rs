@@ -1,6 +1,5 @@
-//! Local recoding: people are divided into classes, and each class is told by its own region of the
-//! space of quasi attributes, so that one value can be told finely where people are many and
-//! coarsely where they are few.
+//! Local recoding: rows are divided into classes, and each class is described by its own region of
+//! the space of quasi-identifiers, so that dense regions keep detail.
 //!
 //! A missing value is a value of its own. Among numbers and dates it is cut off before any other
 //! cut along the attribute, and stays under `*` with the others where those who lack it are too few
@@ -43,7 +42,7 @@ pub struct Local {
     pub tight: bool,
 }
 
-/// The classes of a table, and what is told of each.
+/// The classes of a table, and what is released of each.
 #[derive(Debug)]
 pub struct LocalRecoding {
     /// The class of every row.
@@ -139,8 +138,8 @@ impl LocalRecoding {
         let mut kept: Vec<usize> = Vec::with_capacity(self.sizes.len());
         let mut merged: Vec<u32> = Vec::with_capacity(self.sizes.len());
         for (class, &rows) in self.sizes.iter().enumerate() {
-            let told: Vec<u32> = self.cells.iter().map(|cells| cells.of_class[class]).collect();
-            let number = *first_of.entry(told).or_insert_with(|| {
+            let labels: Vec<u32> = self.cells.iter().map(|cells| cells.of_class[class]).collect();
+            let number = *first_of.entry(labels).or_insert_with(|| {
                 sizes.push(0);
                 kept.push(class);
                 sizes.len() as u32 - 1
@@ -191,18 +190,18 @@ impl LocalRecoding {
         self.cells.iter().map(of_attribute).sum::<f64>() / cells.max(1.0)
     }
 
-    /// What is told of a local recoding: `precision` and `granularity` speak of levels, which it
+    /// The losses of a local recoding: `precision` and `granularity` speak of levels, which it
     /// has none of.
     fn losses(&self, rows: u64, k: u64) -> Map<String, Value> {
         let squares: u128 = self.sizes.iter().map(|&size| u128::from(size) * u128::from(size)).sum();
         let mean = rows as f64 / self.sizes.len().max(1) as f64;
         let rounded = |value: f64| json!((value * 1e12).round() / 1e12);
-        let told = [
+        let losses = [
             ("ncp", rounded(self.ncp())),
             ("discernibility", json!(squares as f64)),
             ("average-class", rounded(mean / k.max(1) as f64)),
         ];
-        told.into_iter().map(|(name, loss)| (name.to_owned(), loss)).collect()
+        losses.into_iter().map(|(name, loss)| (name.to_owned(), loss)).collect()
     }
 }
 

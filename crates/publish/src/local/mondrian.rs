@@ -25,7 +25,7 @@ pub struct Mondrian<'a> {
     pub fields: &'a Fields,
     pub rules: &'a Rules<'a>,
     pub strict: bool,
-    /// Cells are told by the people inside, not by the cuts around them.
+    /// Cells are described by the values inside, not by the cuts around them.
     pub tight: bool,
 }
 
@@ -58,7 +58,7 @@ impl<const W: usize> Divide<W> for Mondrian<'_> {
 }
 
 /// Nodes of a tree are narrowed to the lowest one over the people; on other axes the region stays
-/// as it was cut, or is narrowed to the people when asked for.
+/// as it was cut, or is narrowed to its values when that is requested.
 pub(super) fn finish<const W: usize>(
     axes: &[Axis],
     fields: &Fields,
@@ -107,7 +107,8 @@ impl Mondrian<'_> {
         if let Shape::Line(line) = axis.shape()
             && people.last == line.present()
         {
-            // Only a cut that leaves no missing value among the numbers can be told in numbers.
+            // Only a cut that leaves no missing value among the numbers can be described by
+            // numbers.
             let missing = values.last().map_or(0, |value| u64::from(value.1));
             let present = keys.len() as u64 - missing;
             let allowed = decide::enough_in_children(&[present, missing], minimum) && present > 0;

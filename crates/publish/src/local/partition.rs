@@ -211,7 +211,7 @@ pub fn move_apart<const W: usize>(keys: &mut [Key<W>], field: Field, spans: &[(S
 pub trait Divide<const W: usize>: Sync {
     fn divide(&self, keys: &mut [Key<W>], part: &Part<W>, scratch: &mut Scratch) -> Option<Vec<Part<W>>>;
 
-    /// The region that is told of a part that stays whole.
+    /// The region that is released for a part that is not divided.
     fn finish(&self, keys: &[Key<W>], part: &Part<W>) -> Class<W>;
 }
 

@@ -16,14 +16,14 @@ use super::partition::{Fields, Key, Scratch};
 pub struct Rules<'a> {
     minimum: u64,
     /// What class sizes alone do not decide.
-    cut: Vec<Asked<'a>>,
+    cut: Vec<Requirement<'a>>,
     /// What no cut changes.
-    fixed: Vec<Asked<'a>>,
+    fixed: Vec<Requirement<'a>>,
     nothing: Distribution,
 }
 
 #[derive(Debug)]
-struct Asked<'a> {
+struct Requirement<'a> {
     rule: &'a Rule,
     protect: Option<(Field, usize)>,
     plain: Vec<Field>,
@@ -35,13 +35,13 @@ impl<'a> Rules<'a> {
         let mut rules = Rules { minimum: 1, cut: Vec::new(), fixed: Vec::new(), nothing: Distribution::default() };
         for rule in judge.rules() {
             let plain = rule.know.iter().filter(|&&attribute| attribute >= quasi);
-            let asked = Asked {
+            let requirement = Requirement {
                 rule,
                 protect: rule.protect.map(|attribute| (fields.judged[attribute], cardinalities[attribute])),
                 plain: plain.map(|&attribute| fields.judged[attribute]).collect(),
             };
-            if asked.plain.len() == rule.know.len() {
-                rules.fixed.push(asked);
+            if requirement.plain.len() == rule.know.len() {
+                rules.fixed.push(requirement);
                 continue;
             }
             for core in rule.guarantees.iter().map(|guarantee| guarantee.core()) {
@@ -51,8 +51,8 @@ impl<'a> Rules<'a> {
                 let absorbing = guarantee.on_merge() == OnMerge::Absorbing;
                 absorbing && guarantee.core().distinct <= 1 && !guarantee.core_is_more()
             };
-            if !asked.plain.is_empty() || !rule.guarantees.iter().all(|guarantee| by_size(guarantee.as_ref())) {
-                rules.cut.push(asked);
+            if !requirement.plain.is_empty() || !rule.guarantees.iter().all(|guarantee| by_size(guarantee.as_ref())) {
+                rules.cut.push(requirement);
             }
         }
         rules
@@ -70,41 +70,46 @@ impl<'a> Rules<'a> {
 
     /// Whether rows can be a class.
     pub fn hold<const W: usize>(&self, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
-        keys.len() as u64 >= self.minimum && self.cut.iter().all(|asked| self.holds(asked, keys, scratch))
+        keys.len() as u64 >= self.minimum && self.cut.iter().all(|requirement| self.holds(requirement, keys, scratch))
     }
 
     /// Whether all rows can be one class, and every rule that no cut changes holds.
     pub fn hold_for_all<const W: usize>(&self, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
-        self.hold(keys, scratch) && self.fixed.iter().all(|asked| self.holds(asked, keys, scratch))
+        self.hold(keys, scratch) && self.fixed.iter().all(|requirement| self.holds(requirement, keys, scratch))
     }
 
-    fn holds<const W: usize>(&self, asked: &Asked<'_>, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
-        if !asked.plain.is_empty() {
-            return self.holds_for_each(asked, keys, scratch);
+    fn holds<const W: usize>(&self, requirement: &Requirement<'_>, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
+        if !requirement.plain.is_empty() {
+            return self.holds_for_each(requirement, keys, scratch);
         }
-        match asked.protect {
+        match requirement.protect {
             Some((field, cardinality)) => scratch.count_class(keys, field, cardinality),
             None => scratch.class.clear(),
         }
-        self.class_holds(asked.rule, keys.len() as u64, &scratch.class)
+        self.class_holds(requirement.rule, keys.len() as u64, &scratch.class)
     }
 
     /// For the rows that agree on the plain attributes, group by group.
-    fn holds_for_each<const W: usize>(&self, asked: &Asked<'_>, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
+    fn holds_for_each<const W: usize>(
+        &self,
+        requirement: &Requirement<'_>,
+        keys: &[Key<W>],
+        scratch: &mut Scratch,
+    ) -> bool {
         let Scratch { tuples, class, .. } = scratch;
         tuples.clear();
-        let protect = asked.protect.map(|(field, _)| field);
+        let protect = requirement.protect.map(|(field, _)| field);
         tuples.extend(keys.iter().map(|key| {
-            asked.plain.iter().map(|field| field.get(key)).chain(protect.map(|field| field.get(key))).collect()
+            requirement.plain.iter().map(|field| field.get(key)).chain(protect.map(|field| field.get(key))).collect()
         }));
         tuples.sort_unstable();
-        let plain = asked.plain.len();
+        let plain = requirement.plain.len();
         tuples.chunk_by(|a, b| a[..plain] == b[..plain]).all(|group| {
             class.clear();
             if protect.is_some() {
                 class.extend(group.chunk_by(|a, b| a == b).map(|equal| (equal[0][plain], equal.len() as u32)));
             }
-            self.class_holds(asked.rule, group.len() as u64, class)
+            self.class_holds(requirement.rule, group.len() as u64, class)
         })
     }
 

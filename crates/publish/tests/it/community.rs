@@ -110,14 +110,14 @@ impl Case {
     ) -> Result<Published, PublishError> {
         let attributes: String =
             quasi.iter().map(|&q| format!("{} = {{ role = \"quasi\"{} }}\n", QUASI[q].0, QUASI[q].1)).collect();
-        let (rule, asked) = match method {
+        let (rule, required) = match method {
             "clone" => (String::new(), "k = 2\n"),
             "full-domain" => (format!("[[rule]]\nprotect = \"s\"\nrequire = {require}\n"), "suppression = 0.0\n"),
             _ => (format!("[[rule]]\nprotect = \"s\"\nrequire = {require}\n"), ""),
         };
         let text = format!(
             "[source]\npath = \"people.csv\"\n[attributes]\n{attributes}s = {{ role = \"sensitive\" }}\n{rule}[publish]\nmethod = \
-             \"{method}\"\n{asked}{community}"
+             \"{method}\"\n{required}{community}"
         );
         let policy = Policy::parse(&text, &self.folder.path().join("policy.toml"))
             .unwrap_or_else(|errors| panic!("seed {}\n{text}\n{errors}", self.seed));

@@ -86,7 +86,7 @@ impl Seen<'_> {
         &cells.labels[cells.of_class[found.of_row[row] as usize] as usize]
     }
 
-    fn told<'f>(&self, found: &'f LocalRecoding, class: usize) -> Vec<&'f Label> {
+    fn labels<'f>(&self, found: &'f LocalRecoding, class: usize) -> Vec<&'f Label> {
         found.cells.iter().map(|cells| &cells.labels[cells.of_class[class] as usize]).collect()
     }
 
@@ -163,7 +163,7 @@ impl Seen<'_> {
                 .sum::<f64>();
         }
         let ncp = sum / self.case.table.rows as f64 / found.cells.len() as f64;
-        assert!((ncp - found.ncp()).abs() < 1e-9, "ncp is {ncp}, told {}, {}", found.ncp(), context());
+        assert!((ncp - found.ncp()).abs() < 1e-9, "ncp is {ncp}, reported {}, {}", found.ncp(), context());
     }
 
     fn penalty(&self, attribute: usize, cover: &Cover) -> f64 {
@@ -198,15 +198,21 @@ impl Seen<'_> {
             let cells = found.cells.iter().zip(&covered);
             cells.map(|(cells, covered)| &covered[cells.of_class[class] as usize]).collect()
         };
-        // "not missing" can only be told as everything.
-        let told = |class: usize| {
+        // "not missing" can only be released as everything.
+        let has_label = |class: usize| {
             found.cells.iter().all(|cells| cells.labels[cells.of_class[class] as usize].text != "not missing")
         };
-        let classes: Vec<usize> = (0..found.sizes.len()).filter(|&class| told(class)).collect();
+        let classes: Vec<usize> = (0..found.sizes.len()).filter(|&class| has_label(class)).collect();
         for (index, &one) in classes.iter().enumerate() {
             for &other in &classes[..index] {
                 let apart = region(one).iter().zip(region(other)).any(|(one, other)| one.is_disjoint(other));
-                assert!(apart, "{:?} and {:?} overlap, {}", self.told(found, one), self.told(found, other), context());
+                assert!(
+                    apart,
+                    "{:?} and {:?} overlap, {}",
+                    self.labels(found, one),
+                    self.labels(found, other),
+                    context()
+                );
             }
         }
         let quasi = &self.bound.quasi;
@@ -376,18 +382,18 @@ fn degenerate_tables() {
         let bound = Bound::new(&policy, &table).unwrap();
         let judge = bound.judge().unwrap();
         let found = recode(&bound, &judge, Local { method, strict: true, tight: false }, &NoProgress).ok()?;
-        let told = |row: usize| {
+        let released = |row: usize| {
             let cells = found.cells.iter();
             let texts =
                 cells.map(|cells| cells.labels[cells.of_class[found.of_row[row] as usize] as usize].text.clone());
             texts.collect::<Vec<_>>().join("|")
         };
-        Some((0..table.rows).map(told).collect::<Vec<_>>())
+        Some((0..table.rows).map(released).collect::<Vec<_>>())
     };
     for method in [Method::Mondrian, Method::BestCut] {
         let classes = |rows: &[[&str; 3]], k: u64| classes(rows, k, method);
         let equal = [["30", "ab", "x"]; 4];
-        assert_eq!(classes(&equal, 2).unwrap(), ["30|ab"; 4], "all rows equal: told as they are");
+        assert_eq!(classes(&equal, 2).unwrap(), ["30|ab"; 4], "all rows equal: released as they are");
         assert_eq!(classes(&equal, 5), None, "k larger than the table");
         assert_eq!(classes(&[["30", "ab", "x"], ["40", "ac", "x"]], 2).unwrap(), ["*|a*"; 2], "k is the table");
         let apart = classes(&[["30", "ab", "x"], ["40", "ac", "x"]], 1).unwrap();

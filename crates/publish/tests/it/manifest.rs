@@ -29,7 +29,7 @@ fn table(rows: &[Row]) -> Table {
     Table::from_texts(&["age", "place", "disease"], &cells)
 }
 
-/// Everything that is released, by file name, and what only the custodian is told.
+/// Everything that is released, by file name, and what only the custodian sees.
 fn released(policy: &Policy, rows: &[Row]) -> Option<(BTreeMap<String, Vec<u8>>, Published)> {
     let folder = scratch();
     let options = PublishOptions {

@@ -87,7 +87,7 @@ fn check_case(seed: u64) {
     );
     assert!(
         (loss.loss(found.cost) - at_found).abs() < 1e-9,
-        "told {}, is {at_found}, {}",
+        "reported {}, is {at_found}, {}",
         loss.loss(found.cost),
         context()
     );
@@ -107,12 +107,13 @@ fn check_case(seed: u64) {
 
 /// Every node of the lattice was judged, or passed over for one reason.
 fn counts_add_up(outcome: &Outcome, context: &str) {
-    let told = &outcome.explain;
-    let judged = told.judged_first + told.judged_proof;
-    let passed_over = told.pruned_by_loss + told.pruned_by_guarantee + told.pruned_by_suppression + told.not_reached;
-    assert_eq!(Some(judged + passed_over), told.nodes, "{told:?}, {context}");
-    assert!(told.judged_holding <= judged, "{told:?}, {context}");
-    assert!(!outcome.proven || told.not_reached == 0, "{told:?}, {context}");
+    let explain = &outcome.explain;
+    let judged = explain.judged_first + explain.judged_proof;
+    let passed_over =
+        explain.pruned_by_loss + explain.pruned_by_guarantee + explain.pruned_by_suppression + explain.not_reached;
+    assert_eq!(Some(judged + passed_over), explain.nodes, "{explain:?}, {context}");
+    assert!(explain.judged_holding <= judged, "{explain:?}, {context}");
+    assert!(!outcome.proven || explain.not_reached == 0, "{explain:?}, {context}");
 }
 
 /// Judges nodes from the definitions, on texts.

@@ -8,7 +8,8 @@
 //! ```
 //! use hedgerow_config::{FileKind, Word, parse};
 //!
-//! const KIND: FileKind = FileKind { noun: "settings file", absent: "write one", too_large: "keep it small" };
+//! const KIND: FileKind =
+//!     FileKind { noun: "settings file", absent: "write one", too_large: "keep it small" };
 //! const WORDS: &[Word] = &[Word::key("port", "port = 8000", "where to listen").required()];
 //!
 //! let port = |text: &str| {

@@ -51,7 +51,8 @@
 //! let census = Policy::load(&at("census-beside.toml"))?;
 //! hedgerow::publish(&census, at("census-release"))?;
 //!
-//! let (revenue, census) = (hedgerow::open(at("revenue-release"))?, hedgerow::open(at("census-release"))?);
+//! let revenue = hedgerow::open(at("revenue-release"))?;
+//! let census = hedgerow::open(at("census-release"))?;
 //! assert!(hedgerow::check_combined(&census, &[&revenue])?.holds());
 //! assert!(!hedgerow::audit(vec![revenue, census])?.breach);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -25,7 +25,8 @@ pub use hedgerow_audit::{
 /// let published = hedgerow::publish(&policy, folder.path().join("release"))?;
 /// let release = hedgerow::open(&published.release)?;
 /// let options = MeasureOptions::default();
-/// let measures = hedgerow::measure(&release, &policy, Source::Policy, &options, &Monitor::default())?;
+/// let monitor = Monitor::default();
+/// let measures = hedgerow::measure(&release, &policy, Source::Policy, &options, &monitor)?;
 /// println!("{}", serde_json::to_string(&measures)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -14,7 +14,8 @@ pub use hedgerow_audit::query::{Answer, Cell, Column, ColumnKind, Estimate};
 /// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml".as_ref())?;
 /// let published = hedgerow::publish(&policy, folder.path().join("release"))?;
 /// let release = hedgerow::open(&published.release)?;
-/// let answer = hedgerow::query(&release, "SELECT sex, COUNT(*) FROM data WHERE age >= 25 GROUP BY sex")?;
+/// let sql = "SELECT sex, COUNT(*) FROM data WHERE age >= 25 GROUP BY sex";
+/// let answer = hedgerow::query(&release, sql)?;
 /// assert_eq!(answer.columns.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

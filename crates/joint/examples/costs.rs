@@ -3,7 +3,7 @@
 //!
 //! Rounds and vectors are found by running the inquiry over all rows at once, without any protocol;
 //! messages and bytes follow for any number of custodians by the formula of `smc/src/forecast.rs`,
-//! which tests hold against simulated runs byte for byte. Rules but k-anonymity are left out.
+//! which tests hold against simulated runs byte for byte. Rules but k-anonymity are omitted.
 
 use std::error::Error;
 use std::path::Path;

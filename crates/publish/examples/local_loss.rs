@@ -69,7 +69,7 @@ fn shown(run: impl FnOnce() -> f64) -> String {
     format!("{ncp:>8.3} {:>7.0}", started.elapsed().as_secs_f64() * 1e3)
 }
 
-/// The optimum with the share of rows left out that the policy allows.
+/// The optimum with the share of suppressed rows that the policy allows.
 fn full_domain(bound: &Bound<'_>, table: &Table) -> f64 {
     let judge = bound.judge().unwrap_or_else(|error| panic!("{error}"));
     let loss = LossModel::new(Loss::Ncp, &bound.loss_attributes(), table.rows as u64, bound.k());

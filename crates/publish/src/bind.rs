@@ -187,7 +187,7 @@ impl<'a> Bound<'a> {
         let warnings = policy.warnings.iter().chain(&table.warnings).chain(&earlier.warnings).cloned().collect();
         let mut bound = Bound { policy, table, quasi, judged, protected, counts, earlier, warnings };
         bound.warn_of_identifying_plain();
-        bound.warn_of_left_out_columns();
+        bound.warn_of_omitted_columns();
         bound.check_limited_values()?;
         bound.refuse_texts_to_measure()?;
         Ok(bound)
@@ -358,7 +358,7 @@ impl<'a> Bound<'a> {
         Ok(())
     }
 
-    fn warn_of_left_out_columns(&mut self) {
+    fn warn_of_omitted_columns(&mut self) {
         let unnamed = self.table.header.iter().filter(|name| self.policy.attribute(name).is_none());
         let names: Vec<String> = unnamed.map(|name| format!("`{name}`")).collect();
         if !names.is_empty() {
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_the_policy_does_not_name_is_told_of() {
+    fn a_column_that_the_policy_does_not_name_is_reported() {
         let policy = policy("age = { role = \"quasi\" }");
         let warnings = Bound::new(&policy, &people(&["a"])).unwrap().warnings;
         assert_eq!(warnings.len(), 1);

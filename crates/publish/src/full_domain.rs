@@ -86,8 +86,8 @@ fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable
         format!("no release was found: none of {judged} judged combinations of levels holds, of {nodes}")
     };
     let mut reasons = broken_by_the_whole(bound, judge);
-    reasons.push(format!("at most {} of {} rows may be left out", judge.allowed(), bound.table.rows));
-    let hint = "ask for less in that rule, or let more rows be left out (publish.suppression)".to_owned();
+    reasons.push(format!("at most {} of {} rows may be suppressed", judge.allowed(), bound.table.rows));
+    let hint = "require less in that rule, or let more rows be suppressed (publish.suppression)".to_owned();
     Unsatisfiable { summary, reasons, hint }
 }
 

@@ -4,7 +4,7 @@
 //! `ncp` (Xu et al., *Utility-based anonymization using local recoding*, 2006), `precision`
 //! (Sweeney, 2002) and `granularity` (Iyengar, 2002, as ARX's "Loss") are sums over cells: a
 //! table's cost on given levels follows from the counts of single attributes, and a row that is
-//! left out costs as much as a row of tops. That makes the cost without suppression a lower bound
+//! suppressed costs as much as a row of tops. That makes the cost without suppression a lower bound
 //! of a node's cost, known before the node is counted. `discernibility` (Bayardo, Agrawal, 2005)
 //! and `average-class` (LeFevre et al., 2006) look at whole classes and have no such bound.
 
@@ -76,7 +76,7 @@ impl LossModel {
         self.totals.iter().zip(levels).map(|(totals, &level)| totals[level as usize]).sum()
     }
 
-    /// A stronger bound when at least `suppressed` rows are known to be left out on these levels:
+    /// A stronger bound when at least `suppressed` rows are known to be suppressed on these levels:
     /// each of them costs a whole row in place of at most the weight of the dearest label on every
     /// attribute.
     pub fn lower_bound_with(&self, levels: &[u8], suppressed: u64) -> Cost {

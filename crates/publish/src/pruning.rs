@@ -4,10 +4,10 @@
 //! - *Cores.* What the absorbing cores leave out only grows towards finer nodes (see
 //!   `hedgerow_privacy::judge`). Always sound, whatever the guarantees, the suppression and the
 //!   rules' `know`.
-//! - *Merging without suppression.* When no row may be left out and every guarantee is at least
+//! - *Merging without suppression.* When no row may be suppressed and every guarantee is at least
 //!   merging, the classes of a coarser node are unions of classes that hold, so a node that fails
 //!   has only failing nodes below it. With suppression this is false: a class that holds may merge
-//!   with one that was left out, and fail.
+//!   with one that was suppressed, and fail.
 
 use hedgerow_privacy::{Judge, OnMerge, Verdict};
 
@@ -16,7 +16,7 @@ pub struct Pruning {
     failing_means_finer_fails: bool,
 }
 
-/// At least this many rows are left out on a node and on every finer one. Only [`Pruning`] makes
+/// At least this many rows are suppressed on a node and on every finer one. Only [`Pruning`] makes
 /// one from a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct AtLeast(u32);

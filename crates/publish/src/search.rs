@@ -105,9 +105,9 @@ pub struct Explain {
     pub judged_holding: u64,
     /// Not judged: they cannot lose less than the best node.
     pub pruned_by_loss: u64,
-    /// Not judged: a coarser node shows that too many rows would have to be left out.
+    /// Not judged: a coarser node shows that too many rows would have to be suppressed.
     pub pruned_by_guarantee: u64,
-    /// Not judged: a coarser node shows that enough rows must be left out to lose more than the
+    /// Not judged: a coarser node shows that enough rows must be suppressed to lose more than the
     /// best node.
     pub pruned_by_suppression: u64,
     /// Not reached within the budget.
@@ -292,7 +292,7 @@ impl<'a, const W: usize> Search<'a, W> {
         Some(Holding { cost, steps, levels: counted.levels.clone(), suppressed: verdict.suppressed })
     }
 
-    /// From how many left-out rows on a node fails.
+    /// From how many suppressed rows on a node fails.
     fn failing_from(&self) -> u64 {
         (self.problem.judge.allowed() + 1).min(self.problem.rows as u64)
     }

@@ -209,14 +209,14 @@ impl<'a, const W: usize> Sets<'a, W> {
     /// Which rows of the table belong to the kept entries of a counted node.
     pub(crate) fn rows_kept(&self, counted: &Counted<W>, kept: &[bool], columns: &[&Codes], rows: usize) -> Vec<bool> {
         let recoding = self.maps.recoding::<W>(&self.base.levels, &counted.levels);
-        let left_out: HashSet<[u64; W], FixedState> =
+        let suppressed: HashSet<[u64; W], FixedState> =
             counted.set.keys().iter().zip(kept).filter(|(_, kept)| !**kept).map(|(key, _)| *key).collect();
         let layout = self.maps.layout;
         const CHUNK: usize = 1 << 14;
         let pieces = parallel::map_ranges(rows, CHUNK, |range| {
             let mut keys = vec![[0u64; W]; range.len()];
             pack(layout, columns, range, &mut keys);
-            keys.into_iter().map(|key| !left_out.contains(&recoding.apply(&key))).collect::<Vec<bool>>()
+            keys.into_iter().map(|key| !suppressed.contains(&recoding.apply(&key))).collect::<Vec<bool>>()
         });
         pieces.concat()
     }

@@ -7,7 +7,7 @@
 //!
 //! Cost: one hash probe per entry. Large inputs are tallied in chunks that fit the cache, unless
 //! hardly any keys in them are equal, and merged in partitions by key that fit it too, by sorting:
-//! the order is wanted anyway, and adding up what lies side by side then costs nothing. Both steps
+//! the order is wanted anyway, and adding up neighbors then costs nothing. Both steps
 //! use all cores and neither depends on their number. A large set is kept in the order of its keys:
 //! a roll-up that leaves the high bits alone then merges only adjacent entries, and the second step
 //! falls away.

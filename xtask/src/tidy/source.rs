@@ -12,7 +12,7 @@ const COMMENT_COLUMNS_MAX: usize = 100;
 
 /// Whether long comment lines fail the run. Until all are wrapped they are noted, one note for each
 /// file.
-const LONG_COMMENTS_REFUSED: bool = false;
+const LONG_COMMENTS_REFUSED: bool = true;
 
 /// A thing with no better name than these has not been understood yet.
 const EMPTY_NAMES: &[&str] = &["util", "utils", "common", "core", "helper", "helpers", "misc", "types"];

@@ -34,7 +34,7 @@ fn most_rounds(agreed: &Agreed, depth: u32) -> f64 {
 }
 
 #[test]
-fn rounds_grow_with_depth_and_digits_whatever_is_asked_for() {
+fn rounds_grow_with_depth_and_digits_whatever_is_required() {
     let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult/policy-t.toml");
     let (policy, table) = read(&policy);
     let bound = Bound::new(&policy, &table).unwrap();

@@ -30,7 +30,7 @@ pub(super) enum Worth {
 }
 
 impl<const W: usize> Search<'_, W> {
-    /// Whether a node can still be better than the best, given what must be left out.
+    /// Whether a node can still be better than the best, given what must be suppressed.
     pub(super) fn worth_judging(&self, levels: &[u8], at_least: AtLeast) -> Worth {
         let rows = at_least.rows();
         if rows >= self.failing_from() {

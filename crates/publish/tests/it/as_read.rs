@@ -19,7 +19,7 @@ pub(crate) struct Read {
 
 struct Class {
     cells: Vec<Cell>,
-    /// People; made-up tuples are nobody.
+    /// People; counterfeits are nobody.
     rows: f64,
     bucket: usize,
 }

@@ -23,7 +23,7 @@ fn bind(data: &str, null: &str, require: &str) -> Result<Vec<String>, String> {
 
 /// What is close to what only numbers and dates can say.
 #[test]
-fn nearness_is_asked_of_numbers_only() {
+fn proximity_is_required_of_numbers_only() {
     let near = "{ model = \"delta-l-diversity\", delta = 1, l = 2 }";
     let refused = bind(DATA, "[\"?\"]", near).unwrap_err();
     assert!(refused.contains("policy.toml:9:1: rule[1].require: delta-l-diversity"), "{refused}");
@@ -47,7 +47,7 @@ fn nearness_is_asked_of_numbers_only() {
 const DATA: &str = "sex,disease\nf,HIV\nm,flu\nf,?\n";
 
 #[test]
-fn a_limited_value_that_no_row_has_is_told() {
+fn a_limited_value_that_no_row_has_is_reported() {
     let limit = |values: &str| format!("{{ model = \"alpha-k-anonymity\", alpha = 0.5, k = 1, values = {values} }}");
     assert_eq!(bind(DATA, "[\"?\"]", &limit("[\"HIV\"]")), Ok(vec![]));
     let misspelled = bind(DATA, "[\"?\"]", &limit("[\"HIV\", \"hiv\"]")).unwrap();

@@ -269,8 +269,9 @@ impl Case {
                 let alone = rows.iter().filter(|rows| **rows < 2.0).count() as u64;
                 assert_eq!(finding.at_risk, alone, "{context}");
                 let same = |place: &[usize]| self.people.iter().filter(|p| release.classes_of(p) == place).count();
-                let crowd = |person: &[String; 4]| release.rows(person).max(same(&release.classes_of(person)) as f64);
-                let journalist = self.people.iter().map(|person| 1.0 / crowd(person)).fold(0.0, f64::max);
+                let candidates =
+                    |person: &[String; 4]| release.rows(person).max(same(&release.classes_of(person)) as f64);
+                let journalist = self.people.iter().map(|person| 1.0 / candidates(person)).fold(0.0, f64::max);
                 close(finding.details["journalist"].as_f64().unwrap(), journalist, &context);
             } else {
                 assert_eq!(finding.at_risk, seen.iter().filter(|values| values.len() == 1).count() as u64, "{context}");

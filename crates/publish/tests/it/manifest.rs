@@ -74,7 +74,7 @@ fn random_place(rng: &mut StdRng) -> String {
 
 #[test]
 fn what_is_not_released_shows_nowhere_in_the_release() {
-    let (mut same_tables, mut told_apart) = (0, 0);
+    let (mut same_tables, mut distinguished) = (0, 0);
     for seed in 0..24u64 {
         let mut rng = StdRng::seed_from_u64(seed);
         let settings = METHODS[seed as usize % METHODS.len()];
@@ -100,9 +100,12 @@ fn what_is_not_released_shows_nowhere_in_the_release() {
                 assert_eq!(one, other, "seed {seed}: {name} tells two sources with the same table apart, {settings}");
             }
             same_tables += 1;
-            told_apart += usize::from(published.losses != other.losses);
+            distinguished += usize::from(published.losses != other.losses);
         }
     }
     assert!(same_tables > 20, "only {same_tables} pairs of sources had the same table");
-    assert!(told_apart > 5, "the custodian's losses tell only {told_apart} pairs apart: this attack tests nothing");
+    assert!(
+        distinguished > 5,
+        "the custodian's losses distinguish only {distinguished} pairs: this attack tests nothing"
+    );
 }

@@ -262,29 +262,30 @@ impl<'a> Oracle<'a> {
             }
             Model::EpsilonMAnonymity { epsilon, m, relative } => {
                 let reach = |x: f64| if *relative { epsilon.as_f64() * x.abs() } else { epsilon.as_f64() };
-                self.largest_crowd(protect.unwrap(), rows, |x, y| (y - x).abs() <= reach(x)) * m.as_f64() <= n + SLACK
+                self.largest_neighborhood(protect.unwrap(), rows, |x, y| (y - x).abs() <= reach(x)) * m.as_f64()
+                    <= n + SLACK
             }
             Model::DeltaLDiversity { delta, l, reading } => {
                 let from = if *reading == Reading::Window { 0.0 } else { -2.0 * delta.as_f64() };
                 let close = |x: f64, y: f64| (from..=2.0 * delta.as_f64()).contains(&(y - x));
-                self.largest_crowd(protect.unwrap(), rows, close) * l.as_f64() <= n + SLACK
+                self.largest_neighborhood(protect.unwrap(), rows, close) * l.as_f64() <= n + SLACK
             }
         }
     }
 
     /// Rows close to one of them, at most. All numbers and bounds here are halves and quarters,
     /// which floats hold exactly.
-    fn largest_crowd(&self, name: &str, rows: &[usize], close: impl Fn(f64, f64) -> bool) -> f64 {
+    fn largest_neighborhood(&self, name: &str, rows: &[usize], close: impl Fn(f64, f64) -> bool) -> f64 {
         let column = self.case.table.column(name).unwrap();
         let number = |row: usize| column.domain.number(column.codes.get(row));
-        let crowd = |center: usize| {
+        let near = |center: usize| {
             let near = |other: &&usize| match (number(center), number(**other)) {
                 (Some(x), Some(y)) => close(x, y),
                 (x, y) => x.is_none() && y.is_none(),
             };
             rows.iter().filter(near).count()
         };
-        rows.iter().map(|&center| crowd(center)).max().unwrap() as f64
+        rows.iter().map(|&center| near(center)).max().unwrap() as f64
     }
 
     /// The earth mover's distance by its definition: a minimum-cost flow, here by the closed forms

@@ -37,7 +37,7 @@ fn bucketized(folder: &Path, rows: &[(u32, Option<i32>)], require: &str) -> Resu
     publish(&policy, Source::Policy, &options).map(|_| ())
 }
 
-/// Rows in the fullest interval of this length, in halves; missing values are a crowd of their own.
+/// Rows in the fullest interval of this length, in halves; missing values are counted together.
 fn fullest(values: &[Option<i32>], length: i32) -> usize {
     let inside = |low: i32| values.iter().flatten().filter(|&&value| (low..=low + length).contains(&value)).count();
     let missing = values.iter().filter(|value| value.is_none()).count();

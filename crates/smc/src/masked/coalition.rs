@@ -4,7 +4,7 @@
 //!
 //! A member of a coalition has the masks that it shares with everybody, so the coalition takes
 //! these away from each vector that comes from outside. What is left is binned by its lowest four
-//! bits, party by party; the last party outside is left out, since the total fixes its word given
+//! bits, party by party; the last party outside is omitted, since the total fixes its word given
 //! the others. A test at 10⁻³ errs once in a thousand honest tries, and there are some hundred
 //! coalitions: only two rejections on independent runs count.
 
@@ -20,7 +20,7 @@ const BINS: usize = 16;
 type Views = Vec<Vec<u64>>;
 
 /// Two-sample chi-square over bins, summed over the parties: whether it rejects at 10⁻³.
-fn told_apart(one: &Views, other: &Views) -> bool {
+fn distinguished(one: &Views, other: &Views) -> bool {
     let (mut statistic, mut freedom) = (0.0, 0.0);
     for (one, other) in one.iter().zip(other) {
         let bins = |view: &Vec<u64>| {
@@ -116,7 +116,7 @@ fn no_coalition_that_leaves_two_outside_tells_two_inputs_with_one_total_apart() 
         let rejected = |seed: u64| -> Vec<bool> {
             let (one, other) = (runs(0, 2 * seed), runs(1, 2 * seed + 1));
             let disclosed = |(lane, coalition): (usize, &Vec<usize>)| {
-                told_apart(&views(&one, coalition, lane, count), &views(&other, coalition, lane, count))
+                distinguished(&views(&one, coalition, lane, count), &views(&other, coalition, lane, count))
             };
             coalitions.iter().enumerate().map(disclosed).collect()
         };
@@ -141,7 +141,7 @@ fn a_mask_left_off_would_be_noticed() {
         };
         vec![(0..RUNS as u64).map(once).collect()]
     };
-    assert!(told_apart(&view(3, 0), &view(8, 1000)));
+    assert!(distinguished(&view(3, 0), &view(8, 1000)));
 }
 
 /// The ring's messages into and out of `victim`, subtracted.
@@ -181,10 +181,10 @@ fn two_neighbors_in_the_ring_are_caught_by_the_same_test() {
         let view = |inputs: &[u64], salt: u64| -> Views {
             vec![(0..RUNS as u64).map(|run| between_neighbors(inputs, victim, salt + run)).collect()]
         };
-        assert!(told_apart(&view(&one, 0), &view(&other, 10_000)), "{count}");
+        assert!(distinguished(&view(&one, 0), &view(&other, 10_000)), "{count}");
         // And one neighbor alone is not enough, even in the ring: the message into the victim is a
         // uniform word.
-        assert!(!told_apart(&lonely(&one, victim, 0), &lonely(&other, victim, 10_000)));
+        assert!(!distinguished(&lonely(&one, victim, 0), &lonely(&other, victim, 10_000)));
     }
 }
 

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_told_from_rows_and_from_rubbish() {
+    fn padding_is_distinguished_from_rows_and_from_rubbish() {
         assert_eq!(unpad(&pad(None, 4)), Some(None));
         assert_eq!(unpad(&pad(Some(b""), 4)), Some(Some(vec![])));
         for bad in [&[][..], &[1, 9, 0, 1], &[2, 0, 0, 0], &[1, 1, 0, 7, 7], &[0, 1, 0, 7]] {

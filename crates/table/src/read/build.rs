@@ -296,7 +296,9 @@ impl Table {
     /// ```
     /// use hedgerow_table::{Cells, Table, read::ReadOptions};
     ///
-    /// let columns = [("age", Cells::from(vec![Some(31), None])), ("sex", Cells::from(vec!["f", "m"]))];
+    /// let age = Cells::from(vec![Some(31), None]);
+    /// let sex = Cells::from(vec!["f", "m"]);
+    /// let columns = [("age", age), ("sex", sex)];
     /// let table = Table::from_columns(columns, &ReadOptions::default())?;
     /// assert_eq!(table.column("age").unwrap().text(0), "31");
     /// # Ok::<(), hedgerow_table::TableError>(())

@@ -209,7 +209,7 @@ fn holds_for(rule: &Rule, beliefs: &[Vec<u64>]) -> bool {
 }
 
 #[test]
-fn no_adversary_who_weighs_every_table_is_surer_than_the_guarantee() {
+fn no_adversary_who_weighs_every_table_exceeds_the_guarantee() {
     let (mut guarded, mut tried, mut several) = (0, 0, 0);
     for seed in seeds(120) {
         let mut rng = StdRng::seed_from_u64(seed);

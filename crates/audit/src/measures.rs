@@ -14,6 +14,7 @@ use crate::rows::RowCounts;
 /// The measures of a release, by what its kind allows to be measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
+#[allow(clippy::large_enum_variant)] // One value per measurement: a box would save nothing.
 pub enum Measures {
     /// One table, or one pair of tables, about every person.
     Table(TableMeasures),

@@ -122,7 +122,7 @@ mod tests {
     fn people() -> Table {
         let rows: Vec<Vec<String>> = (0..100)
             .map(|row: usize| {
-                vec![40, row, row / 4, row % 4, row % 5, 1000 + row * row].iter().map(usize::to_string).collect()
+                [40, row, row / 4, row % 4, row % 5, 1000 + row * row].iter().map(usize::to_string).collect()
             })
             .collect();
         let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();

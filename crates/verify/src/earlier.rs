@@ -189,7 +189,7 @@ mod tests {
         let known = table("two", &[["old", "flu"], ["old", "HIV"], ["young", "cold"]], ["age"], &[]);
         let community =
             |tables: &[ReleasedClasses]| community_of("icd", &[Earlier { name: "six", digest: "", tables }]);
-        let alone = community(&[hidden.clone()]).unwrap();
+        let alone = community(std::slice::from_ref(&hidden)).unwrap();
         assert_eq!(alone.least().unwrap().values.len(), 3);
         let both = community(&[hidden.clone(), known]).unwrap();
         let least = both.least().unwrap();

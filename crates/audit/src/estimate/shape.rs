@@ -206,7 +206,7 @@ fn self_consistent(cells: &[CountedCell], edges: &[f64], widths: [f64; 2]) -> Ve
         }
     };
     let tails = [if widths[0] > 0.0 { (0, 0.0) } else { (1, 0.0) }, (bins - 1, f64::from(u8::from(widths[1] > 0.0)))];
-    let spans: Vec<((usize, f64), (usize, f64), f64)> = cells
+    let spans: Vec<_> = cells
         .iter()
         .map(|cell| (place(cell.low, tails[0]), place(cell.high, tails[1]), cell.rows))
         .filter(|(start, end, rows)| *rows > 0.0 && start < end)

@@ -52,7 +52,7 @@ fn joinable(decomposed: &Decomposed, classes: &[ReleasedClasses], release: &str)
 }
 
 /// Each sensitive attribute of the combinations by itself: by bucket, its values.
-fn values(read: &Combined) -> Vec<(&str, Vec<Vec<(String, u64)>>)> {
+fn values(read: &Combined) -> Vec<(&str, super::BucketValues)> {
     let of = |name: &'_ String| {
         let column = read.values.column(name)?;
         let mut counts: Vec<Vec<u64>> = vec![vec![0; column.domain.cardinality()]; read.sizes.len()];

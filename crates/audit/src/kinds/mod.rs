@@ -80,13 +80,16 @@ fn joinable_rows(name: &str, classes: &ReleasedClasses, rows: &Table) -> Joinabl
     Joinable { tables, generalized: Vec::new() }
 }
 
+/// For every bucket, its values with their counts.
+type BucketValues = Vec<Vec<(String, u64)>>;
+
 /// The attributes by row, and one by bucket. `classes` says what the labels cover.
 fn joinable_buckets(
     name: &str,
     classes: &ReleasedClasses,
     rows: &Table,
     bucket_of_row: &[Option<u32>],
-    values: Vec<(&str, Vec<Vec<(String, u64)>>)>,
+    values: Vec<(&str, BucketValues)>,
 ) -> Joinable {
     if !classes.quasi.iter().all(is_exact) {
         return Joinable { tables: Vec::new(), generalized: vec![name.to_owned()] };

@@ -195,6 +195,7 @@ fn the_core_of_an_absorbing_guarantee_is_the_guarantee() {
     let seed = seed();
     let mut rng = StdRng::seed_from_u64(seed);
     let guarantees: Vec<_> = [false, true].into_iter().flat_map(guarantees).collect();
+    #[allow(clippy::borrowed_box)] // The element type of the list that is filtered.
     let absorbing = |guarantee: &&Box<dyn Guarantee>| guarantee.on_merge() == OnMerge::Absorbing;
     for guarantee in guarantees.iter().filter(absorbing).filter(|guarantee| !guarantee.core_is_more()) {
         for _ in 0..PAIRS / 10 {

@@ -67,7 +67,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// The same, where the source begins with another line of the file than the first.
-    pub(super) fn from_line(self, line: u64) -> Blocks<'a> {
+    pub(super) fn starting_at_line(self, line: u64) -> Blocks<'a> {
         Blocks { line, ..self }
     }
 

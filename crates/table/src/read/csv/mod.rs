@@ -85,7 +85,7 @@ fn begin<'a>(
     source.fill(&mut vec![0; skipped])?;
     let (sample, header_line) = (&sample[skipped..], 1 + u64::from(skipped > 0));
     let quoting = dialect::dialect(path, sample, format, stated, options)?;
-    let mut blocks = Blocks::new(source, Some(quoting), limits).from_line(header_line);
+    let mut blocks = Blocks::new(source, Some(quoting), limits).starting_at_line(header_line);
     let mut block = Block::default();
     if !blocks.next_into(&mut block)? {
         let hint = "expected a line with the names of the columns, then the rows";

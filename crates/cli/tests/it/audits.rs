@@ -245,7 +245,7 @@ fn a_catalog_is_audited_as_a_whole_and_knows_a_custodians_own_releases() {
     assert_eq!(differences.count(), 1, "others are not compared by difference");
     folder.write("catalog/first/data.csv", folder.read("first/data.csv").replacen("Flu", "Ache", 1));
     let text = run(&folder, &["audit", "--catalog", "catalog"], 4).stdout;
-    assert!(text.contains("WRONG  first: its files are not those that were added"), "{text}");
+    assert!(text.contains("WRONG  first: its files differ from those that were added"), "{text}");
     run(&folder, &["audit"], 2);
 }
 
@@ -290,7 +290,7 @@ fn garbage_of_every_kind_is_named() {
         (&|f| edit(f, "datapackage.json", "{", "["), 2, "not a release manifest"),
         (&|f| edit(f, "datapackage.json", "\"data.csv\"", "\"../data.csv\""), 2, "outside of the release"),
         (&|f| edit(f, "datapackage.json", "\"l\": 2", "\"l\": \"two\""), 4, "cannot be recomputed"),
-        (&|f| edit(f, "datapackage.json", "\"l\": 2", "\"l\": 4"), 4, "which the table does not keep"),
+        (&|f| edit(f, "datapackage.json", "\"l\": 2", "\"l\": 4"), 4, "which the tables do not satisfy"),
         (&|f| edit(f, "datapackage.json", "\"out\": 12", "\"out\": 13"), 4, "the manifest says 13 rows"),
         (&|f| edit(f, "data.csv", "Flu", "Flu,Flu"), 2, "data.csv"),
         (&|f| edit(f, "codebook.csv", "leaf", "leave"), 2, "codebook.csv"),

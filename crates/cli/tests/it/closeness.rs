@@ -72,7 +72,7 @@ fn a_release_that_is_not_close_does_not_hold() {
     folder.write("release/data.csv", "age,city,illness\n*,Aa,Flu\n*,Aa,Flu\n*,Bb,Ache\n*,Cc,Cough\n");
     let ran = folder.run(&["check", "release"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
-    assert!(ran.stdout.contains("BROKEN  t-closeness of illness"), "{ran:?}");
+    assert!(ran.stdout.contains("FAILS   t-closeness of illness"), "{ran:?}");
 }
 
 /// Cough and Ache stand for one another in two cities: honestly at the full price, under the forged

@@ -67,12 +67,18 @@ fn all_equal_all_distinct_all_missing() {
 }
 
 #[test]
-fn missing_is_a_value_of_its_own() {
+fn missing_is_a_value_of_its_own_and_buys_no_privacy() {
     let nulls = policy(ATTRIBUTES, L2, "").replace("\"t.csv\"", "\"t.csv\"\nnull = [\"\", \"?\"]");
-    let table = published("q,s\n?,x\n,y\na,?\na,z\n", &nulls);
-    let mut rows = table.rows.clone();
-    rows.sort();
-    assert_eq!(rows, [["", "x"], ["", "y"], ["a", ""], ["a", "z"]]);
+    let sorted = |table: &str| {
+        let mut rows = published(table, &nulls).rows.clone();
+        rows.sort();
+        rows
+    };
+    let rows = sorted("q,s\n?,x\n,y\na,w\na,z\n");
+    assert_eq!(rows, [["", "x"], ["", "y"], ["a", "w"], ["a", "z"]]);
+    // Among the rows of `a` whose value is known there is one value only.
+    let rows = sorted("q,s\n?,x\n,y\na,?\na,z\n");
+    assert_eq!(rows, [["*", ""], ["*", "x"], ["*", "y"], ["*", "z"]]);
 }
 
 #[test]

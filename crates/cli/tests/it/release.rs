@@ -105,7 +105,22 @@ impl Required {
 
     /// Whether a class holds; `values` are the protected ones of its rows, `wholes` those that it
     /// must be close to.
+    ///
+    /// It must hold twice: with missing as a value of its own, and among the rows whose value is
+    /// known, where there are any.
     pub(crate) fn holds(&self, size: usize, values: &[&str], wholes: &[Vec<&str>]) -> bool {
+        let known = |values: &[&'_ str]| values.iter().filter(|value| !value.is_empty()).count();
+        let of_known: Vec<&str> = values.iter().copied().filter(|value| !value.is_empty()).collect();
+        let some_missing = wholes.iter().any(|whole| known(whole) < whole.len()) || of_known.len() < values.len();
+        if matches!(self, Required::K(_)) || !some_missing || of_known.is_empty() {
+            return self.holds_once(size, values, wholes);
+        }
+        let wholes_known: Vec<Vec<&str>> =
+            wholes.iter().map(|whole| whole.iter().copied().filter(|value| !value.is_empty()).collect()).collect();
+        self.holds_once(size, values, wholes) && self.holds_once(of_known.len(), &of_known, &wholes_known)
+    }
+
+    fn holds_once(&self, size: usize, values: &[&str], wholes: &[Vec<&str>]) -> bool {
         const SLACK: f64 = 1e-9;
         let mut counts: Vec<usize> =
             shares(values).into_values().map(|share| (share * size as f64).round() as usize).collect();

@@ -51,7 +51,8 @@ impl Release {
             }
         }
         let explained = tables.kind().labels();
-        // What one rule protects another may know: in a decomposed release every attribute can have labels.
+        // What one rule protects another may know: in a decomposed release every attribute can have
+        // labels.
         let is_released = |name: &str| match &tables {
             Tables::Decomposed(_) => tables.kind().domain(name).is_some(),
             _ => explained.iter().any(|(known, _)| *known == name),

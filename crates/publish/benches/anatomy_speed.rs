@@ -21,10 +21,8 @@ use rayon::prelude::*;
 const QUERIES: usize = 300;
 
 fn main() {
-    let argument = |place: usize, default: u64| {
-        std::env::args().nth(place).map_or(default, |text| text.parse().expect("a number"))
-    };
-    let (rows, l) = (argument(1, 1_000_000), argument(2, 10));
+    let mut arguments = std::env::args().filter_map(|text| text.parse::<u64>().ok());
+    let (rows, l) = (arguments.next().unwrap_or(1_000_000), arguments.next().unwrap_or(10));
     let folder = tempfile::tempdir().expect("a folder");
     hedgerow_synth::write_example(folder.path(), rows, 1).expect("a census");
     let policy = Policy::load(&folder.path().join("policy.toml")).expect("the census's policy");

@@ -7,7 +7,6 @@
 //!
 //! `cargo bench -p hedgerow-publish --bench decompose_speed -- [RULES] [ROWS] [MORE ROWS] [SEED]`
 
-#[path = "../examples/drawn/mod.rs"]
 mod drawn;
 
 use std::time::Instant;

@@ -3,7 +3,7 @@
 //! attributes. The shipped table has 30,162 people; for the paper's 45,222 it goes round, so that
 //! some count twice.
 //!
-//! `cargo run --release -p hedgerow-publish --example decompose_adult -- [RUNS] [ROWS]`
+//! `cargo bench -p hedgerow-publish --bench decompose_adult -- [RUNS] [ROWS]`
 
 mod drawn;
 

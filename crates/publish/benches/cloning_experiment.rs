@@ -1,7 +1,7 @@
 //! The experiment behind the method: five publishers who know nothing of each other, and the people
 //! they share (Baig, Li, Liu, Wang 2011, section 7).
 //!
-//! `cargo run --release -p hedgerow-publish --example cloning_experiment [rows per publisher]`
+//! `cargo bench -p hedgerow-publish --bench cloning_experiment -- [rows per publisher]`
 //!
 //! A synthetic census is dealt to five publishers, and from a pool the same people are added to
 //! each of them. Each publishes (age, sex, education, birthplace | occupation), by Mondrian under
@@ -37,7 +37,7 @@ const LS: [u64; 5] = [2, 4, 6, 8, 10];
 const CLONE: &str = "method = \"clone\"\n";
 
 fn main() {
-    let own: usize = std::env::args().nth(1).map_or(100_000, |rows| rows.parse().expect("a number of rows"));
+    let own: usize = std::env::args().find_map(|rows| rows.parse().ok()).unwrap_or(100_000);
     let folder = Folder::new("cloning-experiment");
     let mut census = Vec::new();
     hedgerow_synth::census((own * (PUBLISHERS + 1)) as u64, 1, &mut census).expect("in memory");

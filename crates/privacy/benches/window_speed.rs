@@ -1,6 +1,6 @@
 //! How long (δ,l)-diversity takes over classes of many rows, beside the sort that it needs.
 //!
-//! `cargo run --release -p hedgerow-privacy --example window_speed [ROWS…]`
+//! `cargo bench -p hedgerow-privacy --bench window_speed -- [ROWS…]`
 //!
 //! Rows are pairs of a class and a value's code in one word. The check sorts them, counts equal
 //! ones and judges every class; the sort alone is timed on the same pairs, by the same thread, in

@@ -1,4 +1,4 @@
-//! How fast counters are masked: `cargo run --release -p hedgerow-smc --example masking_speed`.
+//! How fast counters are masked: `cargo bench -p hedgerow-smc --bench masking_speed`.
 //!
 //! One custodian covers 10⁶ counters with the masks it shares with all others, on one core. A
 //! counter is 8 bytes before it is packed; counters whose sums stay below 2²⁰ (a million rows) go

@@ -1,5 +1,5 @@
 //! What custodians would send to find classes together, over their number, the rows and k: `cargo
-//! run --release -p hedgerow-joint --example costs -- POLICY…`, one policy for each size of table.
+//! bench -p hedgerow-joint --bench costs -- POLICY…`, one policy for each size of table.
 //!
 //! Rounds and vectors are found by running the inquiry over all rows at once, without any protocol;
 //! messages and bytes follow for any number of custodians by the formula of `smc/src/forecast.rs`,
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "| rows | k | classes | depth | rounds | 3·depth·log₂ domain | custodians | messages | MB in all | MB sent by each | ring: rounds | messages | MB in all |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
-    for path in std::env::args().skip(1) {
+    for path in std::env::args().skip(1).filter(|argument| argument != "--bench") {
         let policy = Policy::load(Path::new(&path)).map_err(|errors| errors.to_string())?;
         let table = read_source(&policy, &NoProgress)?;
         let bound = Bound::new(&policy, &table)?;

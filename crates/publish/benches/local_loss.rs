@@ -1,8 +1,7 @@
 //! What local recoding loses beside full-domain generalization: `ncp` for several k on Adult and on
 //! a synthetic census.
 //!
-//! `cargo run --release -p hedgerow-publish --example local_loss [census rows]`, from the root of
-//! the project.
+//! `cargo bench -p hedgerow-publish --bench local_loss -- [census rows]`
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,9 +16,10 @@ use hedgerow_table::{NoProgress, Table};
 const KS: [u64; 6] = [2, 5, 10, 20, 50, 100];
 
 fn main() {
-    let rows: u64 = std::env::args().nth(1).map_or(1_000_000, |rows| rows.parse().expect("a number of rows"));
-    let adult = std::fs::read_to_string("examples/adult/policy.toml").expect("run this from the root of the project");
-    compare("Adult", &adult, Path::new("examples/adult/policy.toml"));
+    let rows: u64 = std::env::args().find_map(|rows| rows.parse().ok()).unwrap_or(1_000_000);
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/adult/policy.toml"));
+    let adult = std::fs::read_to_string(path).expect("the example that ships with the project");
+    compare("Adult", &adult, path);
     let folder = std::env::temp_dir().join(format!("local-loss-{}", std::process::id()));
     hedgerow_synth::write_example(&folder, rows, 1).expect("a folder for temporary files");
     compare(&format!("census, {rows} rows"), &hedgerow_synth::census_policy(), &folder.join("policy.toml"));

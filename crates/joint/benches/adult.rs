@@ -1,5 +1,5 @@
-//! Custodians together against one who holds everything, on a table of your choice: `cargo run
-//! --release -p hedgerow-joint --example adult -- examples/adult/policy.toml [custodians …]`.
+//! Custodians together against one who holds everything, on a table of your choice: `cargo
+//! bench -p hedgerow-joint --bench adult -- [POLICY] [custodians …]`.
 //! Prints, for every split, profile and kind of cuts, whether the classes are the same (of strict
 //! cuts row by row), and what traveled.
 
@@ -17,8 +17,9 @@ use hedgerow_publish::local::{Local, recode};
 use hedgerow_table::progress::NoProgress;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let path = arguments.first().map_or("examples/adult/policy.toml", String::as_str);
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/adult/policy.toml");
+    let path = arguments.first().map_or(shipped, String::as_str);
     let counts: Vec<usize> = arguments.iter().skip(1).map(|text| text.parse()).collect::<Result<_, _>>()?;
     let counts = if counts.is_empty() { vec![3, 5, 10] } else { counts };
     let policy = Policy::load(Path::new(path)).map_err(|errors| errors.to_string())?;

@@ -18,7 +18,6 @@ const RANGES: [(u64, Option<u64>); 8] = [
 /// Quantiles are sizes of classes: the smallest size that at least this share of the classes does
 /// not exceed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct SizeDistribution {
     pub count: u64,
     pub min: u64,

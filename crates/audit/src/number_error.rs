@@ -35,16 +35,15 @@ mod tests;
 const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// Mean, lower quartile, median, upper quartile.
-const STATISTICS: [&str; 4] = ["mean", "lower-quartile", "median", "upper-quartile"];
+const STATISTICS: [&str; 4] = ["mean", "lower_quartile", "median", "upper_quartile"];
 
 /// The errors of means and quartiles of one sensitive number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct NumberError {
     #[serde(skip)]
     pub attribute: String,
     /// The standard deviation in the source: what an error can be compared with.
-    #[serde(rename = "standard-deviation")]
+    #[serde(rename = "standard_deviation")]
     pub deviation: f64,
     #[serde(serialize_with = "by_statistic")]
     pub by_class: [f64; 4],

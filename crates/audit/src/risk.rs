@@ -13,7 +13,6 @@ use serde::{Serialize, Serializer};
 
 /// Chances of re-identification, between 0 and 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Risk {
     /// The required k: a chance above 1/k is more than k-anonymity allows.
     #[serde(rename = "threshold", serialize_with = "reciprocal")]
@@ -28,7 +27,6 @@ pub struct Risk {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Scenario {
     /// The highest chance of anybody.
     pub max: f64,
@@ -37,7 +35,7 @@ pub struct Scenario {
     /// The share of the people whose chance is the highest one.
     pub share_at_max: f64,
     /// The share of the people whose chance is above 1/k.
-    #[serde(rename = "share-above-threshold")]
+    #[serde(rename = "share_above_threshold")]
     pub share_above: f64,
 }
 

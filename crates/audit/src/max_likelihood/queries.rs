@@ -35,7 +35,6 @@ impl Default for CountQueries {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct CountQueryError {
     /// How many queries selected a row.
     #[serde(rename = "count")]

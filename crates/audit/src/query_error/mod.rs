@@ -71,7 +71,6 @@ pub struct QueryError {
 
 /// A query error with the keys of `measure --json`.
 #[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
 struct Report {
     #[serde(flatten)]
     options: QueryOptions,
@@ -83,7 +82,7 @@ struct Report {
 struct RelativeError {
     mean: f64,
     median: f64,
-    #[serde(rename = "percentile-95")]
+    #[serde(rename = "percentile_95")]
     percentile_95: f64,
     max: f64,
 }

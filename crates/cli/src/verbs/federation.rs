@@ -39,26 +39,26 @@ fn as_json(lop: &Lop, setting: Setting, ring: &Exposure, masked: &Exposure) -> V
     let exposure = |exposure: &Exposure| {
         json!({
             "set": exposure.set_expected,
-            "set-of-leader": exposure.set_of_leader,
+            "set_of_leader": exposure.set_of_leader,
             "item": exposure.item_expected,
-            "item-of-leader": exposure.item_of_leader,
+            "item_of_leader": exposure.item_of_leader,
             "runs": exposure.runs,
         })
     };
     let mut value = json!({
-        "custodians": lop.custodians, "domain": lop.domain, "items": lop.items, "dummy-items": lop.dummy_items,
+        "custodians": lop.custodians, "domain": lop.domain, "items": lop.items, "dummy_items": lop.dummy_items,
         "bounds": {
             "set": setting.set_exposure(lop.dummy_items),
-            "set-of-leader": setting.set_exposure_of_leader(lop.dummy_items),
-            "item-of-leader": setting.item_exposure_of_leader(lop.dummy_items),
+            "set_of_leader": setting.set_exposure_of_leader(lop.dummy_items),
+            "item_of_leader": setting.item_exposure_of_leader(lop.dummy_items),
         },
         "measured": { "baseline": exposure(ring), "masked": exposure(masked) },
     });
     if let Some(wanted) = lop.wanted {
         value["wanted"] = json!({
             "loss": wanted,
-            "dummy-items-for-set": setting.dummy_items_for_set_exposure(wanted),
-            "dummy-items-for-item-of-leader": setting.dummy_items_for_item_exposure(wanted),
+            "dummy_items_for_set": setting.dummy_items_for_set_exposure(wanted),
+            "dummy_items_for_item_of_leader": setting.dummy_items_for_item_exposure(wanted),
         });
     }
     value

@@ -43,7 +43,7 @@ fn column_json(profile: &ColumnProfile) -> serde_json::Value {
 fn relation_json(relation: &Relation) -> serde_json::Value {
     match relation {
         Relation::Determines { from, to } => json!({ "from": [from], "determines": to }),
-        Relation::Sum { total, parts } => json!({ "total": total, "sum-of": parts }),
+        Relation::Sum { total, parts } => json!({ "total": total, "sum_of": parts }),
     }
 }
 

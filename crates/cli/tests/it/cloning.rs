@@ -41,7 +41,7 @@ fn a_cloned_release_tells_its_promise_and_is_measured() {
     let folder = hospitals();
     let ran = folder.run(&["publish", "clone-3.toml", "-o", "again", "--json"]);
     let printed = json(&ran);
-    assert_eq!((&printed["cloning"]["divided"], &printed["cloning"]["sub-classes"]["count"]), (&3.into(), &6.into()));
+    assert_eq!((&printed["cloning"]["divided"], &printed["cloning"]["sub_classes"]["count"]), (&3.into(), &6.into()));
     let epsilon = printed["cloning"]["epsilon"].as_f64().unwrap();
     assert!((epsilon - 8.0 / 114.0).abs() < 1e-12);
     let manifest: Value = serde_json::from_str(&folder.read("again/datapackage.json")).unwrap();
@@ -51,7 +51,7 @@ fn a_cloned_release_tells_its_promise_and_is_measured() {
     assert!(public.get("values").is_none() && public.get("suppressed").is_none(), "the source's counts stay with it");
     let measured = json(&folder.run(&["measure", "again", "--policy", "clone-3.toml", "--json"]));
     assert_eq!((&measured["rows"]["out"], &measured["classes"]["count"]), (&17.into(), &6.into()));
-    assert!(measured["queries"]["relative-error"]["median"].is_number(), "{measured}");
+    assert!(measured["queries"]["relative_error"]["median"].is_number(), "{measured}");
     let checked = folder.run(&["check", "again", "--json"]);
     assert_eq!((checked.code, &json(&checked)["holds"]), (Some(0), &true.into()));
     let parquet = folder.run(&["publish", "clone-3.toml", "-o", "columns", "--format", "parquet"]);
@@ -96,11 +96,11 @@ fn sensitive_numbers_are_measured_in_clones() {
     let measured = json(&folder.run(&["measure", "release", "--policy", "policy.toml", "--json"]));
     let pay = &measured["numbers"]["pay"];
     for (errors, expected) in [
-        (&pay["by-class"], [7.0, 9.0, 7.0, 11.0]),
-        (&pay["by-value"]["age"], [7.0, 5.0, 10.0, 10.0]),
-        (&pay["by-value"]["sex"], [7.0, 4.0, 10.0, 6.0]),
+        (&pay["by_class"], [7.0, 9.0, 7.0, 11.0]),
+        (&pay["by_value"]["age"], [7.0, 5.0, 10.0, 10.0]),
+        (&pay["by_value"]["sex"], [7.0, 4.0, 10.0, 6.0]),
     ] {
-        for (name, expected) in ["mean", "lower-quartile", "median", "upper-quartile"].into_iter().zip(expected) {
+        for (name, expected) in ["mean", "lower_quartile", "median", "upper_quartile"].into_iter().zip(expected) {
             let error = errors[name].as_f64().unwrap_or_else(|| panic!("{name}: {measured}"));
             assert!((error - expected).abs() < 1e-9, "{name}: {error} is not {expected}: {measured}");
         }

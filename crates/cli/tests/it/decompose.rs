@@ -273,7 +273,7 @@ fn what_was_lost_is_the_same_from_the_release() {
         assert!(manifest["hedgerow"]["loss"]["kl"].is_null(), "a divergence from the source is for the custodian");
         assert!((kl(&printed) - kl(&measured)).abs() < 1e-9, "{algorithm}: {printed} and {measured}");
         assert_eq!(measured["queries"]["count"], 1000, "{measured}");
-        assert!(measured["queries"]["relative-error"]["mean"].as_f64().unwrap() > 0.0, "{measured}");
+        assert!(measured["queries"]["relative_error"]["mean"].as_f64().unwrap() > 0.0, "{measured}");
     }
 }
 

@@ -121,9 +121,9 @@ fn sensitive_numbers_are_measured_in_classes_with_cells_of_their_own() {
         let pay = &printed["numbers"]["pay"];
         let mean =
             |errors: &serde_json::Value| errors["mean"].as_f64().unwrap_or_else(|| panic!("{method}: {printed}"));
-        assert!(mean(&pay["by-value"]["age"]) > 0.0, "{method}: {printed}");
+        assert!(mean(&pay["by_value"]["age"]) > 0.0, "{method}: {printed}");
         // Ages are untouched in buckets: there a class is the people of one age.
-        let by_class = if method == "anatomy" { mean(&pay["by-value"]["age"]) } else { 0.0 };
-        assert!((mean(&pay["by-class"]) - by_class).abs() < 1e-9, "{method}: {printed}");
+        let by_class = if method == "anatomy" { mean(&pay["by_value"]["age"]) } else { 0.0 };
+        assert!((mean(&pay["by_class"]) - by_class).abs() < 1e-9, "{method}: {printed}");
     }
 }

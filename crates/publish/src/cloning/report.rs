@@ -16,7 +16,6 @@ use super::{RareReport, Sizes};
 
 /// For the custodian alone: it says how many tuples of every value the source has.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct CloneReport {
     /// Classes of the release, and b of the paper: those of the division, before small ones were
     /// united.
@@ -62,7 +61,6 @@ pub struct Epsilons {
 
 /// What became of one sensitive value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct ClonedValue {
     pub value: String,
     pub rows: u64,
@@ -74,7 +72,6 @@ pub struct ClonedValue {
 
 /// A value so rare that it holds the number of classes down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct RareValue {
     pub value: String,
     pub rows: u64,

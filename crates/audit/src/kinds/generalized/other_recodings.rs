@@ -91,7 +91,7 @@ fn local_cells_are_measured_by_what_they_cover() {
         assert_eq!(found.classes.count as usize, sizes.len(), "seed {seed}");
         assert_eq!(found.risk.journalist.as_ref(), Some(&found.risk.prosecutor), "nobody is suppressed");
         let json = serde_json::to_value(&found).unwrap();
-        assert!(json["loss"]["precision"].is_null() && json["queries"]["relative-error"]["mean"].is_number());
+        assert!(json["loss"]["precision"].is_null() && json["queries"]["relative_error"]["mean"].is_number());
     }
 }
 

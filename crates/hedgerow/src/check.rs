@@ -5,8 +5,8 @@ use std::path::Path;
 use hedgerow_policy::{Policy, Role};
 use hedgerow_publish::bind::{read_any, rules_for};
 use hedgerow_publish::singling_out::warn_of_released;
+use hedgerow_release::Release;
 use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME};
-use hedgerow_release::{Release, Tables};
 use hedgerow_table::InputError;
 use hedgerow_verify::check::check_table as judge_table;
 use hedgerow_verify::release_check::{ReleaseCheck, check_release};
@@ -75,7 +75,7 @@ pub fn check_combined(release: &Release, earlier: &[&Release]) -> Result<Check, 
     let fields = resources.iter().flat_map(|resource| &resource.schema.fields);
     let quasi = fields.filter(|field| field.role.as_deref() == Some(Role::Quasi.name()));
     let mut quasi: Vec<String> = quasi.map(|field| field.name.clone()).collect();
-    if matches!(release.tables(), Tables::Decomposed(_)) {
+    if !release.has_roles() {
         // Roles do not apply there: an attribute that one rule protects may be known in another.
         let claims = &found.checked.claims;
         quasi.retain(|name| claims.iter().all(|claim| claim.protect.as_ref() != Some(name)));
@@ -84,8 +84,8 @@ pub fn check_combined(release: &Release, earlier: &[&Release]) -> Result<Check, 
     }
     let mut warnings = about_claims(&place, &found.checked.claims, &quasi);
     warnings.extend(about_identifiers(&place, identifiers_of(resources)));
-    if let Tables::Generalized(released) = release.tables() {
-        warnings.extend(warn_of_released(&place, &released.table, released.sensitive.iter().map(String::as_str)));
+    if let Some((table, sensitive)) = release.sensitive_in_rows() {
+        warnings.extend(warn_of_released(&place, table, sensitive.iter().map(String::as_str)));
     }
     Ok(Check::new(found, warnings))
 }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use hedgerow_audit::Audited;
 use hedgerow_policy::ConfigErrors;
 use hedgerow_publish::PublishError;
+use hedgerow_release::OpenError;
 use hedgerow_table::{InputError, TableError};
 
 /// Why a call did not succeed. Nothing is written, and nothing is left behind, whichever it is.
@@ -155,6 +156,15 @@ impl From<TableError> for Error {
             TableError::Io { path, source } => Error::Io { path, source },
             TableError::Canceled => Error::Canceled,
             TableError::Internal(_) => Error::Internal(error.to_string()),
+        }
+    }
+}
+
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Error {
+        match error {
+            OpenError::Description(errors) => errors.into(),
+            OpenError::Table(error) => error.into(),
         }
     }
 }

@@ -195,7 +195,7 @@ pub fn open(path: impl AsRef<std::path::Path>) -> Result<Release, Error> {
 
 /// As [`open`], watched by a monitor that can also cancel.
 pub fn open_with(path: &std::path::Path, monitor: &Monitor<'_>) -> Result<Release, Error> {
-    Ok(hedgerow_publish::community::open_any(path, monitor)?)
+    Ok(Release::open(path, monitor)?)
 }
 
 /// Reads what `[source]` of a policy names, without its identifiers.

@@ -17,7 +17,6 @@ use hedgerow_verify::verified::Verified;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::community::open_any;
 use crate::error::PublishError;
 use crate::phase::Phase;
 
@@ -79,7 +78,7 @@ impl Catalog {
             Catalog { folder: folder.to_path_buf(), entries: Vec::new() }
         };
         let shown = release.display().to_string();
-        let opened = open_any(release, progress)?;
+        let opened = Release::open(release, progress)?;
         if let Some(problem) = opened.contradictions().iter().chain(&broken_claims(&opened)).next() {
             let hint = "the community should remember only releases that are what they say";
             return Err(InputError::new(shown, format!("the release contradicts itself: {problem}"), hint).into());
@@ -129,11 +128,11 @@ impl Catalog {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let place = self.folder.display().to_string();
         if name.is_empty() || name.len() > NAME_MAX || name.starts_with('.') || !name.chars().all(plain) {
-            let hint = "name it with letters, digits, `-`, `_` and `.`: --name hospital-2026";
+            let hint = "name it with letters, digits, `-`, `_` and `.`, for example hospital-2026";
             return Err(InputError::new(place, format!("`{name}` cannot be the name of a folder here"), hint));
         }
         if name == FILE_NAME || self.entries.iter().any(|entry| entry.name == name) || self.folder.join(name).exists() {
-            return Err(InputError::new(place, format!("`{name}` is there already"), "give another name with --name"));
+            return Err(InputError::new(place, format!("`{name}` is there already"), "give another name"));
         }
         Ok(())
     }
@@ -208,7 +207,7 @@ impl OpenedCatalog {
         if let Some(folder) = &gate.catalog {
             let catalog = Catalog::load(folder)?;
             for entry in &catalog.entries {
-                others.push((open_any(&catalog.path(entry), progress)?.named(&entry.name), entry.clone()));
+                others.push((Release::open(&catalog.path(entry), progress)?.named(&entry.name), entry.clone()));
             }
         }
         Ok(OpenedCatalog { others })

@@ -9,24 +9,11 @@ use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
 use hedgerow_privacy::models::{Community, Least};
 use hedgerow_release::Release;
-use hedgerow_release::foreign::{ForeignTable, description_of};
 use hedgerow_table::{InputError, Progress, Table};
 use hedgerow_verify::earlier::{Earlier, community_of, refuse_other_values};
 
 use crate::error::PublishError;
 use crate::glob;
-
-/// Opens any release: a directory with a manifest, a directory with a `release.toml`, or such a
-/// file itself.
-pub fn open_any(path: &Path, progress: &dyn Progress) -> Result<Release, PublishError> {
-    match description_of(path) {
-        None => Ok(Release::open(path, progress)?),
-        Some(file) => {
-            let foreign = ForeignTable::load(&file)?;
-            Ok(Release::of_foreign(&foreign, progress)?.named(&path.display().to_string()))
-        }
-    }
-}
 
 /// The policy's releases, globs expanded, each once, in order.
 pub fn releases(policy: &Policy) -> Result<Vec<PathBuf>, PublishError> {
@@ -68,7 +55,7 @@ pub(crate) fn read_earlier(
     }
     let mut opened = Vec::new();
     for path in releases(policy)? {
-        opened.push(open_any(&path, progress)?);
+        opened.push(Release::open(&path, progress)?);
     }
     let earlier = opened.iter().map(Earlier::of).collect::<Result<Vec<_>, _>>()?;
     for release in &opened {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use hedgerow_audit::Audited;
 use hedgerow_policy::ConfigErrors;
+use hedgerow_release::OpenError;
 use hedgerow_table::{InputError, TableError};
 use hedgerow_verify::verified::VerifyError;
 
@@ -112,3 +113,12 @@ impl fmt::Display for Ineligible {
 }
 
 impl std::error::Error for Ineligible {}
+
+impl From<OpenError> for PublishError {
+    fn from(error: OpenError) -> PublishError {
+        match error {
+            OpenError::Description(errors) => errors.into(),
+            OpenError::Table(error) => error.into(),
+        }
+    }
+}

@@ -24,6 +24,6 @@ pub use codebook::Codebook;
 pub use kinds::{Tables, bucketized, cloned, combined, decomposed, generalized};
 pub use labels::cover_of_label;
 pub use manifest::Manifest;
-pub use release::Release;
+pub use release::{OpenError, Release};
 pub use role::{ROLES, Role};
 pub use shape::Shape;

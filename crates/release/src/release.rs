@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use hedgerow_config::ConfigErrors;
 use hedgerow_table::{Domain, Progress, Table, TableError};
 
 use crate::classes::ReleasedClasses;
 use crate::codebook::Codebook;
 use crate::digest;
-use crate::foreign::ForeignTable;
+use crate::foreign::{ForeignTable, description_of};
 use crate::kinds::Tables;
 use crate::kinds::generalized::Generalized;
 use crate::manifest::Manifest;
@@ -31,36 +32,46 @@ pub struct Release {
     digest: OnceLock<String>,
 }
 
+/// Why a release cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The `release.toml` that describes a foreign table has errors.
+    #[error(transparent)]
+    Description(#[from] ConfigErrors),
+    /// Its files.
+    #[error(transparent)]
+    Table(#[from] TableError),
+}
+
 impl Release {
-    /// Opens the release in a directory.
-    pub fn open(path: &Path, progress: &dyn Progress) -> Result<Release, TableError> {
-        Release::with_manifest(path, Manifest::read(path)?, progress)
+    /// Opens any release: a directory with a manifest, a directory with a `release.toml`, or such a
+    /// file itself.
+    pub fn open(path: &Path, progress: &dyn Progress) -> Result<Release, OpenError> {
+        match description_of(path) {
+            None => Ok(Release::with_manifest(path, Manifest::read(path)?, progress)?),
+            Some(file) => {
+                let foreign = ForeignTable::load(&file)?;
+                Ok(Release::of_foreign(&foreign, progress)?.named(&path.display().to_string()))
+            }
+        }
     }
 
     /// Reads the tables in a directory that a manifest lists, which need not have been written yet.
     pub fn with_manifest(directory: &Path, manifest: Manifest, progress: &dyn Progress) -> Result<Release, TableError> {
         let (tables, mut contradictions) = Tables::read(directory, Shape::of_release(directory, &manifest)?, progress)?;
         let codebook = read_codebook(directory)?;
-        if let Tables::Decomposed(tables) = &tables {
-            contradictions.extend(tables.attributes_that_differ(&codebook));
-        }
+        contradictions.extend(tables.kind().contradictions_with(&codebook));
         for (attribute, labels) in tables.kind().labels() {
             let unknown = labels.iter().filter(|label| codebook.cover(attribute, label).is_none()).count();
             if unknown > 0 {
                 contradictions.push(format!("{unknown} labels of `{attribute}` have no entry in codebook.csv"));
             }
         }
-        let explained = tables.kind().labels();
-        // What one rule protects another may know: in a decomposed release every attribute can have
-        // labels.
-        let is_released = |name: &str| match &tables {
-            Tables::Decomposed(_) => tables.kind().domain(name).is_some(),
-            _ => explained.iter().any(|(known, _)| *known == name),
-        };
-        for attribute in codebook.attributes().filter(|name| !is_released(name)) {
+        let explainable = tables.kind().explainable();
+        for attribute in codebook.attributes().filter(|name| !explainable.contains(name)) {
             contradictions.push(format!("codebook.csv explains `{attribute}`, which is no released quasi-identifier"));
         }
-        drop(explained);
+        drop(explainable);
         Release::new(directory.to_path_buf(), Some(manifest), codebook, tables, contradictions)
     }
 
@@ -142,6 +153,17 @@ impl Release {
 
     pub fn tables(&self) -> &Tables {
         &self.tables
+    }
+
+    /// Whether each attribute is either known or protected: not where one rule protects what another
+    /// takes as known.
+    pub fn has_roles(&self) -> bool {
+        self.tables.kind().has_roles()
+    }
+
+    /// The table and its sensitive attributes, where rows show them beside their labels.
+    pub fn sensitive_in_rows(&self) -> Option<(&Table, &[String])> {
+        self.tables.kind().sensitive_in_rows()
     }
 
     /// Released rows; counterfeits are not among them.

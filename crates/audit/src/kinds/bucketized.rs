@@ -5,6 +5,8 @@
 //! the suppressed rows alone. Classes are the buckets. The risk of re-identification is that of the
 //! unchanged quasi-identifiers: a row that is found leads to a bucket, not to a sensitive value.
 
+use std::borrow::Cow;
+
 use hedgerow_release::{Release, ReleasedClasses};
 use hedgerow_table::{Codes, FrequencySet, Layout, Progress, Table, TableError, with_words};
 
@@ -15,6 +17,7 @@ use crate::loss::{AttributeLoss, Losses};
 use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
 use crate::query::buckets::{Buckets, Sizes};
+use crate::query::rows::{Queryable, Rows};
 use crate::query_error::QueryOptions;
 use crate::query_error::buckets::{Bucket, Bucketized, query_error};
 use crate::risk::Risk;
@@ -43,6 +46,10 @@ impl Kind for hedgerow_release::bucketized::Bucketized {
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {
         let classes = release.classes()?;
         Ok(joinable(&format!("{}/{}", release.name(), classes[0].name), &classes[0], self))
+    }
+
+    fn queryable(&self) -> Vec<Queryable<'_>> {
+        Queryable::whole(Rows::Buckets(Cow::Borrowed(&self.quasi), Cow::Borrowed(&self.counted), Sizes::Equal))
     }
 }
 

@@ -5,15 +5,20 @@
 //! the suppressed rows alone. Classes are the sub-classes, and the risk is that of re-identifying
 //! somebody among the people of their sub-class.
 
+use std::borrow::Cow;
+
 use hedgerow_release::Release;
-use hedgerow_release::cloned::Cloned;
-use hedgerow_table::{Progress, Table, TableError};
+use hedgerow_release::bucketized::GROUP;
+use hedgerow_release::cloned::{CLASS, Cloned};
+use hedgerow_table::{Codes, Column, Domain, Progress, Table, TableError, Values};
 
 use super::{Joinable, Kind, MeasureOptions, SourceTable, rows_suppressed};
 use crate::class_sizes::SizeDistribution;
 use crate::loss::{AttributeLoss, Losses};
 use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
+use crate::query::buckets::Sizes;
+use crate::query::rows::{Queryable, Rows};
 use crate::query_error::QueryOptions;
 use crate::query_error::clones::{Clones, query_error};
 use crate::risk::Risk;
@@ -41,6 +46,40 @@ impl Kind for Cloned {
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {
         Ok(Joinable { tables: Vec::new(), generalized: vec![release.name().to_owned()] })
     }
+
+    fn queryable(&self) -> Vec<Queryable<'_>> {
+        let mut values = self.counted.clone();
+        let class = values.columns.iter_mut().find(|column| column.name == CLASS);
+        class.into_iter().for_each(|class| class.name = GROUP.to_owned());
+        let rows = Rows::Buckets(Cow::Owned(people(self)), Cow::Owned(values), Sizes::WithCounterfeits);
+        vec![Queryable { folder: "", rows, statistics: Some(self) }]
+    }
+}
+
+/// One row for everybody in a cloned release: in every quasi attribute their sub-class, and the
+/// class as their group.
+fn people(read: &Cloned) -> Table {
+    let parts: Vec<_> =
+        read.classes.iter().flat_map(|class| class.sub_classes.iter().map(|part| (class.number, part))).collect();
+    let repeat = |index: u32| std::iter::repeat_n(index, parts[index as usize].1.people() as usize);
+    let rows = read.people() as usize;
+    let sub_classes = Domain::new(Values::Integer((1..=parts.len() as i64).collect()), false);
+    let mut columns: Vec<Column> = Vec::with_capacity(read.attributes.len() + 1);
+    for name in &read.attributes {
+        let codes = Codes::from_iter(parts.len(), (0..parts.len() as u32).flat_map(repeat));
+        columns.push(Column { name: name.clone(), domain: sub_classes.clone(), codes });
+    }
+    let numbers: Vec<i64> = read.classes.iter().map(|class| class.number).collect();
+    let place = |number: i64| numbers.binary_search(&number).unwrap_or_default() as u32;
+    let groups = (0..parts.len() as u32).flat_map(|index| repeat(index).map(|index| place(parts[index as usize].0)));
+    let codes = Codes::from_iter(numbers.len(), groups);
+    columns.push(Column {
+        name: GROUP.to_owned(),
+        domain: Domain::new(Values::Integer(numbers.clone()), false),
+        codes,
+    });
+    let header = columns.iter().map(|column| column.name.clone()).collect();
+    Table { columns, rows, header, warnings: Vec::new() }
 }
 
 /// A cloned release with the table that it was made from.

@@ -1,14 +1,18 @@
 //! A decomposed release: several tables about the same people, measured by the most likely table
 //! behind them.
 
+use std::borrow::Cow;
+
 use hedgerow_release::combined::Combined;
-use hedgerow_release::decomposed::{Decomposed, Form};
+use hedgerow_release::decomposed::{Decomposed, Form, SubTable};
 use hedgerow_release::{Codebook, Release, ReleasedClasses, cover_of_label};
 use hedgerow_table::{Progress, TableError};
 
 use super::{Joinable, Kind, MeasureOptions, SourceTable, bucketized, joinable_buckets, joinable_rows};
 use crate::max_likelihood::measure_tables;
 use crate::measures::Measures;
+use crate::query::buckets::Sizes;
+use crate::query::rows::{Queryable, Rows};
 
 impl Kind for Decomposed {
     fn measure(
@@ -33,6 +37,23 @@ impl Kind for Decomposed {
             _ => Ok(None),
         };
         self.tables.iter().map(|table| of(&table.form, &table.name)).collect()
+    }
+
+    fn queryable(&self) -> Vec<Queryable<'_>> {
+        let tables = self.tables.iter();
+        tables.map(|table| Queryable { folder: &table.name, rows: rows_of(table), statistics: None }).collect()
+    }
+}
+
+fn rows_of(table: &SubTable) -> Rows<'_> {
+    match &table.form {
+        Form::Rows(tables) => Rows::Labels(Cow::Borrowed(&tables.table)),
+        Form::Buckets(tables) => {
+            Rows::Buckets(Cow::Borrowed(&tables.quasi), Cow::Borrowed(&tables.counted), Sizes::Equal)
+        }
+        Form::Combined(tables) => {
+            Rows::Buckets(Cow::Borrowed(&tables.quasi), Cow::Borrowed(&tables.values), Sizes::WithRowsWithoutValues)
+        }
     }
 }
 

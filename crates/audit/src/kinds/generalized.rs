@@ -3,6 +3,8 @@
 //! Everything is computed from the released cells and what the codebook says they cover; only where
 //! a measure is defined by the levels of hierarchies are these looked for.
 
+use std::borrow::Cow;
+
 use hedgerow_release::generalized::Generalized;
 use hedgerow_release::{Codebook, Release};
 use hedgerow_table::{Progress, Table, TableError};
@@ -14,6 +16,7 @@ use crate::classes;
 use crate::loss::{AttributeLoss, Losses, average_class, discernibility, granularity, kl, mean, ncp, precision};
 use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
+use crate::query::rows::{Queryable, Rows};
 use crate::query_error::{self, QueryOptions};
 use crate::risk::Risk;
 use crate::rows::RowCounts;
@@ -52,6 +55,10 @@ impl Kind for Generalized {
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {
         let classes = release.classes()?;
         Ok(joinable_rows(&format!("{}/{}", release.name(), classes[0].name), &classes[0], &self.table))
+    }
+
+    fn queryable(&self) -> Vec<Queryable<'_>> {
+        Queryable::whole(Rows::Labels(Cow::Borrowed(&self.table)))
     }
 }
 

@@ -14,6 +14,7 @@ use crate::adversaries::intersection::{SubTable, is_exact};
 use crate::attribute::QuasiSource;
 use crate::max_likelihood::CountQueries;
 use crate::measures::Measures;
+use crate::query::rows::Queryable;
 use crate::query_error::QueryOptions;
 
 /// The private table that a release was made from, as its policy describes it.
@@ -50,6 +51,9 @@ pub(crate) trait Kind {
 
     /// The tables as an adversary joins them with others about the same people.
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError>;
+
+    /// The tables as a query sees them.
+    fn queryable(&self) -> Vec<Queryable<'_>>;
 
     /// For each table whose classes lack rows, because their sensitive values are not released, the
     /// classes of all its rows by quasi-identifiers alone.

@@ -43,6 +43,7 @@ mod generalized;
 mod parser;
 mod plan;
 mod refusal;
+pub(crate) mod rows;
 mod sql;
 mod syntax;
 mod tally;
@@ -62,9 +63,10 @@ use buckets::{ANYTHING, Buckets};
 use columns::Columns;
 use diagram::Outcome;
 use plan::Plan;
+use rows::Rows;
 use sql::{Query, What};
 use tally::{Contribution, Tally};
-use view::{Rows, View};
+use view::View;
 
 /// Answers one SELECT from a release of any kind.
 pub fn answer(release: &Release, sql: &str) -> Result<Answer, TableError> {

@@ -264,9 +264,9 @@ fn examine(seed: u64) -> bool {
         Err(error) => panic!("seed {seed}: {error}\n{}", case.policy),
     };
     let context = || format!("seed {seed}\n{}", case.policy);
-    let found = Release::open(&published.release, &NoProgress)
-        .and_then(|release| check_release(&release, &[]))
-        .unwrap_or_else(|error| panic!("{error}\n{}", context()));
+    let release =
+        Release::open(&published.release, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{}", context()));
+    let found = check_release(&release, &[]).unwrap_or_else(|error| panic!("{error}\n{}", context()));
     assert!(found.holds(), "{found:?}\n{}", context());
     let data = Texts::read(&published.release.join("data.csv"));
     rules_hold(&case, &data);

@@ -59,7 +59,7 @@ pub(crate) fn draft<'a>(
     debug_assert_eq!(bound.policy.publish.method, Method::Clone);
     if options.format != TableFormat::Csv {
         let problem = "a cloned release is written as CSV";
-        return Err(InputError::new("--format", problem, "omit --format").into());
+        return Err(InputError::new("format", problem, "choose CSV").into());
     }
     let sensitive = sensitive_column(bound)?;
     let sizes = Sizes::of(bound);

@@ -16,8 +16,8 @@ use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::read_source;
 use hedgerow_publish::catalog::Gate;
-use hedgerow_publish::community::open_any;
 use hedgerow_publish::{PublishError, PublishOptions, Published, Source, TableFormat, publish};
+use hedgerow_release::Release;
 use hedgerow_table::{Hierarchy, HierarchySpec, NoProgress};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
@@ -210,7 +210,7 @@ impl Case {
         let policy = Policy::parse(policy, &self.folder.path().join("people.toml")).unwrap();
         let people = read_source(&policy, &NoProgress).unwrap();
         let releases = self.releases();
-        let paths = releases.iter().map(|release| open_any(&release.path, &NoProgress).unwrap());
+        let paths = releases.iter().map(|release| Release::open(&release.path, &NoProgress).unwrap());
         let opened: Vec<_> = paths.collect();
         let hierarchies: Vec<(String, Hierarchy)> = people
             .columns

@@ -83,7 +83,7 @@ impl Decomposed {
 
     /// All sub-tables are about the same people: they agree on the values of an attribute, unless
     /// it is generalized in one.
-    pub(crate) fn attributes_that_differ(&self, codebook: &Codebook) -> Vec<String> {
+    fn attributes_that_differ(&self, codebook: &Codebook) -> Vec<String> {
         let mut contradictions = Vec::new();
         for name in self.attributes() {
             let exact = self.tables.iter().filter(|table| table.is_exact(name, codebook));
@@ -199,5 +199,18 @@ impl Kind for Decomposed {
             }
         };
         self.tables.iter().map(of).collect()
+    }
+
+    fn has_roles(&self) -> bool {
+        false
+    }
+
+    /// All: what one rule protects another may know.
+    fn explainable(&self) -> Vec<&str> {
+        self.attributes()
+    }
+
+    fn contradictions_with(&self, codebook: &Codebook) -> Vec<String> {
+        self.attributes_that_differ(codebook)
     }
 }

@@ -52,4 +52,8 @@ impl Kind for Generalized {
     fn classes(&self, codebook: &Codebook, place: &str) -> Result<Vec<ReleasedClasses>, TableError> {
         Ok(vec![self.classes_named("data", codebook, place)?])
     }
+
+    fn sensitive_in_rows(&self) -> Option<(&Table, &[String])> {
+        Some((&self.table, &self.sensitive))
+    }
 }

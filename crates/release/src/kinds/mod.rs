@@ -12,7 +12,7 @@ pub mod generalized;
 
 use std::path::Path;
 
-use hedgerow_table::{Domain, Progress, TableError};
+use hedgerow_table::{Domain, Progress, Table, TableError};
 
 use crate::classes::ReleasedClasses;
 use crate::codebook::Codebook;
@@ -41,6 +41,27 @@ pub(crate) trait Kind {
 
     /// The quasi attributes with the labels that occur: each must have an entry in the codebook.
     fn labels(&self) -> Vec<(&str, Vec<String>)>;
+
+    /// Whether roles apply: each attribute is either known or protected. Not where one rule
+    /// protects what another takes as known.
+    fn has_roles(&self) -> bool {
+        true
+    }
+
+    /// The attributes that the codebook may explain.
+    fn explainable(&self) -> Vec<&str> {
+        self.labels().into_iter().map(|(attribute, _)| attribute).collect()
+    }
+
+    /// Where the tables contradict one another, given what their labels cover.
+    fn contradictions_with(&self, _codebook: &Codebook) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The sensitive attributes, where rows show them beside their labels.
+    fn sensitive_in_rows(&self) -> Option<(&Table, &[String])> {
+        None
+    }
 
     /// The classes of every table. `place` names the release in errors.
     fn classes(&self, codebook: &Codebook, place: &str) -> Result<Vec<ReleasedClasses>, TableError>;

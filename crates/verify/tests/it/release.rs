@@ -52,7 +52,7 @@ fn check(directory: &Path, manifest: &Manifest, ages: &[&str]) -> Result<Release
     labels.dedup();
     let rows: String = labels.iter().map(|label| format!("age,{label},,,{label}\n")).collect();
     fs::write(directory.join("codebook.csv"), format!("attribute,label,low,high,leaf\nage,,,,\n{rows}")).unwrap();
-    check_release(&Release::open(directory, &NoProgress)?, &[])
+    check_release(&Release::with_manifest(directory, Manifest::read(directory)?, &NoProgress)?, &[])
 }
 
 /// Were the manifest free to say which texts are missing, it could make all of them one class.

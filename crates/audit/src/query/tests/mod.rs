@@ -19,7 +19,8 @@ use std::borrow::Cow;
 
 use super::buckets::Sizes;
 use super::columns::Columns;
-use super::view::{Rows, View};
+use super::rows::Rows;
+use super::view::View;
 use super::{Answer, answer_view};
 use crate::testing::seeds;
 

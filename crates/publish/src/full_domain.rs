@@ -109,7 +109,7 @@ pub(crate) fn broken_by_the_whole(bound: &Bound<'_>, judge: &Judge) -> Vec<Strin
         for (model, achieved) in rule.require.iter().zip(achieved).filter(|(_, achieved)| !achieved.holds) {
             let found = claim(model, &rule.know, rule.protect.as_ref(), achieved);
             reasons.push(format!(
-                "{}: {} asks for {}{}; with every quasi attribute at its top the table reaches {} ({} rows in classes that break it)",
+                "{}: {} requires {}{}; with every quasi-identifier at its top level the table achieves {} ({} rows in classes that break it)",
                 rule.place,
                 model.name(),
                 pairs(&found.required),

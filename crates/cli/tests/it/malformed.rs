@@ -227,8 +227,8 @@ fn usage() {
 #[test]
 fn what_cannot_be_met_says_why() {
     for (from, to, words) in [
-        ("k = 2", "k = 13", "k-anonymity asks for k = 13"),
-        ("l = 2", "l = 4", "distinct-l-diversity asks for l = 4 of `illness`"),
+        ("k = 2", "k = 13", "k-anonymity requires k = 13"),
+        ("l = 2", "l = 4", "distinct-l-diversity requires l = 4 of `illness`"),
     ] {
         let folder = Folder::with_people();
         folder.write("policy.toml", POLICY.replace(from, to));

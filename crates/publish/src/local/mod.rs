@@ -213,7 +213,7 @@ fn why_not(bound: &Bound<'_>, judge: &Judge) -> Unsatisfiable {
         }
         _ => "no release can meet the policy: even the whole table as one class breaks a rule",
     };
-    let hint = "ask for less in that rule, or use `method = \"full-domain\"`, which may leave rows out";
+    let hint = "require less in that rule, or use `method = \"full-domain\"`, which may suppress rows";
     Unsatisfiable { summary: summary.to_owned(), reasons: broken_by_the_whole(bound, judge), hint: hint.to_owned() }
 }
 

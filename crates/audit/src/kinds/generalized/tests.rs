@@ -376,6 +376,6 @@ fn the_json_names_what_the_contract_names() {
     assert_eq!((at("/classes/count"), at("/classes/min"), at("/classes/max")), (json!(2), json!(2), json!(2)));
     assert_eq!(at("/classes/histogram/1"), json!({"size": "2", "from": 2, "to": 2, "classes": 2, "rows": 4}));
     assert_eq!((at("/risk/prosecutor/max"), at("/risk/marketer")), (json!(0.5), json!(0.5)));
-    assert!(at("/queries/relative-error/median").is_number());
-    assert_eq!(at("/queries/sanity-bound"), json!(1.0));
+    assert!(at("/queries/relative_error/median").is_number());
+    assert_eq!(at("/queries/sanity_bound"), json!(1.0));
 }

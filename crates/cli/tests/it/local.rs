@@ -85,7 +85,8 @@ fn a_table_that_fails_as_a_whole_has_no_release() {
         folder.write("policy.toml", policy(&format!("method = {method:?}")).replace("k = 3", "k = 13"));
         let ran = folder.run(&["publish", "policy.toml", "-o", "release"]);
         assert_eq!(ran.code, Some(3), "{ran:?}");
-        for said in ["even the whole table as one class breaks a rule", "k-anonymity requires k = 13", "achieves k = 12"]
+        for said in
+            ["even the whole table as one class breaks a rule", "k-anonymity requires k = 13", "achieves k = 12"]
         {
             assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
         }

@@ -155,8 +155,8 @@ impl Release {
         &self.tables
     }
 
-    /// Whether each attribute is either known or protected: not where one rule protects what another
-    /// takes as known.
+    /// Whether each attribute is either known or protected: not where one rule protects what
+    /// another takes as known.
     pub fn has_roles(&self) -> bool {
         self.tables.kind().has_roles()
     }

@@ -6,7 +6,9 @@
 //!   it.
 //! - Categories with a hierarchy are ordered along it, so that every node of the **tree** is a
 //!   span; a node is cut into its children, all at once.
-//! - Categories without one are cut by their **order**; the missing value is the last of them.
+//! - Categories without one are cut by an **order**: the one that the policy declares, else the
+//!   most frequent value first, so that frequent values keep detail and rare ones are united. The
+//!   missing value is a value like the others.
 //!
 //! A position in that order is a *rank*. The rows of the table carry ranks in place of codes, and a
 //! region is a span of ranks for every attribute.
@@ -81,21 +83,29 @@ pub struct Node {
 }
 
 impl Axis {
-    /// `in_tree` says whether a category is cut along its hierarchy.
-    pub fn new(domain: &Domain, hierarchy: &Hierarchy, in_tree: bool) -> Axis {
+    /// `in_tree` says whether a category is cut along its hierarchy; `order` has the codes of a
+    /// category that is not, in the order in which it is cut.
+    pub fn new(domain: &Domain, hierarchy: &Hierarchy, in_tree: bool, order: impl FnOnce() -> Vec<u32>) -> Axis {
         let size = domain.cardinality() as u32;
         match domain.kind() {
             Kind::Category if in_tree && size > 1 => {
                 let (codes, nodes) = grow(hierarchy, size);
-                let mut ranks = vec![0u32; codes.len()];
-                for (rank, &code) in (0u32..).zip(&codes) {
-                    ranks[code as usize] = rank;
-                }
-                Axis { ranks: Some(ranks), codes, size, shape: Shape::Tree(nodes) }
+                Axis { ranks: Some(ranks_of(&codes)), codes, size, shape: Shape::Tree(nodes) }
             }
-            Kind::Category => Axis { ranks: None, codes: Vec::new(), size, shape: Shape::Order },
+            Kind::Category => {
+                let codes = order();
+                debug_assert_eq!(codes.len(), size as usize);
+                Axis { ranks: Some(ranks_of(&codes)), codes, size, shape: Shape::Order }
+            }
             _ => Axis { ranks: None, codes: Vec::new(), size, shape: Shape::Line(Line::new(domain)) },
         }
+    }
+
+    /// Whether the region of a class is narrowed to the rows inside. A node of a tree and a set of
+    /// categories have no ends that somebody could be recognized by; an interval has, and keeps its
+    /// cuts unless tight cells are required.
+    pub fn is_narrowed(&self, tight: bool) -> bool {
+        tight || !matches!(self.shape, Shape::Line(_))
     }
 
     /// How many ranks there are.
@@ -265,6 +275,14 @@ fn round_date(below: Date, value: Date) -> Date {
     let (year, month, _) = value.ymd();
     let candidates = [Date::from_ymd(year, 1, 1), Date::from_ymd(year, month, 1)];
     candidates.into_iter().flatten().find(|date| *date > below).unwrap_or(value)
+}
+
+fn ranks_of(codes: &[u32]) -> Vec<u32> {
+    let mut ranks = vec![0u32; codes.len()];
+    for (rank, &code) in (0u32..).zip(codes) {
+        ranks[code as usize] = rank;
+    }
+    ranks
 }
 
 /// Orders the codes along a hierarchy and finds its nodes.

@@ -13,8 +13,8 @@ use rand::rngs::StdRng;
 use super::Agreed;
 use super::ranges::Ranges;
 use super::trial::{Ground, Requested, Side, Trial, Verdict, View};
+use hedgerow_cuts::Span;
 use hedgerow_cuts::decide;
-use hedgerow_cuts::{Shape, Span};
 
 #[derive(Debug)]
 pub(super) struct Part {
@@ -184,5 +184,5 @@ impl Part {
 
 /// Whether a class is released with the extent of its values on an axis.
 fn shows_extent(agreed: &Agreed, axis: usize) -> bool {
-    agreed.tight || matches!(agreed.axes[axis].shape(), Shape::Tree(_))
+    agreed.axes[axis].is_narrowed(agreed.tight)
 }

@@ -1,6 +1,7 @@
 //! A policy meets its data: columns, hierarchies and rules bound to one another, or refused with a
 //! place.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -213,12 +214,13 @@ impl<'a> Bound<'a> {
 
     /// How every quasi attribute can be cut.
     pub fn axes(&self) -> Vec<Axis> {
-        let axis = |quasi: &Quasi<'_>| {
+        let axis = |quasi: &Quasi<'_>, counts: &[u64]| {
             let spec = quasi.attribute.hierarchy.as_ref().map(|(spec, _)| spec);
             let in_tree = matches!(spec, Some(HierarchySpec::File(_) | HierarchySpec::Mask(_)));
-            Axis::new(&quasi.column.domain, &quasi.hierarchy, in_tree)
+            let order = || order_of_cuts(quasi, counts);
+            Axis::new(&quasi.column.domain, &quasi.hierarchy, in_tree, order)
         };
-        self.quasi.iter().map(axis).collect()
+        self.quasi.iter().zip(&self.counts).map(|(quasi, counts)| axis(quasi, counts)).collect()
     }
 
     pub fn hierarchies(&self) -> Vec<&Hierarchy> {
@@ -367,6 +369,26 @@ impl<'a> Bound<'a> {
             self.warnings.push(InputError::new(self.policy.source.path.display().to_string(), problem, hint));
         }
     }
+}
+
+/// The codes of a category without a hierarchy in the order in which it is cut: as declared, the
+/// missing value last; else the most frequent first.
+fn order_of_cuts(quasi: &Quasi<'_>, counts: &[u64]) -> Vec<u32> {
+    let domain = &quasi.column.domain;
+    let mut codes: Vec<u32> = (0..domain.cardinality() as u32).collect();
+    match &quasi.attribute.declared.order {
+        Some(order) => {
+            let mut places = vec![usize::MAX; codes.len()];
+            for (place, value) in order.values.iter().enumerate() {
+                if let Some(code) = domain.code_of(value) {
+                    places[code as usize] = place;
+                }
+            }
+            codes.sort_by_key(|&code| places[code as usize]);
+        }
+        None => codes.sort_by_key(|&code| Reverse(counts[code as usize])),
+    }
+    codes
 }
 
 #[cfg(test)]

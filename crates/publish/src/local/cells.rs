@@ -17,6 +17,9 @@ use hedgerow_cuts::{Axis, Line, Shape, Span};
 /// and is left blank.
 const NOT_MISSING: &str = "not missing";
 
+/// A set of more values names the most frequent ones and counts the others.
+const NAMED_MAX: usize = 4;
+
 /// What became of one attribute.
 #[derive(Debug, Clone)]
 pub struct Cells {
@@ -109,7 +112,7 @@ impl Teller<'_> {
             if taken.contains(&label.text) || is_foreign(&label.text) {
                 label.text = match level {
                     Some(level) => format!("{} (level {level})", label.text),
-                    None => format!("{} (range)", label.text),
+                    None => format!("{} (several)", label.text),
                 };
             }
             while taken.contains(&label.text) || is_foreign(&label.text) {
@@ -141,7 +144,7 @@ impl Teller<'_> {
                 let label = &level.labels[level.map[self.axis.code(region.first) as usize] as usize];
                 (public(self.quasi, label), Some(node.level))
             }
-            Shape::Order if region != self.axis.whole() => (self.range(region), None),
+            Shape::Order if region != self.axis.whole() => (self.several(region), None),
             _ => (Label { text: "*".to_owned(), cover: Cover::Everything, leaves }, None),
         }
     }
@@ -174,19 +177,33 @@ impl Teller<'_> {
         }
     }
 
-    /// Neighbors in the order of a category.
-    fn range(&self, region: Span) -> Label {
+    /// Neighbors in the order of a category: a range where the order is declared, else a set.
+    fn several(&self, region: Span) -> Label {
         let domain = self.domain();
-        let texts: Vec<String> = (region.first..=region.last).map(|rank| domain.text(rank)).collect();
-        let with_missing = domain.missing_code() == Some(region.last);
-        let last = region.last - u32::from(with_missing);
-        let mut text = domain.text(region.first);
-        if last > region.first {
-            text = format!("{text} to {}", domain.text(last));
+        // Codes follow the texts: neither label nor codebook lists the values by frequency.
+        let in_text_order = |mut codes: Vec<u32>| {
+            codes.sort_unstable();
+            codes.into_iter().map(|code| domain.text(code)).collect::<Vec<String>>()
+        };
+        let codes: Vec<u32> = (region.first..=region.last).map(|rank| self.axis.code(rank)).collect();
+        let present: Vec<u32> = codes.iter().copied().filter(|&code| domain.missing_code() != Some(code)).collect();
+        let mut named = match present.as_slice() {
+            [first, .., last] if self.quasi.attribute.declared.order.is_some() => {
+                vec![format!("{} to {}", domain.text(*first), domain.text(*last))]
+            }
+            few if few.len() <= NAMED_MAX => in_text_order(few.to_vec()),
+            many => {
+                let mut named = in_text_order(many[..NAMED_MAX - 1].to_vec());
+                named.push(format!("{} others", many.len() + 1 - NAMED_MAX));
+                named
+            }
+        };
+        if present.len() < codes.len() {
+            named.push("missing".to_owned());
         }
-        if with_missing {
-            text.push_str(" or missing");
-        }
-        Label { text, leaves: texts.len() as u64, cover: Cover::Leaves(texts) }
+        let last = named.pop().unwrap_or_default();
+        let text = if named.is_empty() { last } else { format!("{} or {last}", named.join(", ")) };
+        let leaves = in_text_order(codes);
+        Label { text, leaves: leaves.len() as u64, cover: Cover::Leaves(leaves) }
     }
 }

@@ -57,8 +57,8 @@ impl<const W: usize> Divide<W> for Mondrian<'_> {
     }
 }
 
-/// Nodes of a tree are narrowed to the lowest one over the people; on other axes the region stays
-/// as it was cut, or is narrowed to its values when that is requested.
+/// Nodes of a tree are narrowed to the lowest one over the rows, sets of categories to those that
+/// occur; intervals stay as they were cut, unless tight ones are required.
 pub(super) fn finish<const W: usize>(
     axes: &[Axis],
     fields: &Fields,
@@ -69,7 +69,7 @@ pub(super) fn finish<const W: usize>(
     let mut class = Class { rows: keys.len() as u32, low: part.low, high: part.high };
     for (axis, &field) in axes.iter().zip(&fields.judged) {
         let region = part.region(field);
-        if region.first == region.last || !(tight || matches!(axis.shape(), Shape::Tree(_))) {
+        if region.first == region.last || !axis.is_narrowed(tight) {
             continue;
         }
         let ranks = keys.iter().map(|key| field.get(key));

@@ -216,14 +216,13 @@ impl Seen<'_> {
             }
         }
         let quasi = &self.bound.quasi;
-        let in_tree = quasi.iter().any(|quasi| {
-            matches!(quasi.attribute.hierarchy, Some((HierarchySpec::Mask(_) | HierarchySpec::File(_), _)))
-        });
+        // Nodes and sets of categories are narrowed to the rows inside.
+        let narrowed = quasi.iter().any(|quasi| quasi.column.domain.kind() == Kind::Category);
         let missing = quasi.iter().any(|quasi| {
             let domain = &quasi.column.domain;
             domain.kind() != Kind::Category && domain.missing_code().is_some()
         });
-        if !in_tree && !missing {
+        if !narrowed && !missing {
             let volume: usize =
                 classes.iter().map(|&class| region(class).iter().map(|codes| codes.len()).product::<usize>()).sum();
             let space: usize = quasi.iter().map(|quasi| quasi.column.domain.cardinality()).product();
@@ -275,10 +274,16 @@ impl Seen<'_> {
         {
             return vec![parts];
         }
-        let mut sorted: Vec<u32> = rows.iter().map(|&row| codes.get(row)).collect();
+        // Categories without a hierarchy: the most frequent value of the table comes first.
+        let mut order: Vec<u32> = (0..domain.cardinality() as u32).collect();
+        if domain.kind() == Kind::Category {
+            order.sort_by_key(|&code| std::cmp::Reverse(codes.iter().filter(|&other| other == code).count()));
+        }
+        let rank = |code: u32| order.iter().position(|&other| other == code).unwrap();
+        let mut sorted: Vec<usize> = rows.iter().map(|&row| rank(codes.get(row))).collect();
         sorted.sort_unstable();
         let median = sorted[sorted.len().div_ceil(2) - 1];
-        [group(&|code| u32::from(code > median)), group(&|code| u32::from(code >= median))]
+        [group(&|code| u32::from(rank(code) > median)), group(&|code| u32::from(rank(code) >= median))]
             .into_iter()
             .flatten()
             .collect()
@@ -403,4 +408,46 @@ fn degenerate_tables() {
         assert_eq!(classes(&some_missing, 2).unwrap(), ["|ab", "|ab", "not missing|ab", "not missing|ab"]);
         assert_eq!(classes(&some_missing[1..], 2).unwrap(), ["*|ab"; 3], "one missing value cannot stand alone");
     }
+}
+
+/// Severities as hospitals have them: without a hierarchy, cut by the alphabet, four missing values
+/// would be united with the most frequent value.
+#[test]
+fn a_few_missing_values_cost_frequent_categories_nothing() {
+    let severities = [("Moderate", 160), ("Minor", 140), ("Major", 72), ("Extreme", 24), ("", 4)];
+    let mut rows: Vec<[String; 2]> = Vec::new();
+    for (severity, count) in severities {
+        rows.extend((0..count).map(|number| [(20 + number * 13 % 60).to_string(), severity.to_owned()]));
+    }
+    let cells: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+    let table = Table::from_texts(&["age", "severity"], &cells);
+    let recoded = |more: &str| {
+        let text = format!(
+            "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\" }}\nseverity = {{ role = \"quasi\"{more} }}\n\
+             [[rule]]\nrequire = {{ model = \"k-anonymity\", k = 5 }}\n[publish]\nmethod = \"mondrian\"\n"
+        );
+        let policy = Policy::parse(&text, Path::new("policy.toml")).unwrap_or_else(|errors| panic!("{errors}"));
+        let bound = Bound::new(&policy, &table).unwrap();
+        let local = Local { method: Method::Mondrian, strict: true, tight: false };
+        let found = recode(&bound, &bound.judge().unwrap(), local, &NoProgress).unwrap();
+        let label = |row: usize| {
+            found.cells[1].labels[found.cells[1].of_class[found.of_row[row] as usize] as usize].text.clone()
+        };
+        (0..table.rows).map(label).collect::<Vec<String>>()
+    };
+    let labels = recoded("");
+    let with_missing = labels.iter().filter(|label| label.contains("missing") || *label == "*").count();
+    // Four classes of fewer than twice k rows.
+    assert!((4..=36).contains(&with_missing), "{with_missing} rows share a cell with four missing values: {labels:?}");
+    let exact = labels.iter().zip(&rows).filter(|(label, row)| **label == row[1] && row[1] == "Moderate").count();
+    assert!(exact > 120, "only {exact} of 160 keep `Moderate`");
+    assert!(
+        labels.iter().all(|label| !label.contains(" to ")),
+        "categories without an order have no ranges: {labels:?}"
+    );
+    let ordered = recoded(", order = [\"Minor\", \"Moderate\", \"Major\", \"Extreme\"]");
+    let ranges: BTreeSet<&String> = ordered.iter().filter(|label| label.contains(" to ")).collect();
+    let allowed =
+        ["Minor to Moderate", "Moderate to Major", "Major to Extreme", "Minor to Major", "Moderate to Extreme"];
+    assert!(ranges.iter().all(|label| allowed.iter().any(|range| label.starts_with(range))), "{ranges:?}");
 }

@@ -201,7 +201,11 @@ mod tests {
         let models = [
             Model::DistinctLDiversity { l: 2 },
             Model::FrequencyLDiversity { l: Ratio::from_decimal(1.5).unwrap() },
-            Model::TCloseness { t: Ratio::from_decimal(0.4).unwrap(), distance: hedgerow_privacy::Distance::Equal },
+            Model::TCloseness {
+                t: Ratio::from_decimal(0.4).unwrap(),
+                distance: hedgerow_privacy::Distance::Equal,
+                order: None,
+            },
         ];
         let mut given_up = Vec::new();
         for model in models {

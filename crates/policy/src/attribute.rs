@@ -37,7 +37,7 @@ pub(crate) struct Draft {
     kind: Option<Kind>,
     hierarchy: Option<(HierarchySpec, String)>,
     pub(crate) hierarchy_given: bool,
-    declared: Declared,
+    pub(crate) declared: Declared,
     pub(crate) at: Rc<At>,
 }
 

@@ -51,7 +51,7 @@ fn parameters(reader: &mut Reader<'_>, fields: &Fields<'_>, name: &str) -> Optio
                 Some(field) => read_distance(reader, field),
                 None => Some(Distance::default()),
             };
-            Model::TCloseness { t: t?, distance: distance? }
+            Model::TCloseness { t: t?, distance: distance?, order: None }
         }
         "alpha-k-anonymity" => {
             let (alpha, k) = (ratio(reader, "alpha", SHARE_ABOVE_ZERO), whole(reader, "k"));

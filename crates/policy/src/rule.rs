@@ -87,11 +87,25 @@ fn read(reader: &mut Reader<'_>, node: &Node, context: Context<'_>) -> Option<Ru
     if context.decomposed {
         check_sides(reader, &fields, know.as_deref());
     }
-    let (require, require_places) = require?.into_iter().unzip();
+    let (mut require, require_places): (Vec<Model>, Vec<String>) = require?.into_iter().unzip();
     // A `protect` that was refused leaves no rule.
     let mut protect = protect.map_or(Some(Vec::new()), |names| names)?.into_iter();
-    let (protect, also_protect) = (protect.next(), protect.collect());
+    let (protect, also_protect): (Option<String>, Vec<String>) = (protect.next(), protect.collect());
+    if let Some(protect) = protect.as_ref().filter(|_| also_protect.is_empty()) {
+        compare_in_order(&mut require, protect, drafts);
+    }
     Some(Rule { know: know?, protect, also_protect, require, require_places, place: reader.place(&node.at) })
+}
+
+/// Gives the ordered distance the order that the protected attribute declares.
+fn compare_in_order(require: &mut [Model], protect: &str, drafts: Option<&[Draft]>) {
+    let draft = drafts.into_iter().flatten().find(|draft| draft.name == protect);
+    let Some(declared) = draft.and_then(|draft| draft.declared.order.as_ref()) else { return };
+    for model in require {
+        if let Model::TCloseness { distance: Distance::Ordered, order, .. } = model {
+            *order = Some(declared.values.clone());
+        }
+    }
 }
 
 /// A decomposition needs something on both sides of every rule.

@@ -176,7 +176,7 @@ pub const MODELS: &[ModelWords] = &[
 
 pub const DISTANCES: &[Word] = &[
     Word::value("equal", "all different values are equally far apart").also(&["variational"]),
-    Word::value("ordered", "by rank").also(&["numeric", "numerical", "rank"]),
+    Word::value("ordered", "by rank; texts need an `order`").also(&["numeric", "numerical", "rank"]),
     Word::value("hierarchical", "by the closest common ancestor in the hierarchy").also(&["hierarchy", "tree"]),
 ];
 

@@ -155,9 +155,10 @@ mod tests {
         let domain = Domain::from_texts(&["a", "b"], true, None).unwrap().0;
         let table = Distribution::new(vec![25, 25, 50], None);
         let class = Class { rows: 4, values: &[(0, 2), (2, 2)] };
+        let order = ["a", "b"].map(str::to_owned).to_vec();
         for (model, t) in [
-            (Model::TCloseness { t: ratio(0.3), distance: Distance::Equal }, 0.5),
-            (Model::TCloseness { t: ratio(0.3), distance: Distance::Ordered }, 0.5),
+            (Model::TCloseness { t: ratio(0.3), distance: Distance::Equal, order: None }, 0.5),
+            (Model::TCloseness { t: ratio(0.3), distance: Distance::Ordered, order: Some(order) }, 0.5),
             (Model::EpsilonClone { epsilon: ratio(0.3) }, 1.0),
         ] {
             let context = Context { protect: Some(&domain), ..Context::default() };
@@ -195,7 +196,7 @@ mod tests {
                 continue;
             }
             let expected = by_order(&class, &table).max(by_order(&class[..values], &table[..values]));
-            let model = Model::TCloseness { t: ratio(0.35), distance: Distance::Ordered };
+            let model = Model::TCloseness { t: ratio(0.35), distance: Distance::Ordered, order: None };
             let guarantee =
                 models::guarantee(&model, &Context { protect: Some(&domain), ..Context::default() }).unwrap();
             let counted: Vec<(u32, u32)> =

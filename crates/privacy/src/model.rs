@@ -1,8 +1,12 @@
 //! The privacy models by name, with their parameters as a policy gives them. What each one means is
 //! in its own file.
 
-use hedgerow_table::{Domain, Ratio};
+use std::collections::HashSet;
+
+use hedgerow_table::{Domain, Ratio, Values};
 use serde_json::{Map, Value, json};
+
+use crate::numbers::NotNumbers;
 
 /// How far apart two values of a protected attribute are, for t-closeness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,8 +66,9 @@ pub enum Model {
     EntropyLDiversity { l: Ratio },
     /// `c` above 0, `l` at least 1.
     RecursiveLDiversity { c: Ratio, l: u64 },
-    /// `t` from 0 to 1.
-    TCloseness { t: Ratio, distance: Distance },
+    /// `t` from 0 to 1; `order` has the protected texts, lowest first, for the ordered distance
+    /// between texts. Numbers and dates are ordered by themselves.
+    TCloseness { t: Ratio, distance: Distance, order: Option<Vec<String>> },
     /// `alpha` above 0 and at most 1; `values` are the protected values it limits, all of them when
     /// absent.
     AlphaKAnonymity { alpha: Ratio, k: u64, values: Option<Vec<String>> },
@@ -101,9 +106,10 @@ impl Model {
     }
 
     /// Whether the model measures how far protected values are apart, so that they must be numbers
-    /// or dates.
-    pub fn needs_numbers(&self) -> bool {
-        matches!(self, Model::EpsilonMAnonymity { .. } | Model::DeltaLDiversity { .. })
+    /// or dates, or have an order.
+    pub fn measures_distances(&self) -> bool {
+        let in_order = matches!(self, Model::TCloseness { distance: Distance::Ordered, .. });
+        in_order || matches!(self, Model::EpsilonMAnonymity { .. } | Model::DeltaLDiversity { .. })
     }
 
     /// Whether no class could fail it, whatever its values: such a requirement protects nobody.
@@ -131,6 +137,24 @@ impl Model {
         Some(values.iter().filter_map(|value| domain.code_of(value)).collect())
     }
 
+    /// The codes of texts in their declared order, lowest first and the missing value last, for the
+    /// ordered distance; `None` where the codes are in order by themselves.
+    pub(crate) fn ranking(&self, protect: &Domain) -> Result<Option<Vec<u32>>, NotNumbers> {
+        let Model::TCloseness { distance: Distance::Ordered, order, .. } = self else { return Ok(None) };
+        let texts = match protect.values() {
+            Values::Category(texts) if !texts.is_empty() => texts,
+            _ => return Ok(None),
+        };
+        let order = order.as_ref().ok_or(NotNumbers::NoOrder)?;
+        let listed: HashSet<&str> = order.iter().map(String::as_str).collect();
+        if let Some(unlisted) = texts.iter().find(|text| !listed.contains(&***text)) {
+            return Err(NotNumbers::NotInOrder(unlisted.to_string()));
+        }
+        let mut codes: Vec<u32> = order.iter().filter_map(|text| protect.code_of(text)).collect();
+        codes.extend(protect.missing_code());
+        Ok(Some(codes))
+    }
+
     /// The parameters as a manifest and a report give them.
     pub fn required(&self) -> Map<String, Value> {
         let required = match self {
@@ -138,7 +162,10 @@ impl Model {
             Model::DistinctLDiversity { l } => json!({ "l": l }),
             Model::FrequencyLDiversity { l } | Model::EntropyLDiversity { l } => json!({ "l": number(*l) }),
             Model::RecursiveLDiversity { c, l } => json!({ "c": number(*c), "l": l }),
-            Model::TCloseness { t, distance } => json!({ "t": number(*t), "distance": distance.name() }),
+            Model::TCloseness { t, distance, order: None } => json!({ "t": number(*t), "distance": distance.name() }),
+            Model::TCloseness { t, distance, order } => {
+                json!({ "t": number(*t), "distance": distance.name(), "order": order })
+            }
             Model::AlphaKAnonymity { alpha, k, values: None } => json!({ "alpha": number(*alpha), "k": k }),
             Model::AlphaKAnonymity { alpha, k, values } => json!({ "alpha": number(*alpha), "k": k, "values": values }),
             Model::EpsilonMAnonymity { epsilon, m, relative } => {
@@ -175,6 +202,8 @@ impl Model {
             "cross-release-l-diversity" => {
                 let is_text = |list: &Value| list.as_array().is_some_and(|list| list.iter().all(Value::is_string));
                 required.get("releases").is_none_or(is_text).then_some(())?;
+                let are_texts = |map: &Value| map.as_object().is_some_and(|map| map.values().all(Value::is_string));
+                required.get("values").is_none_or(are_texts).then_some(())?;
                 Model::CrossReleaseLDiversity { l: whole("l")? }
             }
             "frequency-l-diversity" => Model::FrequencyLDiversity { l: at_least_one("l")? },
@@ -183,7 +212,17 @@ impl Model {
             "t-closeness" => {
                 let name = required.get("distance").map_or(Some("equal"), Value::as_str)?;
                 let distance = Distance::ALL.into_iter().find(|distance| distance.name() == name)?;
-                Model::TCloseness { t: at_most_one("t")?, distance }
+                let order = match required.get("order") {
+                    None => None,
+                    Some(order) => {
+                        let texts = order.as_array()?.iter().map(|text| text.as_str().map(str::to_owned));
+                        let texts = texts.collect::<Option<Vec<String>>>()?;
+                        let different = texts.iter().collect::<HashSet<_>>().len() == texts.len();
+                        (different && distance == Distance::Ordered).then_some(())?;
+                        Some(texts)
+                    }
+                };
+                Model::TCloseness { t: at_most_one("t")?, distance, order }
             }
             "alpha-k-anonymity" => {
                 let values = match required.get("values") {
@@ -213,18 +252,18 @@ impl Model {
 }
 
 /// What a manifest may state under `required`. Digests name the releases that a model was judged
-/// with.
+/// with, `values` which of their texts mean one of ours.
 fn parameters(model: &str) -> &'static [&'static str] {
     match model {
         "k-anonymity" => &["k"],
         "distinct-l-diversity" | "frequency-l-diversity" | "entropy-l-diversity" => &["l"],
         "recursive-l-diversity" => &["c", "l"],
-        "t-closeness" => &["t", "distance"],
+        "t-closeness" => &["t", "distance", "order"],
         "alpha-k-anonymity" => &["alpha", "k", "values"],
         "epsilon-m-anonymity" => &["epsilon", "m", "relative"],
         "delta-l-diversity" => &["delta", "l", "reading"],
         "epsilon-clone" => &["epsilon"],
-        "cross-release-l-diversity" => &["l", "releases"],
+        "cross-release-l-diversity" => &["l", "releases", "values"],
         _ => &[],
     }
 }
@@ -247,7 +286,12 @@ mod tests {
             Model::FrequencyLDiversity { l: ratio(2.5) },
             Model::EntropyLDiversity { l: ratio(3.0) },
             Model::RecursiveLDiversity { c: ratio(0.5), l: 2 },
-            Model::TCloseness { t: ratio(0.15), distance: Distance::Ordered },
+            Model::TCloseness { t: ratio(0.15), distance: Distance::Ordered, order: None },
+            Model::TCloseness {
+                t: ratio(0.15),
+                distance: Distance::Ordered,
+                order: Some(vec!["low".to_owned(), "high".to_owned()]),
+            },
             Model::AlphaKAnonymity { alpha: ratio(0.3), k: 2, values: None },
             Model::AlphaKAnonymity { alpha: ratio(0.3), k: 2, values: Some(vec!["flu".to_owned()]) },
             Model::EpsilonClone { epsilon: ratio(0.05) },

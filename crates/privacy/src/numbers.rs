@@ -33,6 +33,10 @@ pub enum NotNumbers {
     TooManyDigits,
     /// A share of a date depends on the day from which days are counted.
     ShareOfDates,
+    /// The values are texts without a declared order.
+    NoOrder,
+    /// The values are texts, and this one is not in their declared order.
+    NotInOrder(String),
 }
 
 impl NotNumbers {
@@ -53,6 +57,24 @@ impl NotNumbers {
             NotNumbers::ShareOfDates => {
                 let problem = "there are dates, which have no size to take a share of".to_owned();
                 (problem, "leave `relative` out and give `epsilon` in days")
+            }
+            NotNumbers::NoOrder => {
+                let problem = format!(
+                    "the ordered distance of {model} counts how many values lie between two, and the texts of \
+                     `{attribute}` have no declared order"
+                );
+                let hint = format!(
+                    "declare it for `{attribute}` under [attributes], such as `order = [\"low\", \"mid\", \"high\"]`, or \
+                     require `distance = \"equal\"`"
+                );
+                return InputError::new(place, problem, hint);
+            }
+            NotNumbers::NotInOrder(value) => {
+                let problem = format!(
+                    "{model} compares values in order, and {:?} is not in that of `{attribute}`",
+                    shortened(value)
+                );
+                return InputError::new(place, problem, "list every value that occurs, lowest first");
             }
         };
         InputError::new(place, format!("{model} measures how close numbers are, and in `{attribute}` {found}"), hint)

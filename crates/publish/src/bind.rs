@@ -346,12 +346,17 @@ impl<'a> Bound<'a> {
         Ok(())
     }
 
-    /// Models that measure distances need numbers or dates; said here, before any search.
+    /// Models that measure distances need numbers, dates or an order; said here, before any search.
     fn refuse_texts_to_measure(&self) -> Result<(), InputError> {
         for rule in &self.policy.rules {
             let Some(column) = rule.protect.as_ref().and_then(|name| self.table.column(name)) else { continue };
             for (model, place) in rule.require.iter().zip(&rule.require_places) {
-                if model.needs_numbers() {
+                if model.measures_distances() && !rule.also_protect.is_empty() {
+                    // A combination of attributes has no order of its own.
+                    let names = rule.protected().map(String::as_str).collect::<Vec<_>>().join(", ");
+                    return Err(NotNumbers::NoOrder.refusal(&names, model.name(), place.clone()));
+                }
+                if model.measures_distances() {
                     models::guarantee(model, &Context { protect: Some(&column.domain), ..Context::default() })
                         .map_err(|unfit| unfit.refusal(&column.name, model.name(), place.clone()))?;
                 }

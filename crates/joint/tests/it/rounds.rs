@@ -42,7 +42,7 @@ fn rounds_grow_with_depth_and_digits_whatever_is_required() {
         Model::KAnonymity { k: 5 },
         Model::DistinctLDiversity { l: 3 },
         Model::FrequencyLDiversity { l: Ratio::integer(3) },
-        Model::TCloseness { t: Ratio::from_decimal(0.2).unwrap(), distance: Distance::Equal },
+        Model::TCloseness { t: Ratio::from_decimal(0.2).unwrap(), distance: Distance::Equal, order: None },
     ];
     for (model, strict) in models.iter().flat_map(|model| [(model, true), (model, false)]) {
         let agreed = |promises| Arc::new(agreed(&bound, model, strict, promises));

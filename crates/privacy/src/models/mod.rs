@@ -56,7 +56,7 @@ impl Context<'_> {
 
 /// The guarantee that a model requires. Where the protected attribute has missing values, it holds
 /// with missing as a value of its own and among the rows whose value is known. Refused when a model
-/// that measures distances meets values that are no numbers.
+/// that measures distances meets values that are no numbers and have no order.
 pub fn guarantee(model: &Model, context: &Context<'_>) -> Result<Box<dyn Guarantee>, NotNumbers> {
     let guarantee = of_model(model, context)?;
     Ok(match context.missing_code() {
@@ -78,7 +78,10 @@ fn of_model(model: &Model, context: &Context<'_>) -> Result<Box<dyn Guarantee>, 
         Model::FrequencyLDiversity { .. } => Box::new(FrequencyL::new(model)),
         Model::EntropyLDiversity { .. } => Box::new(EntropyL::new(model)),
         Model::RecursiveLDiversity { .. } => Box::new(RecursiveL::new(model)),
-        Model::TCloseness { .. } => Box::new(TCloseness::new(model, tree.cloned())),
+        Model::TCloseness { .. } => {
+            let ranking = protect.map_or(Ok(None), |domain| model.ranking(domain))?;
+            Box::new(TCloseness::new(model, tree.cloned(), ranking))
+        }
         Model::AlphaKAnonymity { .. } => Box::new(AlphaK::new(model, model.limited_codes(protect))),
         Model::EpsilonMAnonymity { relative: true, .. }
             if protect.is_some_and(|domain| domain.kind() == Kind::Date) =>

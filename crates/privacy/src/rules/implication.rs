@@ -89,9 +89,10 @@ fn implies(given: &Model, required: &Model) -> bool {
             Model::FrequencyLDiversity { l: given } | Model::EntropyLDiversity { l: given },
             Model::DistinctLDiversity { l: required },
         ) => given.ceil() >= *required,
-        (Model::TCloseness { t: given, distance: by }, Model::TCloseness { t: required, distance }) => {
-            by == distance && at_least(*required, *given)
-        }
+        (
+            Model::TCloseness { t: given, distance: by, order: of },
+            Model::TCloseness { t: required, distance, order },
+        ) => by == distance && of == order && at_least(*required, *given),
         (given, required) => given == required,
     }
 }
@@ -137,7 +138,11 @@ mod tests {
     #[test]
     fn closeness_of_a_part_says_nothing_of_the_combination() {
         let close = |protect: &[usize]| Rule {
-            require: vec![Model::TCloseness { t: Ratio::from_decimal(0.2).unwrap(), distance: crate::Distance::Equal }],
+            require: vec![Model::TCloseness {
+                t: Ratio::from_decimal(0.2).unwrap(),
+                distance: crate::Distance::Equal,
+                order: None,
+            }],
             ..rule(&[0], protect, 2)
         };
         assert_eq!(reduce(&[close(&[1]), close(&[1, 2])]).kept, [0, 1]);

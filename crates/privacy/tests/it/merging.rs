@@ -65,7 +65,7 @@ fn guarantees(missing: bool) -> Vec<Box<dyn Guarantee>> {
     }
     for distance in Distance::ALL {
         for t in [0.0, 0.1, 0.25, 0.5, 0.123_456_789_012_345] {
-            models.push(Model::TCloseness { t: ratio(t), distance });
+            models.push(Model::TCloseness { t: ratio(t), distance, order: None });
         }
     }
     models.extend([0.0, 0.05, 0.1, 0.3, 1.0].map(|epsilon| Model::EpsilonClone { epsilon: ratio(epsilon) }));

@@ -30,7 +30,7 @@ fn models() -> Vec<Model> {
         models.extend(Reading::ALL.map(|reading| Model::DeltaLDiversity { delta: ratio(0.5), l, reading }));
     }
     for distance in Distance::ALL {
-        models.extend([0.999, 1.0].map(|t| Model::TCloseness { t: ratio(t), distance }));
+        models.extend([0.999, 1.0].map(|t| Model::TCloseness { t: ratio(t), distance, order: None }));
     }
     models.extend([0.999, 1.0].map(|epsilon| Model::EpsilonClone { epsilon: ratio(epsilon) }));
     models

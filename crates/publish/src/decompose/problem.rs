@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hedgerow_privacy::rules::{AttributeSet, Dependency, Guard, Rule, Schema, Standing, standings};
 use hedgerow_privacy::{Context, Distance, Distribution, Model, models};
-use hedgerow_table::{Codes, Ratio};
+use hedgerow_table::{Codes, NoProgress, Progress, Ratio};
 use rand::rngs::StdRng;
 
 use super::{Groups, Subtable};
@@ -27,6 +27,9 @@ pub struct Problem<'a> {
     /// For every attribute which buckets keep all of that; `None` where none do, or nothing is
     /// required.
     allowed: Vec<Option<Allowed>>,
+    /// Whom algorithms report to, in attributes. Once canceled they end early, with tables that have
+    /// no meaning.
+    pub progress: &'a dyn Progress,
 }
 
 /// A rule that attackers break by what they know without any release: its position.
@@ -70,7 +73,12 @@ impl<'a> Problem<'a> {
             allowed(counts, missing[attribute], &require[attribute])
         });
         let allowed = allowed.collect();
-        Problem { columns, cardinalities, missing, rows, rules, known, require, allowed }
+        Problem { columns, cardinalities, missing, rows, rules, known, require, allowed, progress: &NoProgress }
+    }
+
+    /// The same problem, whose algorithms report to somebody.
+    pub fn watched(self, progress: &'a dyn Progress) -> Problem<'a> {
+        Problem { progress, ..self }
     }
 
     /// An attribute's codes, and how many there are.
@@ -231,7 +239,7 @@ pub fn can_be_kept(model: &Model) -> bool {
         | Model::FrequencyLDiversity { .. }
         | Model::EntropyLDiversity { .. }
         | Model::RecursiveLDiversity { .. } => true,
-        Model::TCloseness { distance, .. } => *distance != Distance::Hierarchical,
+        Model::TCloseness { distance, order, .. } => *distance != Distance::Hierarchical && order.is_none(),
         _ => false,
     }
 }

@@ -229,7 +229,7 @@ impl<'a> Oracle<'a> {
                 let tail: f64 = sorted.iter().skip(*l as usize - 1).sum();
                 sorted[0] < c.as_f64() * tail - SLACK
             }
-            Model::TCloseness { t, distance } => {
+            Model::TCloseness { t, distance, .. } => {
                 let name = protect.unwrap();
                 tables.iter().all(|whole| self.distance(*distance, name, rows, whole) <= t.as_f64() + SLACK)
             }
@@ -306,7 +306,15 @@ impl<'a> Oracle<'a> {
             Distance::Ordered => {
                 let mut cumulated = 0.0;
                 let mut sum = 0.0;
-                for &code in q.keys() {
+                let declared = self.case.policy.attribute(name).unwrap().declared.order.as_ref();
+                let place = |code: u32| {
+                    let text = column.domain.text(code);
+                    declared.and_then(|order| order.values.iter().position(|value| *value == text))
+                };
+                let mut codes: Vec<u32> = q.keys().copied().collect();
+                // The missing value comes last.
+                codes.sort_by_key(|&code| (declared.is_some() && place(code).is_none(), place(code), code));
+                for code in codes {
                     cumulated += extra(code);
                     sum += f64::abs(cumulated);
                 }

@@ -9,7 +9,7 @@ use hedgerow_privacy::models::{Community, EarlierRelease};
 use hedgerow_publish::community::EarlierReleases;
 use hedgerow_table::{Kind, Table};
 use rand::rngs::StdRng;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use tempfile::TempDir;
 
@@ -42,6 +42,7 @@ pub(crate) fn random_case(seed: u64) -> Case {
     names.extend((0..sensitive).map(|index| format!("s{index}")));
     let mut attributes = String::new();
     let mut columns: Vec<Vec<String>> = Vec::new();
+    let mut ordered: Vec<bool> = Vec::new();
     for name in &names {
         let (texts, mut hierarchy, file) = random_column(&mut rng, rows);
         if let Some(file) = file.filter(|_| name.starts_with('q')) {
@@ -61,7 +62,10 @@ pub(crate) fn random_case(seed: u64) -> Case {
                 ", hierarchy = { mask = 2 }".to_owned()
             }
         };
-        attributes.push_str(&format!("{name} = {{ role = \"{role}\"{hierarchy} }}\n"));
+        let order = if name.starts_with('q') { None } else { random_order(&mut rng, &texts) };
+        ordered.push(order.is_some() || is_measurable(&texts));
+        let order = order.unwrap_or_default();
+        attributes.push_str(&format!("{name} = {{ role = \"{role}\"{hierarchy}{order} }}\n"));
         columns.push(texts);
     }
     let mut rules = String::new();
@@ -70,7 +74,7 @@ pub(crate) fn random_case(seed: u64) -> Case {
         let mut require: Vec<String> = Vec::new();
         for _ in 0..rng.random_range(1..=2) {
             let column = protect.as_ref().map_or(0, |protect| names.iter().position(|name| name == protect).unwrap());
-            require.push(random_model(&mut rng, protect.is_some(), &columns[column]));
+            require.push(random_model(&mut rng, protect.is_some(), &columns[column], ordered[column]));
         }
         rules.push_str("[[rule]]\n");
         if let Some(protect) = &protect {
@@ -171,7 +175,24 @@ fn random_file(rng: &mut StdRng, distinct: i64, shown: fn(i64) -> String) -> Hie
     leaves.into_iter().enumerate().map(row).collect()
 }
 
-fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
+/// A declared order of texts, at times.
+fn random_order(rng: &mut StdRng, texts: &[String]) -> Option<String> {
+    let mut values: Vec<&String> =
+        texts.iter().filter(|text| !text.is_empty()).collect::<BTreeSet<_>>().into_iter().collect();
+    if is_measurable(texts) || values.len() < 2 || rng.random_bool(0.3) {
+        return None;
+    }
+    values.shuffle(rng);
+    let values: Vec<String> = values.iter().map(|value| format!("\"{value}\"")).collect();
+    Some(format!(", order = [{}]", values.join(", ")))
+}
+
+fn is_measurable(values: &[String]) -> bool {
+    let all = |kind: Kind| values.iter().all(|value| value.is_empty() || kind.takes(value));
+    all(Kind::Float) || all(Kind::Date)
+}
+
+fn random_model(rng: &mut StdRng, protects: bool, values: &[String], ordered: bool) -> String {
     let k = *[1, 2, 3, 5, 50, 300].choose(rng).unwrap();
     if !protects {
         return format!("{{ model = \"k-anonymity\", k = {k} }}");
@@ -192,7 +213,7 @@ fn random_model(rng: &mut StdRng, protects: bool, values: &[String]) -> String {
         }
         5 => {
             let t = ["0.1", "0.2", "0.35", "0.5", "0.8"].choose(rng).unwrap();
-            let distance = ["equal", "ordered", "hierarchical"].choose(rng).unwrap();
+            let distance = *["equal", if ordered { "ordered" } else { "equal" }, "hierarchical"].choose(rng).unwrap();
             format!("{{ model = \"t-closeness\", t = {t}, distance = \"{distance}\" }}")
         }
         6 => {

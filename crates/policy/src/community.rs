@@ -2,6 +2,7 @@
 
 use hedgerow_config::{Field, Node, Reader};
 use hedgerow_privacy::Model;
+use hedgerow_release::spelling::Spelling;
 
 use crate::rule::{Context, Rule, find};
 use crate::words::COMMUNITY;
@@ -17,11 +18,15 @@ pub struct Community {
 }
 
 impl Community {
-    /// Our text for a text of theirs.
-    pub fn ours<'a>(&'a self, attribute: &str, theirs: &'a str) -> &'a str {
-        let mapping = self.values.iter().find(|mapping| mapping.attribute == attribute);
-        let pair = mapping.and_then(|mapping| mapping.pairs.iter().find(|(their, _)| their == theirs));
-        pair.map_or(theirs, |(_, ours)| ours)
+    /// How the others spell our values.
+    pub fn spelling(&self) -> Spelling {
+        let mut spelling = Spelling::default();
+        for mapping in &self.values {
+            for pair in &mapping.pairs {
+                spelling.add(&mapping.attribute, &pair.theirs, &pair.ours);
+            }
+        }
+        spelling
     }
 }
 
@@ -29,8 +34,15 @@ impl Community {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueMapping {
     pub attribute: String,
-    /// Their text and ours. Several of theirs may mean one of ours.
-    pub pairs: Vec<(String, String)>,
+    /// Several of theirs may mean one of ours.
+    pub pairs: Vec<TextPair>,
+}
+
+/// A text of others, and ours that means the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextPair {
+    pub theirs: String,
+    pub ours: String,
     pub place: String,
 }
 
@@ -63,12 +75,13 @@ fn read_values(reader: &mut Reader<'_>, field: Field<'_>, context: Context<'_>) 
             continue;
         }
         let mut pairs = Vec::new();
-        for (theirs, ours) in reader.entries(table) {
-            if let Some(ours) = reader.text(ours) {
-                pairs.push((theirs.to_owned(), ours.to_owned()));
+        for (theirs, field) in reader.entries(table) {
+            if let Some(ours) = reader.text(field) {
+                let (theirs, ours) = (theirs.to_owned(), ours.to_owned());
+                pairs.push(TextPair { theirs, ours, place: reader.place(&field.node.at) });
             }
         }
-        mappings.push(ValueMapping { attribute: attribute.to_owned(), pairs, place: reader.place(&table.node.at) });
+        mappings.push(ValueMapping { attribute: attribute.to_owned(), pairs });
     }
     mappings
 }

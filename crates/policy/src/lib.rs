@@ -38,7 +38,7 @@ use hedgerow_table::InputError;
 
 pub use attribute::Attribute;
 pub use cloning::{Cloning, RareValues};
-pub use community::{Community, ValueMapping};
+pub use community::{Community, TextPair, ValueMapping};
 pub use declared::{Declared, Range, ValueOrder};
 pub use dependency::Dependency;
 pub use hedgerow_config::{ConfigError, ConfigErrors, Excerpt, Position, Source};

@@ -18,6 +18,7 @@ pub mod read;
 mod release;
 mod role;
 pub mod shape;
+pub mod spelling;
 
 pub use classes::ReleasedClasses;
 pub use codebook::Codebook;
@@ -27,3 +28,4 @@ pub use manifest::Manifest;
 pub use release::{OpenError, Release};
 pub use role::{ROLES, Role};
 pub use shape::Shape;
+pub use spelling::Spelling;

@@ -16,6 +16,7 @@ use crate::kinds::generalized::Generalized;
 use crate::manifest::Manifest;
 use crate::read::read_codebook;
 use crate::shape::Shape;
+use crate::spelling::Spelling;
 
 /// A release in memory. It is opened once and handed on to whatever judges, attacks, measures or
 /// queries it.
@@ -28,6 +29,7 @@ pub struct Release {
     codebook: Codebook,
     tables: Tables,
     contradictions: Vec<String>,
+    spelling: Spelling,
     classes: OnceLock<Vec<ReleasedClasses>>,
     digest: OnceLock<String>,
 }
@@ -111,8 +113,18 @@ impl Release {
         if tables.kind().rows() == 0 {
             return Err(TableError::input(name, "the table has no rows", "a release without rows is no release"));
         }
-        let (classes, digest) = (OnceLock::new(), OnceLock::new());
-        Ok(Release { name, path, manifest, codebook, tables, contradictions, classes, digest })
+        let (spelling, classes, digest) = (Spelling::default(), OnceLock::new(), OnceLock::new());
+        Ok(Release { name, path, manifest, codebook, tables, contradictions, spelling, classes, digest })
+    }
+
+    /// The same release, its classes in our texts. Its tables stay as they are.
+    pub fn spelled(self, spelling: Spelling) -> Release {
+        Release { spelling, classes: OnceLock::new(), ..self }
+    }
+
+    /// How its publisher spells values that we spell differently.
+    pub fn spelling(&self) -> &Spelling {
+        &self.spelling
     }
 
     /// The same release under another name, such as the one that a catalog gives it.
@@ -182,7 +194,10 @@ impl Release {
         if let Some(classes) = self.classes.get() {
             return Ok(classes);
         }
-        let classes = self.tables.kind().classes(&self.codebook, &self.name)?;
+        let mut classes = self.tables.kind().classes(&self.codebook, &self.name)?;
+        if !self.spelling.is_empty() {
+            classes = classes.into_iter().map(|table| table.spelled(&self.spelling)).collect();
+        }
         Ok(self.classes.get_or_init(|| classes))
     }
 

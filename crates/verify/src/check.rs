@@ -35,6 +35,10 @@ impl NamedRule {
         if let (Model::CrossReleaseLDiversity { .. }, Some(community)) = (model, &self.community) {
             let digests = community.releases.iter().map(|release| Value::from(release.digest.as_str()));
             claim.required.insert("releases".to_owned(), digests.collect());
+            if !community.spelled.is_empty() {
+                let texts = community.spelled.iter().map(|(theirs, ours)| (theirs.clone(), Value::from(ours.as_str())));
+                claim.required.insert("values".to_owned(), Value::Object(texts.collect()));
+            }
         }
         claim
     }

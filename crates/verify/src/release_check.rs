@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use hedgerow_release::Release;
 use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest};
+use hedgerow_release::{Release, ReleasedClasses, Spelling};
 use hedgerow_table::{Domain, InputError, TableError};
 use serde_json::{Map, Value};
 
 use crate::check::{Checked, NamedRule};
 use crate::earlier::{Earlier, community_of};
 use crate::kinds::judged;
-use hedgerow_privacy::{Distance, Model, Tree};
+use hedgerow_privacy::{Community, Distance, Model, Tree};
 
 /// What the check of a release found.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,8 +114,7 @@ fn rules_of(
 ) -> Result<Vec<NamedRule>, TableError> {
     let mut rules = Vec::new();
     let with_earlier = claims.iter().any(|claim| claim.model == CROSS_RELEASE);
-    let earlier = earlier.iter().filter(|_| with_earlier).map(|release| Earlier::of(release));
-    let earlier = earlier.collect::<Result<Vec<_>, _>>()?;
+    let earlier = if with_earlier { earlier } else { &[] };
     for claim in claims {
         let Some(model) = Model::from_required(&claim.model, &claim.required) else {
             let problem = format!("the guarantee `{}` has parameters that cannot be read", claim.model);
@@ -126,7 +125,9 @@ fn rules_of(
             return Err(TableError::input(place, problem, "publish the release again"));
         }
         let community = match (&model, &claim.protect) {
-            (Model::CrossReleaseLDiversity { .. }, Some(protect)) => Some(Arc::new(community_of(protect, &earlier)?)),
+            (Model::CrossReleaseLDiversity { .. }, Some(protect)) => {
+                Some(Arc::new(community_as_claimed(claim, protect, release, earlier)?))
+            }
             _ => None,
         };
         let by_hierarchy = matches!(model, Model::TCloseness { distance: Distance::Hierarchical, .. });
@@ -147,6 +148,32 @@ fn rules_of(
         rules.push(NamedRule { know, protect, require: vec![model], tree, community });
     }
     Ok(rules)
+}
+
+/// What the earlier releases disclose, in the texts that the claim takes theirs for.
+fn community_as_claimed(
+    claim: &Claim,
+    protect: &str,
+    release: &Release,
+    earlier: &[&Release],
+) -> Result<Community, TableError> {
+    let texts = claim.required.get("values").and_then(Value::as_object).into_iter().flatten();
+    let texts = texts.filter_map(|(theirs, ours)| Some((theirs.clone(), ours.as_str()?.to_owned())));
+    let spelled: Vec<(String, String)> = texts.collect();
+    let mut spelling = Spelling::default();
+    spelled.iter().for_each(|(theirs, ours)| spelling.add(protect, theirs, ours));
+    let mut in_our_texts: Vec<Vec<ReleasedClasses>> = Vec::new();
+    for release in earlier {
+        in_our_texts.push(release.classes()?.iter().map(|table| table.clone().spelled(&spelling)).collect());
+    }
+    let mut opened: Vec<Earlier<'_>> = Vec::new();
+    for (release, tables) in earlier.iter().zip(&in_our_texts) {
+        opened.push(Earlier { name: release.name(), digest: release.digest()?, tables });
+    }
+    let domain = release.domain(protect);
+    let own =
+        domain.map_or_else(Vec::new, |domain| (0..domain.present() as u32).map(|code| domain.text(code)).collect());
+    Ok(community_of(protect, &opened, &own)?.with_spelled(spelled))
 }
 
 /// A tree over a domain from lists of a value and its labels up to the top; `None` when a value has

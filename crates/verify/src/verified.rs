@@ -4,6 +4,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hedgerow_release::Release;
 use hedgerow_release::manifest::{self, Manifest};
@@ -88,7 +89,9 @@ impl Staged {
         if let Some(contradiction) = release.contradictions().iter().chain(&contradictions).next() {
             return Err(VerifyError::Breach(format!("its own tables ({contradiction})")));
         }
-        let checked = tables.judge(&release, &rules(&release))?;
+        let mut rules = rules(&release);
+        rules.iter_mut().for_each(|rule| state_released_values(rule, &release));
+        let checked = tables.judge(&release, &rules)?;
         if let Some(broken) = checked.claims.iter().find(|claim| !claim.holds) {
             return Err(VerifyError::Breach(broken.model.clone()));
         }
@@ -104,6 +107,16 @@ impl Staged {
         release.set_manifest(manifest);
         Ok((Verified { staged: self, release }, checked))
     }
+}
+
+/// The manifest states how others spell the values that are released, and no other value of the
+/// source.
+fn state_released_values(rule: &mut NamedRule, release: &Release) {
+    let Some(community) = rule.community.as_ref().filter(|community| !community.spelled.is_empty()) else { return };
+    let domain = rule.protect.as_ref().and_then(|protect| release.domain(protect));
+    let is_released = |text: &str| domain.is_some_and(|domain| domain.code_of(text).is_some());
+    let released = community.spelled.iter().filter(|(_, ours)| is_released(ours)).cloned().collect();
+    rule.community = Some(Arc::new((**community).clone().with_spelled(released)));
 }
 
 fn refuse_existing(destination: &Path, overwrite: bool) -> Result<(), TableError> {

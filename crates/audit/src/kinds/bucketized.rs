@@ -45,7 +45,8 @@ impl Kind for hedgerow_release::bucketized::Bucketized {
 
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {
         let classes = release.classes()?;
-        Ok(joinable(&format!("{}/{}", release.name(), classes[0].name), &classes[0], self))
+        let name = format!("{}/{}", release.name(), classes[0].name);
+        Ok(joinable(&name, &classes[0], self).spelled(release.spelling()))
     }
 
     fn queryable(&self) -> Vec<Queryable<'_>> {

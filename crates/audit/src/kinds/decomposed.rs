@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use hedgerow_release::combined::Combined;
 use hedgerow_release::decomposed::{Decomposed, Form, SubTable};
-use hedgerow_release::{Codebook, Release, ReleasedClasses, cover_of_label};
+use hedgerow_release::{Codebook, Release, ReleasedClasses, Spelling, cover_of_label};
 use hedgerow_table::{Progress, TableError};
 
 use super::{Joinable, Kind, MeasureOptions, SourceTable, bucketized, joinable_buckets, joinable_rows};
@@ -26,7 +26,7 @@ impl Kind for Decomposed {
     }
 
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {
-        Ok(joinable(self, release.classes()?, release.name()))
+        Ok(joinable(self, release.classes()?, release.name(), release.spelling()))
     }
 
     fn all_rows(&self, release: &Release) -> Result<Vec<Option<ReleasedClasses>>, TableError> {
@@ -57,14 +57,16 @@ fn rows_of(table: &SubTable) -> Rows<'_> {
     }
 }
 
-fn joinable(decomposed: &Decomposed, classes: &[ReleasedClasses], release: &str) -> Joinable {
+fn joinable(decomposed: &Decomposed, classes: &[ReleasedClasses], release: &str, spelling: &Spelling) -> Joinable {
     let mut all = Joinable::default();
     for (table, classes) in decomposed.tables.iter().zip(classes) {
         let name = format!("{release}/{}", table.name);
         let found = match &table.form {
-            Form::Rows(read) => joinable_rows(&name, classes, &read.table),
-            Form::Buckets(read) => bucketized::joinable(&name, classes, read),
-            Form::Combined(read) => joinable_buckets(&name, classes, &read.quasi, &read.bucket_of_row, values(read)),
+            Form::Rows(read) => joinable_rows(&name, classes, &read.table, spelling),
+            Form::Buckets(read) => bucketized::joinable(&name, classes, read).spelled(spelling),
+            Form::Combined(read) => {
+                joinable_buckets(&name, classes, &read.quasi, &read.bucket_of_row, values(read)).spelled(spelling)
+            }
         };
         all.tables.extend(found.tables);
         all.generalized.extend(found.generalized);

@@ -54,7 +54,8 @@ impl Kind for Generalized {
 
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {
         let classes = release.classes()?;
-        Ok(joinable_rows(&format!("{}/{}", release.name(), classes[0].name), &classes[0], &self.table))
+        let name = format!("{}/{}", release.name(), classes[0].name);
+        Ok(joinable_rows(&name, &classes[0], &self.table, release.spelling()))
     }
 
     fn queryable(&self) -> Vec<Queryable<'_>> {

@@ -7,7 +7,7 @@ pub(crate) mod decomposed;
 pub(crate) mod generalized;
 
 use hedgerow_release::bucketized::GROUP;
-use hedgerow_release::{Release, ReleasedClasses, Tables};
+use hedgerow_release::{Release, ReleasedClasses, Spelling, Tables};
 use hedgerow_table::{Column, Progress, Table, TableError};
 
 use crate::adversaries::intersection::{SubTable, is_exact};
@@ -71,15 +71,23 @@ pub(crate) struct Joinable {
     pub(crate) generalized: Vec<String>,
 }
 
+impl Joinable {
+    /// The same tables in our texts.
+    fn spelled(self, spelling: &Spelling) -> Joinable {
+        Joinable { tables: self.tables.into_iter().map(|table| table.spelled(spelling)).collect(), ..self }
+    }
+}
+
 /// The tables of released classes, and all attributes by row where these list more than the classes
 /// do.
-fn joinable_rows(name: &str, classes: &ReleasedClasses, rows: &Table) -> Joinable {
+fn joinable_rows(name: &str, classes: &ReleasedClasses, rows: &Table, spelling: &Spelling) -> Joinable {
     if !classes.quasi.iter().all(is_exact) {
         return Joinable { tables: Vec::new(), generalized: vec![name.to_owned()] };
     }
     let mut tables = SubTable::of_classes(name, classes);
     if tables.len() != 1 || rows.columns.len() > classes.quasi.len() + 1 {
-        tables.push(SubTable::of_rows(name, &rows.columns.iter().collect::<Vec<_>>(), rows.rows));
+        let rows = SubTable::of_rows(name, &rows.columns.iter().collect::<Vec<_>>(), rows.rows);
+        tables.push(rows.spelled(spelling));
     }
     Joinable { tables, generalized: Vec::new() }
 }

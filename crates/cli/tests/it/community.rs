@@ -93,9 +93,51 @@ fn a_community_that_is_broken_or_about_others_is_refused_before_any_search() {
     let text = folder.read("revenue-release/data.csv").replace("Middle", "Average");
     folder.write("revenue-release/data.csv", text);
     let foreign = with("\"revenue-release\"", 2);
-    assert_eq!(foreign.code, Some(2), "{foreign:?}");
-    assert!(foreign.stderr.contains("only it has `Average`; it lacks `Middle`"), "{}", foreign.stderr);
+    assert_eq!(foreign.code, Some(3), "{foreign:?}");
+    for words in ["left together: `Low`", "only it has `Average`; it lacks `Middle`", "[community.values.salary-class]"]
+    {
+        assert!(foreign.stderr.contains(words), "{words}: {}", foreign.stderr);
+    }
     assert!(!folder.names().contains(&"beside".to_owned()));
+}
+
+/// The revenue office calls the middle class average, and has a class that the census lacks.
+#[test]
+fn publishers_with_other_values_and_spellings_publish_beside_one_another() {
+    let folder = departments();
+    let other = folder.read("revenue-release/data.csv").replace("Middle", "Average").replacen("High", "Top", 1);
+    folder.write("revenue-release/data.csv", other);
+    let policy = folder.read("census-beside.toml");
+    let with = |pair: &str| {
+        folder.write("beside.toml", format!("{policy}\n[community.values.salary-class]\n{pair}\n"));
+        folder.run(&["publish", "beside.toml", "-o", "beside", "--seed", "1"])
+    };
+    let slip = with("Average = \"Midle\"");
+    assert_eq!(slip.code, Some(2), "{slip:?}");
+    for words in
+        ["beside.toml:", "community.values.salary-class.Average", "no value \"Midle\"", "did you mean \"Middle\"?"]
+    {
+        assert!(slip.stderr.contains(words), "{words}: {}", slip.stderr);
+    }
+    let published = with("Average = \"Middle\"\nMedium = \"Middle\"");
+    assert_eq!(published.code, Some(0), "{published:?}");
+    assert!(published.stderr.contains("no release has the value \"Medium\""), "{}", published.stderr);
+    assert!(published.stderr.contains("only it has `Top`"), "{}", published.stderr);
+    let manifest: Value = serde_json::from_str(&folder.read("beside/datapackage.json")).unwrap();
+    let required = &manifest["hedgerow"]["guarantees"][0]["required"];
+    assert_eq!(required["values"]["Average"], "Middle", "{required}");
+    let checked = folder.run(&["check", "beside", "--community", "revenue-release"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+
+    // The same mapping makes the audit see what is left together.
+    let left = |policy: &[&str]| {
+        let arguments = [&["audit", "revenue-release", "beside", "--people", "both.csv", "--json"], policy].concat();
+        let ran = folder.run(&arguments);
+        adversary(&json(&ran), "composition")["effective_l"].clone()
+    };
+    folder.write("both.csv", "age,zip\n18,15341\n");
+    assert_eq!(left(&["--policy", "beside.toml"]), 2);
+    assert_eq!(left(&[]), 1, "spelled differently, only Low is left");
 }
 
 /// Hospitals that know nothing of one another, in pairs: Nancy has D, David J, Eliza G.

@@ -108,9 +108,9 @@ fn other_publishers_texts_are_mapped_to_ours() {
     let community = "[community]\nreleases = [\"../a\"]\n[community.values.disease]\n\"Flu\" = \"influenza\"\nGrippe = \"influenza\"\n";
     let policy = parse(&format!("{GOOD}{community}")).unwrap();
     assert_eq!(policy.community.values[0].attribute, "disease");
-    assert_eq!(policy.community.ours("disease", "Flu"), "influenza");
-    assert_eq!(policy.community.ours("disease", "asthma"), "asthma");
-    assert_eq!(policy.community.ours("ward", "Flu"), "Flu");
+    assert_eq!(policy.community.spelling().ours("disease", "Flu"), "influenza");
+    assert_eq!(policy.community.spelling().ours("disease", "asthma"), "asthma");
+    assert_eq!(policy.community.spelling().ours("ward", "Flu"), "Flu");
     let errors = |text: &str| parse(&format!("{GOOD}[community]\n{text}\n")).unwrap_err().to_string();
     assert!(errors("values.diseas = {}").contains("unknown attribute `diseas`"));
     assert!(errors("values.disease = { Flu = 3 }").contains("expected a text in quotes"));

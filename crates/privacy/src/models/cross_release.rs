@@ -15,6 +15,7 @@
 //! {Middle, Low} was published. ZIP <20k {High, Low} leaves one value together with <40; ZIP *
 //! leaves two.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use hedgerow_table::Domain;
@@ -31,6 +32,8 @@ pub struct Community {
     /// The protected values that occur in any of them; sets are over positions here.
     pub vocabulary: Vec<String>,
     pub releases: Vec<EarlierRelease>,
+    /// Texts of the releases that were taken for others, as they stand there and in the vocabulary.
+    pub spelled: Vec<(String, String)>,
     /// The inclusion-minimal intersections of one class from each release, fewest values first.
     minimal: Vec<Minimal>,
 }
@@ -90,7 +93,12 @@ impl Community {
                 return Err(TooMany);
             }
         }
-        Ok(Community { vocabulary, releases, minimal })
+        Ok(Community { vocabulary, releases, spelled: Vec::new(), minimal })
+    }
+
+    /// States which texts of the releases were taken for others.
+    pub fn with_spelled(self, spelled: Vec<(String, String)>) -> Community {
+        Community { spelled, ..self }
     }
 
     /// How many inclusion-minimal sets there are.
@@ -101,12 +109,28 @@ impl Community {
     /// The fewest values that the earlier releases leave by themselves; nothing when there is no
     /// earlier release.
     pub fn least(&self) -> Option<Least<'_>> {
-        let least = self.minimal.first().filter(|least| !least.from.is_empty())?;
+        self.least_by(|_| true)
+    }
+
+    /// The fewest of these values that the earlier releases leave: no class of theirs can have
+    /// more.
+    pub fn least_of(&self, values: &[String]) -> Option<Least<'_>> {
+        let own: HashSet<&str> = values.iter().map(String::as_str).collect();
+        self.least_by(|value| own.contains(value))
+    }
+
+    fn least_by(&self, counts: impl Fn(&str) -> bool) -> Option<Least<'_>> {
+        let mut counted = full(self.vocabulary.len(), self.vocabulary.len().div_ceil(64).max(1));
+        for (value, _) in self.vocabulary.iter().enumerate().filter(|(_, text)| !counts(text)) {
+            counted[value / 64] &= !(1 << (value % 64));
+        }
+        let left = |least: &Minimal| least.set.iter().zip(&counted).map(|(a, b)| (a & b).count_ones()).sum::<u32>();
+        let least = self.minimal.iter().filter(|least| !least.from.is_empty()).min_by_key(|least| left(least))?;
         let classes = self.releases.iter().zip(&least.from);
         let classes =
             classes.map(|(release, &class)| (release.name.as_str(), release.classes[class as usize].1.as_str()));
-        let values =
-            self.vocabulary.iter().enumerate().filter(|(value, _)| least.set[value / 64] >> (value % 64) & 1 == 1);
+        let is_left = |value: usize| least.set[value / 64] & counted[value / 64] & (1 << (value % 64)) != 0;
+        let values = self.vocabulary.iter().enumerate().filter(|(value, _)| is_left(*value));
         Some(Least { classes: classes.collect(), values: values.map(|(_, text)| text.as_str()).collect() })
     }
 }
@@ -253,6 +277,8 @@ mod tests {
         assert_eq!(left(&community, &[0, 1, 2]), (2, true));
         let least = community.least().unwrap();
         assert_eq!((least.classes, least.values), (vec![("age", "class 1")], vec!["Middle", "Low"]));
+        let own = ["High", "Low", "None"].map(str::to_owned);
+        assert_eq!(community.least_of(&own).unwrap().values, ["Low"], "nobody here has Middle");
     }
 
     #[test]

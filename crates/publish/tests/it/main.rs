@@ -11,6 +11,7 @@ mod gate;
 mod local;
 mod manifest;
 mod oracle;
+mod other_values;
 mod progress;
 mod random_case;
 mod windows;

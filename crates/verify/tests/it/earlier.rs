@@ -137,7 +137,7 @@ fn what_sub_tables_leave_agrees_with_every_world() {
         tables.extend((0..rng.random_range(1..3)).map(|_| random(&mut rng, true)));
         let classes: Vec<ReleasedClasses> =
             tables.iter().enumerate().map(|(number, table)| table.released(&number.to_string())).collect();
-        let community = community_of("icd", &[Earlier { name: "six", digest: "", tables: &classes }]).unwrap();
+        let community = community_of("icd", &[Earlier { name: "six", digest: "", tables: &classes }], &[]).unwrap();
         let mut left: BTreeSet<BTreeSet<&'static str>> = tables[0].places().into_iter().collect();
         let alone = left.iter().map(BTreeSet::len).min().unwrap();
         for (sub_table, release) in tables.iter().zip(&community.releases) {

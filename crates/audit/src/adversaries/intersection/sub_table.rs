@@ -1,8 +1,8 @@
 //! Released tables about the same people, in plain values.
 
 use hashbrown::HashMap;
-use hedgerow_release::ReleasedClasses;
 use hedgerow_release::classes::{QuasiLabels, SensitiveCounts};
+use hedgerow_release::{ReleasedClasses, Spelling};
 use hedgerow_table::{Column, Cover};
 
 /// A table in plain values: attributes that are listed by row, and one that is listed by bucket. A
@@ -72,6 +72,31 @@ impl SubTable {
             sensitive: Some(sensitive.to_owned()),
             buckets,
         }
+    }
+
+    /// The same table in our texts.
+    pub(crate) fn spelled(mut self, spelling: &Spelling) -> SubTable {
+        if spelling.is_empty() {
+            return self;
+        }
+        for bucket in &mut self.buckets {
+            for (texts, _) in &mut bucket.rows {
+                for (name, text) in self.quasi.iter().zip(texts) {
+                    *text = spelling.ours(name, text).to_owned();
+                }
+            }
+            let Some(sensitive) = &self.sensitive else { continue };
+            let mut values: Vec<(String, u64)> = Vec::with_capacity(bucket.values.len());
+            for (value, count) in bucket.values.drain(..) {
+                let ours = spelling.ours(sensitive, &value);
+                match values.iter_mut().find(|(known, _)| known == ours) {
+                    Some((_, sum)) => *sum += count,
+                    None => values.push((ours.to_owned(), count)),
+                }
+            }
+            bucket.values = values;
+        }
+        self
     }
 
     /// One table for each sensitive attribute of released classes, which have the labels as they

@@ -1,5 +1,6 @@
 //! Sub-tables in memory, laid out as the files of a decomposed release have them.
 
+use hedgerow_release::Spelling;
 use hedgerow_release::bucketized::{COUNT, GROUP};
 use hedgerow_release::decomposed::SubTable;
 use hedgerow_release::generalized::Generalized;
@@ -47,7 +48,7 @@ fn classes(table: &SubTable) -> ReleasedClasses {
 
 fn exposed(tables: Vec<SubTable>) -> u64 {
     let classes: Vec<ReleasedClasses> = tables.iter().map(classes).collect();
-    let joinable = joinable(&Decomposed { tables }, &classes, "release");
+    let joinable = joinable(&Decomposed { tables }, &classes, "release", &Spelling::default());
     assert!(joinable.generalized.is_empty());
     intersection::run(vec!["release".to_owned()], &joinable.tables).at_risk
 }

@@ -24,6 +24,9 @@ pub struct AuditOptions<'a> {
     pub people: Option<&'a Table>,
     /// By name; all when empty.
     pub adversaries: Vec<String>,
+    /// Only those who conclude from the tables alone ([`CERTAIN`]): neither by the likeliest model
+    /// nor by how a release was made.
+    pub certain_only: bool,
     /// Anybody left with fewer sensitive values is a breach; 2 when absent.
     pub l: Option<u64>,
     /// Anybody among fewer rows is a breach.
@@ -46,6 +49,7 @@ impl Default for AuditOptions<'_> {
         AuditOptions {
             people: None,
             adversaries: Vec::new(),
+            certain_only: false,
             l: None,
             k: None,
             confidence: None,
@@ -56,6 +60,11 @@ impl Default for AuditOptions<'_> {
         }
     }
 }
+
+/// The adversaries who rule out what the tables rule out. What they leave to nobody is a breach by
+/// itself.
+pub const CERTAIN: [&str; 6] =
+    ["attribute", "independence", "correlation", "composition", "difference", "intersection"];
 
 /// What the audit found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -94,7 +103,10 @@ struct Opened<'a> {
 }
 
 fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
-    let wanted = |name: &str| options.adversaries.is_empty() || options.adversaries.iter().any(|wanted| wanted == name);
+    let wanted = |name: &str| {
+        let named = options.adversaries.is_empty() || options.adversaries.iter().any(|wanted| wanted == name);
+        named && (!options.certain_only || CERTAIN.contains(&name))
+    };
     let requested = |name: &str| options.adversaries.iter().any(|requested| requested == name);
     let mut named: Vec<(String, &ReleasedClasses)> = Vec::new();
     let mut all_rows: Vec<Option<ReleasedClasses>> = Vec::new();

@@ -29,7 +29,7 @@ mod rows;
 mod testing;
 
 pub use attribute::QuasiSource;
-pub use audit::{AuditOptions, Audited, Contradiction, audit};
+pub use audit::{AuditOptions, Audited, CERTAIN, Contradiction, audit};
 pub use class_sizes::{SizeDistribution, SizeRange};
 pub use kinds::{MeasureOptions, SourceTable, measure};
 pub use loss::{AttributeLoss, Losses};

@@ -85,7 +85,8 @@ impl<'a> Audit<'a> {
         Ok(self)
     }
 
-    /// How the releases were made, and how a file of people is read: set before [`Audit::people`].
+    /// How the releases were made, how their publishers spell values (`[community.values]`), and how
+    /// a file of people is read: set before [`Audit::people`].
     pub fn policy(mut self, policy: &'a Policy) -> Self {
         self.policy = Some(policy);
         self
@@ -145,7 +146,11 @@ impl<'a> Audit<'a> {
     }
 
     /// Runs the adversaries.
-    pub fn run(self) -> Result<Audited, Error> {
+    pub fn run(mut self) -> Result<Audited, Error> {
+        if let Some(spelling) = self.policy.map(|policy| policy.community.spelling()).filter(|known| !known.is_empty())
+        {
+            self.releases = self.releases.into_iter().map(|release| release.spelled(spelling.clone())).collect();
+        }
         let hierarchies = match (self.policy, &self.people) {
             (Some(policy), Some(people)) => hierarchies_over(policy, people),
             _ => Vec::new(),
@@ -155,6 +160,7 @@ impl<'a> Audit<'a> {
         let options = AuditOptions {
             people: self.people.as_deref(),
             adversaries: self.adversaries,
+            certain_only: false,
             l: self.l,
             k: self.k,
             confidence: self.confidence,

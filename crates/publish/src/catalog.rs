@@ -10,7 +10,7 @@ use hedgerow_audit::finding::Finding;
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::Model;
-use hedgerow_release::{Release, ReleasedClasses};
+use hedgerow_release::{Release, ReleasedClasses, Spelling};
 use hedgerow_table::{InputError, Progress, Table, TableError};
 use hedgerow_verify::release_check::broken_claims;
 use hedgerow_verify::verified::Verified;
@@ -202,12 +202,16 @@ pub(crate) struct OpenedCatalog {
 }
 
 impl OpenedCatalog {
-    pub(crate) fn open(gate: &Gate, progress: &dyn Progress) -> Result<OpenedCatalog, PublishError> {
+    pub(crate) fn open(gate: &Gate, policy: &Policy, progress: &dyn Progress) -> Result<OpenedCatalog, PublishError> {
         let mut others = Vec::new();
         if let Some(folder) = &gate.catalog {
             let catalog = Catalog::load(folder)?;
             for entry in &catalog.entries {
-                others.push((Release::open(&catalog.path(entry), progress)?.named(&entry.name), entry.clone()));
+                let release = Release::open(&catalog.path(entry), progress)?.named(&entry.name);
+                // A custodian spells its own releases as it spells the new one.
+                let own = gate.custodian.is_some() && gate.custodian == entry.custodian;
+                let spelling = if own { Spelling::default() } else { policy.community.spelling() };
+                others.push((release.spelled(spelling), entry.clone()));
             }
         }
         Ok(OpenedCatalog { others })
@@ -252,6 +256,9 @@ impl OpenedCatalog {
         Ok((release, Some(audited)))
     }
 
+    /// The audit that anybody can run once the release is out: every certain adversary, over all
+    /// releases that describe people by columns of the source. Releases that do not are combined
+    /// with the new one cell by cell.
     fn audit(
         &self,
         gate: &Gate,
@@ -260,61 +267,104 @@ impl OpenedCatalog {
         people: &Table,
         progress: &dyn Progress,
     ) -> Result<CatalogAudit, PublishError> {
+        let others = self
+            .others
+            .iter()
+            .map(|(other, entry)| Cataloged { release: other, custodian: entry.custodian.as_deref() });
+        let new = Cataloged { release: new, custodian: gate.custodian.as_deref() };
+        let all: Vec<Cataloged<'_>> = others.chain([new]).collect();
         let mut findings = Vec::new();
-        for (other, entry) in &self.others {
+        let (mut known, mut unknown): (Vec<Cataloged<'_>>, Vec<Cataloged<'_>>) = (Vec::new(), Vec::new());
+        for one in &all {
+            if one.is_known_by(people)? { known.push(*one) } else { unknown.push(*one) }
+        }
+        if !known.is_empty() {
+            findings.extend(refuse_breach(&known, policy, Some(people))?);
+        }
+        for other in &unknown {
             progress.check()?;
-            findings.extend(refuse_breach(&[other, new], "composition", policy, people)?);
-            if gate.custodian.is_some() && gate.custodian == entry.custodian {
-                findings.extend(refuse_breach(&[other, new], "difference", policy, people)?);
-            }
+            let pair = if std::ptr::eq(other.release, new.release) { vec![new] } else { vec![*other, new] };
+            findings.extend(refuse_breach(&pair, policy, None)?);
         }
-        let all: Vec<&Release> = self.others.iter().map(|(other, _)| other).chain([new]).collect();
-        if self.others.len() > 1 {
-            findings.extend(refuse_breach(&all, "composition", policy, people)?);
+        if !unknown.is_empty() && all.len() > 2 {
+            progress.check()?;
+            findings.extend(refuse_breach(&all, policy, None)?);
         }
-        let mut known: Vec<String> = Vec::new();
-        for release in &all {
-            let quasi = release.classes()?.iter().flat_map(|table| &table.quasi).map(|quasi| &quasi.name);
+        let mut columns: Vec<String> = Vec::new();
+        for one in &all {
+            let quasi = one.release.classes()?.iter().flat_map(|table| &table.quasi).map(|quasi| &quasi.name);
             for name in quasi.filter(|name| people.column(name).is_some()) {
-                if !known.contains(name) {
-                    known.push(name.clone());
+                if !columns.contains(name) {
+                    columns.push(name.clone());
                 }
             }
         }
         let releases = self.others.iter().map(|(_, entry)| entry.name.clone()).collect();
-        Ok(CatalogAudit { releases, known, findings, added: None })
+        Ok(CatalogAudit { releases, known: columns, findings, added: None })
     }
 }
 
-/// What the adversary finds, unless it is fewer values than the policy requires for somebody.
-fn refuse_breach(
-    releases: &[&Release],
-    adversary: &str,
-    policy: &Policy,
-    people: &Table,
-) -> Result<Vec<Finding>, PublishError> {
-    // Others may describe people by nothing that this custodian has: then every combination of
-    // cells counts that somebody could be in.
-    let known = |table: &ReleasedClasses| {
-        table.quasi.is_empty() || table.quasi.iter().any(|quasi| people.column(&quasi.name).is_some())
-    };
-    let mut all_classes: Vec<&ReleasedClasses> = Vec::new();
-    for release in releases {
-        all_classes.extend(release.classes()?);
+/// A release that the new one is audited with, or the new one.
+#[derive(Debug, Clone, Copy)]
+struct Cataloged<'a> {
+    release: &'a Release,
+    custodian: Option<&'a str>,
+}
+
+impl Cataloged<'_> {
+    /// Others may describe people by nothing that this custodian has: then every combination of
+    /// cells counts that somebody could be in.
+    fn is_known_by(&self, people: &Table) -> Result<bool, TableError> {
+        let is_known = |table: &ReleasedClasses| {
+            table.quasi.is_empty() || table.quasi.iter().any(|quasi| people.column(&quasi.name).is_some())
+        };
+        Ok(self.release.classes()?.iter().all(is_known))
     }
-    let people = Some(people).filter(|_| all_classes.iter().all(|table| known(table)));
-    let options = AuditOptions { people, adversaries: vec![adversary.to_owned()], ..AuditOptions::default() };
-    let mut audited = audit(releases, &options)?;
+}
+
+/// Releases of one custodian that are compared by difference: each with the one before it, and the
+/// last with every one.
+fn own_releases(releases: &[Cataloged<'_>]) -> Vec<Vec<usize>> {
+    let Some(last) = releases.len().checked_sub(1) else { return Vec::new() };
+    let is_own = |one: usize, other: usize| {
+        releases[one].custodian.is_some() && releases[one].custodian == releases[other].custodian
+    };
+    let before =
+        |later: usize| (0..later).rev().find(|&earlier| is_own(earlier, later)).map(|earlier| vec![earlier, later]);
+    let with_last = (0..last).filter(|&earlier| is_own(earlier, last)).map(|earlier| vec![earlier, last]);
+    (0..last).filter_map(before).chain(with_last).collect()
+}
+
+/// What the adversaries find, unless it is a breach or fewer values than the policy requires for
+/// somebody.
+fn refuse_breach(
+    releases: &[Cataloged<'_>],
+    policy: &Policy,
+    people: Option<&Table>,
+) -> Result<Vec<Finding>, PublishError> {
+    let options = AuditOptions { people, certain_only: true, own: own_releases(releases), ..AuditOptions::default() };
+    let opened: Vec<&Release> = releases.iter().map(|one| one.release).collect();
+    let mut audited = audit(&opened, &options)?;
     let breaks = |finding: &Finding| {
         let required = finding.protect.as_ref().map_or(2, |protect| values_required(policy, protect));
-        finding.people > 0 && finding.effective_l.is_some_and(|least| least < required)
+        let few = |least: Option<u64>| least.is_some_and(|least| least < required);
+        let pair = finding.worst_pair.as_ref().and_then(|pair| pair.effective_l);
+        few(finding.effective_l) || few(pair)
     };
+    // Composition first: it names the cells of all releases.
+    audited.findings.sort_by_key(|finding| finding.adversary != "composition");
     if !audited.findings.iter().any(breaks) {
         return Ok(audited.findings);
     }
     audited.findings.retain(breaks);
     audited.findings.iter_mut().for_each(|finding| finding.breach = true);
-    let hint = "require more with cross-release-l-diversity and [community], or publish less; nothing was written";
+    let newest = releases.last().map(|one| one.release.name());
+    let without_new =
+        |finding: &Finding| finding.releases.iter().all(|name| newest.is_none_or(|new| !name.starts_with(new)));
+    let hint = match audited.findings.iter().all(without_new) {
+        true => "what the catalog holds exposes people already, without this release; nothing was written",
+        false => "require more with cross-release-l-diversity and [community], or publish less; nothing was written",
+    };
     Err(PublishError::Audit { audited: Box::new(audited), hint })
 }
 

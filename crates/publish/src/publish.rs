@@ -112,7 +112,7 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
         Method::Clone => cloning::refuse(policy)?,
         _ => {}
     }
-    let catalog = OpenedCatalog::open(&options.gate, options.progress)?;
+    let catalog = OpenedCatalog::open(&options.gate, policy, options.progress)?;
     let reading = Phase::new(options.progress, "reading");
     let table = match source {
         Source::Policy => Cow::Owned(read_source_with(policy, &catalog.known_columns()?, &reading)?),

@@ -64,15 +64,22 @@ fn catalog_text(audited: &CatalogAudit) -> String {
     let known = if audited.known.is_empty() { "nothing".to_owned() } else { audited.known.join(", ") };
     let mut text =
         format!("audited  with {} releases of the catalog, people known by {known}\n", audited.releases.len());
+    let mut named: Vec<&str> = Vec::new();
     for finding in &audited.findings {
-        let least = finding.effective_l.map_or(String::new(), |l| format!(", fewest values left {l}"));
-        text.push_str(&format!(
-            "  {} of {}: {} people, {} at risk{least}\n",
-            finding.adversary,
-            finding.releases.join(" + "),
-            finding.people,
-            finding.at_risk,
-        ));
+        if named.contains(&finding.adversary) {
+            continue;
+        }
+        named.push(finding.adversary);
+        let same = || audited.findings.iter().filter(|other| other.adversary == finding.adversary);
+        let of = match same().count() {
+            1 => finding.releases.join(" + "),
+            count => format!("{count} combinations"),
+        };
+        let people = same().map(|finding| finding.people).max().unwrap_or_default();
+        let at_risk = same().map(|finding| finding.at_risk).max().unwrap_or_default();
+        let least = same().filter_map(|finding| finding.effective_l).min();
+        let least = least.map_or(String::new(), |l| format!(", fewest values left {l}"));
+        text.push_str(&format!("  {} of {of}: {people} people, {at_risk} at risk{least}\n", finding.adversary));
     }
     match &audited.added {
         Some(name) => text.push_str(&format!("catalog  added as {name}\n")),

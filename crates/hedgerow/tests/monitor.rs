@@ -70,6 +70,68 @@ fn canceling_any_phase_leaves_nothing() {
     }
 }
 
+/// Methods without a lattice: one protected attribute in buckets or clones, or several tables.
+const SETTINGS: [(&str, &str); 4] = [
+    (
+        "anatomy",
+        "[[rule]]\nprotect = \"occupation\"\nrequire = { model = \"frequency-l-diversity\", l = 3 }\n\
+         [publish]\nmethod = \"anatomy\"\n",
+    ),
+    ("clone", "[publish]\nmethod = \"clone\"\nk = 4\n"),
+    ("clone by scan", "[publish]\nmethod = \"clone\"\nk = 4\nassignment = \"scan\"\nrho = 0.01\n"),
+    (
+        "decompose",
+        "[[rule]]\nknow = [\"age\", \"sex\"]\nprotect = \"occupation\"\n\
+         require = { model = \"frequency-l-diversity\", l = 3 }\n[[rule]]\nknow = [\"occupation\"]\n\
+         protect = \"education\"\nrequire = { model = \"frequency-l-diversity\", l = 2 }\n\
+         [publish]\nmethod = \"decompose\"\n",
+    ),
+];
+
+/// The search tells how far it is while it is going on, and stops where it is canceled in the middle.
+#[test]
+fn methods_without_a_lattice_report_and_stop_inside_their_loops() {
+    let folder = tempfile::tempdir().unwrap();
+    hedgerow::synthetic::write_example(&folder.path().join("census"), 6_000, 1).unwrap();
+    let (source, before) = (folder.path().join("census"), BTreeSet::from(["census".to_owned()]));
+    for (name, settings) in SETTINGS {
+        let text = format!(
+            "[source]\npath = \"census.csv\"\n[attributes]\nage = {{ role = \"quasi\", hierarchy = {{ widths = [10] }} }}\n\
+             sex = {{ role = \"quasi\" }}\neducation = {{ role = \"quasi\" }}\nworkclass = {{ role = \"quasi\" }}\n\
+             occupation = {{ role = \"sensitive\" }}\n{settings}"
+        );
+        let policy =
+            Policy::parse(&text, &source.join("other.toml")).unwrap_or_else(|errors| panic!("{name}: {errors}"));
+        // Somewhere in the middle, and never.
+        for limit in [0.3, 2.0] {
+            let (cancel, seen) = (Cancel::new(), Mutex::new(Vec::new()));
+            let monitor = Monitor::default()
+                .on_progress(|progress| {
+                    if let Some(fraction) = progress.fraction.filter(|_| progress.phase == "searching") {
+                        seen.lock().unwrap().push(fraction);
+                        if fraction >= limit {
+                            cancel.cancel();
+                        }
+                    }
+                })
+                .cancel_by(&cancel);
+            let outcome = Publish::new(&policy, folder.path().join("release")).run_with(&monitor);
+            drop(monitor);
+            let seen = seen.into_inner().unwrap();
+            let inside = seen.iter().filter(|fraction| (0.001..0.999).contains(*fraction)).count();
+            if limit > 1.0 {
+                assert!(outcome.is_ok(), "{name}: {outcome:?}");
+                assert!(inside >= 3, "{name} tells nothing between begin and end: {seen:?}");
+                std::fs::remove_dir_all(folder.path().join("release")).unwrap();
+            } else {
+                assert!(matches!(outcome, Err(Error::Canceled)), "{name}: {outcome:?}");
+                assert!(*seen.last().unwrap() < 0.9, "{name} went on: {seen:?}");
+            }
+            assert_eq!(names(folder.path()), before, "{name}");
+        }
+    }
+}
+
 #[test]
 fn a_search_that_ends_early_keeps_the_best_found() {
     let folder = tempfile::tempdir().unwrap();

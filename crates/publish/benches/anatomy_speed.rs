@@ -60,7 +60,7 @@ fn main() {
     let chance = Chance::new(&mut rng);
     let close = || {
         let line = line(&bound.quasi, table.rows, &chance);
-        in_blocks(&line, &income.codes, cardinality, &allowed, &chance).expect("an eligible table")
+        in_blocks(&line, &income.codes, cardinality, &allowed, &chance, &NoProgress).expect("an eligible table")
     };
     fastest("the line alone, one core", rows, || one.install(|| line(&bound.quasi, table.rows, &chance)));
     fastest("assignment = \"order\", one core", rows, || one.install(close));

@@ -24,6 +24,13 @@ pub trait Progress: Sync {
     }
 }
 
+/// A listener says nothing of itself.
+impl std::fmt::Debug for dyn Progress + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Progress")
+    }
+}
+
 /// Nobody listens.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoProgress;

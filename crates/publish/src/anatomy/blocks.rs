@@ -17,7 +17,7 @@
 
 use std::ops::Range;
 
-use hedgerow_table::{Codes, parallel, with_codes};
+use hedgerow_table::{Codes, Progress, parallel, with_codes};
 use rand::rngs::StdRng;
 
 use super::allowed::Allowed;
@@ -42,6 +42,8 @@ pub struct Buckets {
 }
 
 /// Buckets for rows that stand in a line. `None` when not even one bucket of all rows is allowed.
+/// Reports rows that have a bucket as progress; once canceled it cuts and deals nothing further, and
+/// what it returns has no meaning.
 #[allow(clippy::unnecessary_cast)] // One of the three widths is 32 bits already.
 pub fn in_blocks(
     line: &[u32],
@@ -49,6 +51,7 @@ pub fn in_blocks(
     cardinality: usize,
     allowed: &Allowed,
     chance: &Chance,
+    progress: &dyn Progress,
 ) -> Option<Buckets> {
     let fetched = parallel::map_ranges(
         line.len(),
@@ -60,14 +63,24 @@ pub fn in_blocks(
         return None;
     }
     let mut pieces = Vec::new();
-    cut_into_pieces(&codes, cardinality, allowed, 0..line.len(), &mut pieces);
+    let cutting = Pieces { codes: &codes, cardinality, allowed, progress };
+    cutting.cut(0..line.len(), &mut pieces);
     let dealt = parallel::map(pieces.len(), |index| {
         let piece = pieces[index].clone();
         let mut blocks = Vec::new();
+        if progress.is_canceled() {
+            return (0, Vec::new());
+        }
         Cutting::new(&codes, cardinality, allowed).cut(piece.clone(), &mut blocks);
         let mut dealing = Dealing { allowed, rng: chance.of("deal", piece.start), count: 0, of_place: Vec::new() };
         dealing.of_place.reserve_exact(piece.len());
-        blocks.into_iter().for_each(|block| dealing.deal(&codes[block]));
+        for block in blocks {
+            if progress.is_canceled() {
+                break;
+            }
+            progress.advance(block.len() as u64);
+            dealing.deal(&codes[block]);
+        }
         (dealing.count, dealing.of_place)
     });
     let mut buckets = Buckets { of_row: vec![0; line.len()], count: 0 };
@@ -80,25 +93,27 @@ pub fn in_blocks(
     Some(buckets)
 }
 
-/// Adds intervals that one core goes on with, in order.
-fn cut_into_pieces(
-    codes: &[u32],
+/// What the line is cut by, until one core goes on with each piece.
+struct Pieces<'a> {
+    codes: &'a [u32],
     cardinality: usize,
-    allowed: &Allowed,
-    interval: Range<usize>,
-    pieces: &mut Vec<Range<usize>>,
-) {
-    let long = interval.len() >= PIECE_ROWS;
-    let Some(at) = long.then(|| Cutting::new(codes, cardinality, allowed).place(&interval)).flatten() else {
-        pieces.push(interval);
-        return;
-    };
-    let mut right = Vec::new();
-    rayon::join(
-        || cut_into_pieces(codes, cardinality, allowed, interval.start..at, pieces),
-        || cut_into_pieces(codes, cardinality, allowed, at..interval.end, &mut right),
-    );
-    pieces.append(&mut right);
+    allowed: &'a Allowed,
+    progress: &'a dyn Progress,
+}
+
+impl Pieces<'_> {
+    /// Adds the pieces of an interval, in order.
+    fn cut(&self, interval: Range<usize>, pieces: &mut Vec<Range<usize>>) {
+        let goes_on = interval.len() >= PIECE_ROWS && !self.progress.is_canceled();
+        let place = || Cutting::new(self.codes, self.cardinality, self.allowed).place(&interval);
+        let Some(at) = goes_on.then(place).flatten() else {
+            pieces.push(interval);
+            return;
+        };
+        let mut right = Vec::new();
+        rayon::join(|| self.cut(interval.start..at, pieces), || self.cut(at..interval.end, &mut right));
+        pieces.append(&mut right);
+    }
 }
 
 /// Blocks dealt one after the other.

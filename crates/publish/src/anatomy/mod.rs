@@ -56,8 +56,11 @@ pub(crate) fn draft<'a>(
         at_random(&sensitive.codes, cardinality, &allowed, rng)
     } else {
         let chance = Chance::new(rng);
-        in_blocks(&line(&bound.quasi, count, &chance), &sensitive.codes, cardinality, &allowed, &chance)
+        let line = line(&bound.quasi, count, &chance);
+        options.progress.check()?;
+        in_blocks(&line, &sensitive.codes, cardinality, &allowed, &chance, options.progress)
     };
+    options.progress.check()?;
     let buckets =
         buckets.ok_or_else(|| PublishError::Internal("internal error: an eligible table has no buckets".to_owned()))?;
     let (tables, codebook) = bucketized::tables(bound, sensitive, &buckets, rng)?;

@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use hedgerow_table::parallel;
+use hedgerow_table::{Progress, parallel};
 
 use super::division::Division;
 use super::lowest::lowest_first;
@@ -42,59 +42,69 @@ pub(super) struct Assigned {
 pub(super) type Cut = (Assigned, Vec<(Vec<u32>, usize)>);
 
 /// Fills classes that unite `units` classes of the division each. `rows` are the source's, by value
-/// in the division's order.
+/// in the division's order. Every row counts twice as progress: once it is packed, and once it is in
+/// its class. Once canceled, what is returned has no meaning.
 pub(super) fn assign(
     bound: &Bound<'_>,
     division: &Division,
     units: &[u64],
     rows: Vec<Vec<u32>>,
     space: &Space,
+    progress: &dyn Progress,
 ) -> Vec<Assigned> {
     let quotas = Quotas::new(division, units);
-    let packed = pack(bound, &quotas, rows);
+    let packed = pack(bound, &quotas, rows, progress);
+    let halving = Halving { quotas: &quotas, space, progress };
     let halved = parallel::map_items(packed, |_, Packed { classes, mut parts }| {
-        halve(&quotas, classes, parts.iter_mut().map(Vec::as_mut_slice).collect(), space, &mut Vec::new())
+        halving.halve(classes, parts.iter_mut().map(Vec::as_mut_slice).collect(), &mut Vec::new())
     });
     halved.into_iter().flatten().collect()
 }
 
-/// `keys` is a buffer that calls share.
-fn halve(
-    quotas: &Quotas<'_>,
-    classes: Range<usize>,
-    mut parts: Vec<&mut [u32]>,
-    space: &Space,
-    keys: &mut Vec<u64>,
-) -> Vec<Assigned> {
-    match classes.len() {
-        0 => return Vec::new(),
-        1 => return vec![finish(quotas.division, quotas.units(&classes), &parts, space)],
-        _ => (),
-    }
-    let middle = classes.start + classes.len() / 2;
-    let (lower, upper) = (classes.start..middle, middle..classes.end);
-    let axis = space.widest(parts.iter().map(|part| &**part));
-    let mut left = Vec::with_capacity(parts.len());
-    let mut right = Vec::with_capacity(parts.len());
-    for (share, part) in quotas.division.shares.iter().zip(parts.drain(..)) {
-        // The surplus is dealt out as well: it is suppressed where it lies farthest.
-        let surplus = part.len() as u64 - quotas.real(share, &classes);
-        let size = (quotas.real(share, &lower) + surplus * quotas.units(&lower) / quotas.units(&classes)) as usize;
-        if let Some(axis) = axis {
-            lowest_first(part, size, keys, |row| space.position(row, axis));
+struct Halving<'a> {
+    quotas: &'a Quotas<'a>,
+    space: &'a Space,
+    progress: &'a dyn Progress,
+}
+
+impl Halving<'_> {
+    /// `keys` is a buffer that calls share.
+    fn halve(&self, classes: Range<usize>, mut parts: Vec<&mut [u32]>, keys: &mut Vec<u64>) -> Vec<Assigned> {
+        let (quotas, space) = (self.quotas, self.space);
+        match classes.len() {
+            0 => return Vec::new(),
+            _ if self.progress.is_canceled() => return Vec::new(),
+            1 => {
+                self.progress.advance(parts.iter().map(|part| part.len() as u64).sum());
+                return vec![finish(quotas.division, quotas.units(&classes), &parts, space)];
+            }
+            _ => (),
         }
-        let (low, high) = part.split_at_mut(size);
-        left.push(low);
-        right.push(high);
+        let middle = classes.start + classes.len() / 2;
+        let (lower, upper) = (classes.start..middle, middle..classes.end);
+        let axis = space.widest(parts.iter().map(|part| &**part));
+        let mut left = Vec::with_capacity(parts.len());
+        let mut right = Vec::with_capacity(parts.len());
+        for (share, part) in quotas.division.shares.iter().zip(parts.drain(..)) {
+            // The surplus is dealt out as well: it is suppressed where it lies farthest.
+            let surplus = part.len() as u64 - quotas.real(share, &classes);
+            let size = (quotas.real(share, &lower) + surplus * quotas.units(&lower) / quotas.units(&classes)) as usize;
+            if let Some(axis) = axis {
+                lowest_first(part, size, keys, |row| space.position(row, axis));
+            }
+            let (low, high) = part.split_at_mut(size);
+            left.push(low);
+            right.push(high);
+        }
+        let tuples: usize = left.iter().map(|part| part.len()).sum();
+        let (mut all, rest) = if tuples < TUPLES_APART {
+            (self.halve(lower, left, keys), self.halve(upper, right, keys))
+        } else {
+            rayon::join(|| self.halve(lower, left, keys), || self.halve(upper, right, &mut Vec::new()))
+        };
+        all.extend(rest);
+        all
     }
-    let tuples: usize = left.iter().map(|part| part.len()).sum();
-    let (mut all, rest) = if tuples < TUPLES_APART {
-        (halve(quotas, lower, left, space, keys), halve(quotas, upper, right, space, keys))
-    } else {
-        rayon::join(|| halve(quotas, lower, left, space, keys), || halve(quotas, upper, right, space, &mut Vec::new()))
-    };
-    all.extend(rest);
-    all
 }
 
 fn finish(division: &Division, units: u64, parts: &[&mut [u32]], space: &Space) -> Assigned {

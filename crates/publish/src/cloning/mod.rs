@@ -67,15 +67,19 @@ pub(crate) fn draft<'a>(
     let units = unite(&division, &sizes)?;
     let rows = rows_by_value(sensitive, &division);
     let space = Space::new(bound);
-    options.progress.stage("assigning", None);
+    options.progress.stage("assigning", Some(2 * rows.iter().map(|rows| rows.len() as u64).sum::<u64>().max(1)));
     let assigning = Instant::now();
     let assigned = match bound.policy.publish.assignment {
-        Assignment::Order | Assignment::Random => assignment::assign(bound, &division, &units, rows, &space),
+        Assignment::Order | Assignment::Random => {
+            assignment::assign(bound, &division, &units, rows, &space, options.progress)
+        }
         Assignment::Scan => {
             let share = bound.policy.publish.cloning.rho;
-            scan::assign(bound, &division, &units, rows, share, rng)
+            scan::assign(bound, &division, &units, rows, share, rng, options.progress)
         }
     };
+    // What was canceled is no assignment.
+    options.progress.check()?;
     let assign_time = assigning.elapsed();
     let distortion = distortion::of_classes(bound, &assigned);
     let cut = cut_all(assigned, sizes.tuples as usize, sizes.people as usize, &space);

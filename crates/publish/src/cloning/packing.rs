@@ -17,7 +17,7 @@
 
 use std::ops::Range;
 
-use hedgerow_table::{Codes, parallel, with_codes};
+use hedgerow_table::{Codes, Progress, parallel, with_codes};
 
 use super::counting::{Counting, fills};
 use super::division::Share;
@@ -36,9 +36,14 @@ pub(super) struct Packed {
 const TUPLES_APART: usize = 1 << 12;
 
 /// Fills classes from boxes, as many as can be; the last is what is left, with the classes that are
-/// left.
-pub(super) fn pack(bound: &Bound<'_>, quotas: &Quotas<'_>, rows: Vec<Vec<u32>>) -> Vec<Packed> {
-    let mut packing = Packing::new(bound, quotas, rows);
+/// left. Once canceled, nothing further is packed.
+pub(super) fn pack(
+    bound: &Bound<'_>,
+    quotas: &Quotas<'_>,
+    rows: Vec<Vec<u32>>,
+    progress: &dyn Progress,
+) -> Vec<Packed> {
+    let mut packing = Packing::new(bound, quotas, rows, progress);
     let mut everything: Vec<u32> = (0..packing.rows.len() as u32).collect();
     let levels: Vec<usize> = (0..packing.levels.len()).collect();
     let tops: Vec<usize> = bound.quasi.iter().map(|quasi| quasi.hierarchy.levels().len() - 1).collect();
@@ -93,10 +98,16 @@ struct Packing<'a> {
     packed: Vec<Packed>,
     /// The most classes of the division in one class.
     units: u64,
+    progress: &'a dyn Progress,
 }
 
 impl<'a> Packing<'a> {
-    fn new(bound: &'a Bound<'_>, quotas: &'a Quotas<'a>, rows: Vec<Vec<u32>>) -> Packing<'a> {
+    fn new(
+        bound: &'a Bound<'_>,
+        quotas: &'a Quotas<'a>,
+        rows: Vec<Vec<u32>>,
+        progress: &'a dyn Progress,
+    ) -> Packing<'a> {
         let levels = (0..).zip(&bound.quasi).flat_map(|(attribute, quasi)| {
             let levels = quasi.hierarchy.levels();
             (0..).zip(&levels[..levels.len() - 1]).map(move |(level, labels)| Level {
@@ -124,6 +135,7 @@ impl<'a> Packing<'a> {
             packed: Vec::new(),
             units: (0..quotas.classes()).map(|class| quotas.units(&(class..class + 1))).max().unwrap_or(1),
             quotas,
+            progress,
         }
     }
 
@@ -159,9 +171,8 @@ impl<'a> Packing<'a> {
         let mut left = tuples.len();
         loop {
             fillings.retain(|filling| filling.saved > 0);
-            let Some(best) = (0..fillings.len()).max_by_key(|&place| (fillings[place].saved, place)) else {
-                return left;
-            };
+            let best = (0..fillings.len()).max_by_key(|&place| (fillings[place].saved, place));
+            let Some(best) = best.filter(|_| !self.progress.is_canceled()) else { return left };
             let Filling { level: tried, saved, stale, .. } = fillings[best];
             if stale {
                 fillings[best] = self.count(&tuples[..left], &[tried], at).remove(0);
@@ -278,7 +289,8 @@ impl<'a> Packing<'a> {
         };
         chosen.iter().flatten().for_each(|&tuple| self.taken[tuple as usize] = true);
         let to_rows = |tuples: Vec<u32>| tuples.into_iter().map(|tuple| self.rows[tuple as usize]).collect();
-        let filled = chosen.into_iter().map(to_rows).collect();
+        let filled: Vec<Vec<u32>> = chosen.into_iter().map(to_rows).collect();
+        self.progress.advance(filled.iter().map(|rows| rows.len() as u64).sum());
         self.next = classes.end;
         self.packed.push(Packed { classes, parts: filled });
     }
@@ -290,7 +302,8 @@ impl<'a> Packing<'a> {
             from = tuples.end;
             tuples.filter(|&tuple| !self.taken[tuple]).map(|tuple| self.rows[tuple]).collect()
         };
-        let parts = self.ends.iter().map(left).collect();
+        let parts: Vec<Vec<u32>> = self.ends.iter().map(left).collect();
+        self.progress.advance(parts.iter().map(|rows| rows.len() as u64).sum());
         self.packed.push(Packed { classes: self.next..self.quotas.classes(), parts });
         self.packed
     }

@@ -2,7 +2,7 @@
 //! those that cost the fewest generalization steps (Baig et al. 2011, algorithm 1). Quadratic:
 //! every class looks at a share of the table.
 
-use hedgerow_table::Ratio;
+use hedgerow_table::{Progress, Ratio};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
@@ -48,6 +48,7 @@ pub(super) fn assign(
     mut rows: Vec<Vec<u32>>,
     share: Ratio,
     rng: &mut StdRng,
+    progress: &dyn Progress,
 ) -> Vec<Assigned> {
     let looked_at = (share.as_f64() * bound.table.rows as f64).ceil() as usize;
     let tuples: Vec<u64> = rows.iter().map(|rows| rows.len() as u64).collect();
@@ -55,6 +56,9 @@ pub(super) fn assign(
     let mut before = 0;
     let mut assigned = Vec::with_capacity(units.len());
     for &units in units {
+        if progress.is_canceled() {
+            break;
+        }
         let mut grown = Grown { bound, cells: vec![None; bound.quasi.len()] };
         let mut class = Assigned { rows: Vec::new(), counterfeits: Vec::new(), units };
         for ((share, left), &tuples) in division.shares.iter().zip(&mut rows).zip(&tuples) {
@@ -70,6 +74,8 @@ pub(super) fn assign(
             class.counterfeits.push((wanted - taken) as u64);
         }
         before += units;
+        // Twice, as where rows are packed first.
+        progress.advance(2 * class.rows.len() as u64);
         assigned.push(class);
     }
     assigned

@@ -59,6 +59,9 @@ pub fn attack(problem: &Problem<'_>, columns: &[&Column], tables: &[Subtable], l
     let all: Vec<&Subtable> = tables.iter().chain(&known).collect();
     let mut outcome = Attacked::Passed;
     for connected in connected(&all) {
+        if problem.progress.is_canceled() {
+            return Attacked::Partial("canceled".to_owned());
+        }
         match attack_connected(problem, columns, &connected, limits) {
             Attacked::Passed => {}
             partial @ Attacked::Partial(_) => outcome = partial,
@@ -80,6 +83,10 @@ fn attack_connected(problem: &Problem<'_>, columns: &[&Column], tables: &[&Subta
     }
     let mut outcome = Attacked::Passed;
     for attribute in hidden.iter() {
+        if problem.progress.is_canceled() {
+            return Attacked::Partial("canceled".to_owned());
+        }
+        problem.progress.advance(1);
         let holding: Vec<&Subtable> =
             tables.iter().copied().filter(|table| table.attributes.contains(attribute)).collect();
         match attack_joined(problem, columns, &holding, AttributeSet::of(attribute), limits) {

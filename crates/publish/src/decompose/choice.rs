@@ -2,7 +2,7 @@
 
 use hedgerow_policy::{Algorithm, Anonymizer};
 use hedgerow_privacy::rules::{AttributeSet, Standing};
-use hedgerow_table::Column;
+use hedgerow_table::{Column, TableError};
 use rand::rngs::StdRng;
 
 use super::attack::{Attacked, Limits, attack};
@@ -44,6 +44,10 @@ impl From<Unsatisfiable> for Unchosen {
     }
 }
 
+fn canceled() -> Unchosen {
+    Unchosen::Failed(Box::new(TableError::Canceled.into()))
+}
+
 /// The algorithms that a policy names: one, or all where the best is requested. One table with
 /// several sensitive attributes cannot be generalized, only bucketized.
 pub fn algorithms(named: Algorithm, anonymizer: Anonymizer) -> Vec<Algorithm> {
@@ -67,6 +71,9 @@ pub fn choices(
     let mut divergence = Divergence::new(problem);
     let mut made: Vec<(Algorithm, Vec<Subtable>)> = Vec::new();
     for &algorithm in algorithms {
+        if problem.progress.is_canceled() {
+            return Err(canceled());
+        }
         let tables = match algorithm {
             Algorithm::Uad => uad(problem, rng)?,
             Algorithm::MultiSensitive => match multi_sensitive(problem, rng) {
@@ -77,10 +84,16 @@ pub fn choices(
             Algorithm::SingleAttribute => single_attribute(problem),
             Algorithm::Gd | Algorithm::Best => gd(problem, &mut divergence, rng)?,
         };
+        if matches!(algorithm, Algorithm::MultiSensitive | Algorithm::SingleAttribute) {
+            problem.progress.advance(problem.columns.len() as u64);
+        }
         made.push((algorithm, tables));
     }
     let (mut choices, mut failed) = (Vec::new(), None);
     for (algorithm, tables) in made {
+        if problem.progress.is_canceled() {
+            return Err(canceled());
+        }
         let tables = match finish(tables) {
             Ok(tables) => tables,
             Err(error) => {
@@ -133,6 +146,9 @@ pub fn first_that_passes(
 ) -> Result<(Chosen, Attacked), Unchosen> {
     let mut breach = String::new();
     for chosen in choices {
+        if problem.progress.is_canceled() {
+            return Err(canceled());
+        }
         match attack(problem, columns, &chosen.tables, Limits::default()) {
             Attacked::Breached(words) if breach.is_empty() => {
                 breach = format!("the tables by {} do not pass the attack on them: {words}", chosen.algorithm.name());

@@ -100,7 +100,7 @@ impl<'a> Divergence<'a> {
             }
             let limit = least.map_or(most, |least| least.1);
             open.retain(|(bound, _)| bound - ROUNDING <= limit);
-            if open.is_empty() {
+            if open.is_empty() || self.problem.progress.is_canceled() {
                 return least;
             }
             open.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| key(one.1).1.cmp(&key(other.1).1)));

@@ -95,7 +95,13 @@ fn add_back(problem: &Problem<'_>, tables: &mut Vec<Subtable>, divergence: &mut 
     let mut adding = Adding::default();
     divergence.start_from(tables);
     let Some(mut current) = divergence.of(tables) else { return };
-    loop {
+    let attributes = problem.columns.len() as u64;
+    for step in 0.. {
+        if problem.progress.is_canceled() {
+            return;
+        }
+        // How many attributes can be added is not known; most are in few tables.
+        problem.progress.advance(u64::from(step < attributes));
         let mut candidates = adding.candidates(problem, tables, rng);
         let Some((index, least)) = divergence.least_of(&candidates, current - GAIN_MIN) else { return };
         *tables = candidates.swap_remove(index);

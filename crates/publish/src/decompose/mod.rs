@@ -135,12 +135,17 @@ fn draft_chosen<'a>(
             hint: hint.to_owned(),
         })));
     }
-    options.progress.stage("searching", None);
-    let problem = rules.problem();
+    let algorithms = choice::algorithms(bound.policy.publish.algorithm, bound.policy.publish.anonymizer);
+    // Every algorithm and the attack go through all attributes.
+    let steps = (algorithms.len() + 1) * rules.columns.len();
+    options.progress.stage("searching", Some(steps as u64));
+    let problem = rules.problem().watched(options.progress);
     let choices = choose(bound, &rules, &problem, rng).map_err(|unchosen| why_not(&rules, unchosen))?;
     options.progress.check()?;
     let found = first_that_passes(&problem, &rules.columns, choices);
     let (chosen, attacked) = found.map_err(|unchosen| why_not(&rules, unchosen))?;
+    // An attack that was canceled is none.
+    options.progress.check()?;
     let mut warnings = rules.warnings.clone();
     let attacked = outcome(bound, attacked, &mut warnings);
     let losses = losses(&chosen);

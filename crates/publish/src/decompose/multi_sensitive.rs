@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use hedgerow_privacy::rules::AttributeSet;
-use hedgerow_table::Ratio;
+use hedgerow_table::{Progress, Ratio};
 use rand::rngs::StdRng;
 
 use super::divergence::sensitive_values;
@@ -62,8 +62,8 @@ pub fn multi_sensitive(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Su
     rows_of.values_mut().for_each(|rows| shuffle(rows, rng));
     let needed: Vec<u64> = l.iter().map(|l| l.ceil()).collect();
     let mut making = Making { rows_of, of_row: vec![Groups::NONE; problem.rows], buckets: Vec::new(), rows_taken: 0 };
-    while making.take_boxes(&l, &needed) {}
-    making.take_by_programs(&l);
+    while !problem.progress.is_canceled() && making.take_boxes(&l, &needed) {}
+    making.take_by_programs(&l, problem.progress);
     let (value_of, _) = sensitive_values(problem, sensitive);
     let members = making.buckets.iter().map(|rows| {
         let mut values: BTreeMap<u32, u32> = BTreeMap::new();
@@ -134,12 +134,15 @@ impl Making {
     }
 
     /// The most rows that further buckets can take, in buckets as small as the programs find them.
-    fn take_by_programs(&mut self, l: &[Ratio]) {
+    fn take_by_programs(&mut self, l: &[Ratio], progress: &dyn Progress) {
+        if progress.is_canceled() {
+            return;
+        }
         let (combinations, rows): (Vec<Vec<u32>>, Vec<u64>) = self.core(l).into_iter().unzip();
         let program = Program::new(&combinations, l);
         let mut left = program.most(&rows);
         for searched in 0.. {
-            if left.iter().all(|&rows| rows == 0) {
+            if left.iter().all(|&rows| rows == 0) || progress.is_canceled() {
                 return;
             }
             let bucket = if searched < PROGRAMS_MAX { program.smallest(&left) } else { left.clone() };

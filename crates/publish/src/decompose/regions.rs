@@ -8,13 +8,22 @@
 use std::sync::Arc;
 
 use hedgerow_policy::{Method, Policy, Role, Rule};
-use hedgerow_table::progress::NoProgress;
+use hedgerow_table::Progress;
 
 use super::{Groups, Problem, Rules, Subtable};
 use crate::bind::Bound;
 use crate::error::PublishError;
 use crate::generalized::Recoded;
 use crate::local::{Local, LocalRecoding, recode};
+
+/// Rows of one table say nothing of how far all are: only whether to stop is passed on.
+struct CancelOnly<'a>(&'a dyn Progress);
+
+impl Progress for CancelOnly<'_> {
+    fn is_canceled(&self) -> bool {
+        self.0.is_canceled()
+    }
+}
 
 /// The classes of one table and what is released of them.
 #[derive(Debug)]
@@ -59,7 +68,8 @@ pub(super) fn generalized(
         let found = {
             let own = Bound::new(&policy, bound.table)?;
             let judge = own.judge()?;
-            recode(&own, &judge, Local { method: Method::Mondrian, strict: true, tight: false }, &NoProgress)?
+            let local = Local { method: Method::Mondrian, strict: true, tight: false };
+            recode(&own, &judge, local, &CancelOnly(problem.progress))?
         };
         let mut members: Vec<Vec<(u32, u32)>> = vec![Vec::new(); found.sizes.len()];
         let mut pairs: Vec<(u32, u32)> = found.of_row.iter().copied().zip(problem.columns[sensitive].iter()).collect();

@@ -37,7 +37,7 @@ pub(super) fn named_rules(bound: &Bound<'_>, rules: &Rules<'_>) -> Vec<NamedRule
 pub(super) fn tables<'a>(
     bound: &Bound<'a>,
     rules: &Rules<'a>,
-    problem: &Problem<'a>,
+    problem: &Problem<'_>,
     tables: &[Subtable],
     rng: &mut StdRng,
 ) -> Result<(Vec<DraftTable<'a>>, Codebook), PublishError> {
@@ -60,7 +60,7 @@ pub(super) fn tables<'a>(
 struct Drafting<'d, 'a> {
     bound: &'d Bound<'a>,
     rules: &'d Rules<'a>,
-    problem: &'d Problem<'a>,
+    problem: &'d Problem<'d>,
     codebook: Codebook,
     drafts: Vec<DraftTable<'a>>,
 }

@@ -56,13 +56,20 @@ pub fn uad(problem: &Problem<'_>, rng: &mut StdRng) -> Result<Vec<Subtable>, Uns
             _ => closest(problem, &found, rng),
         };
         let table = made(problem, table, sensitive, rng);
+        problem.progress.advance((left & table.attributes).len() as u64);
         left = left - table.attributes;
         tables.push(table);
+        if problem.progress.is_canceled() {
+            return Ok(tables);
+        }
     }
     for rule in 0..problem.rules.len() {
         problem.keep(rule, &mut tables)?;
     }
     for index in 0..tables.len() {
+        if problem.progress.is_canceled() {
+            return Ok(tables);
+        }
         accompany(problem, &mut tables, index, rng);
     }
     problem.tidy(&mut tables);

@@ -59,6 +59,27 @@ fn a_cloned_release_tells_its_promise_and_is_measured() {
     assert!(parquet.stderr.contains("written as CSV"), "{}", parquet.stderr);
 }
 
+#[test]
+fn check_refuses_a_mean_outside_of_its_range() {
+    let folder = hospitals();
+    let checked = || folder.run(&["check", "release-1"]);
+    assert_eq!(checked().code, Some(0));
+    let text = folder.read("release-1/statistics.csv");
+    let line = text.lines().find(|line| line.contains(",mean,")).unwrap();
+    let cells: Vec<&str> = line.split(',').collect();
+    let place = cells.iter().position(|cell| *cell == "mean").unwrap() + 1;
+    for outside in ["-40", "4000"] {
+        let mut moved = cells.clone();
+        moved[place] = outside;
+        folder.write("release-1/statistics.csv", text.replacen(line, &moved.join(","), 1));
+        let refused = checked();
+        assert_eq!(refused.code, Some(4), "{refused:?}");
+        assert!(refused.stdout.contains("a mean lies outside of its indicative range"), "{}", refused.stdout);
+    }
+    folder.write("release-1/statistics.csv", text);
+    assert_eq!(checked().code, Some(0));
+}
+
 /// Three of four values are frequent, so that the classes need counterfeits, which are nobody and
 /// count nowhere.
 #[test]

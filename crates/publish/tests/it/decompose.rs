@@ -8,7 +8,7 @@ mod attacked;
 mod fitting;
 mod outcomes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hedgerow_privacy::Model;
 use hedgerow_privacy::rules::{AttributeSet, Dependency, Rule, reduce};
@@ -252,6 +252,68 @@ fn several_sensitive_attributes_hide_each_other() {
         made > 30 && without_value > 5 || std::env::var("HEDGEROW_SEED").is_ok(),
         "{made} made, {without_value} with rows that have no value"
     );
+}
+
+/// More combinations than are searched anew for every box: all of a grid's rows are in boxes, and
+/// those that differ from no other in just one attribute are in no bucket, as a brute force says.
+#[test]
+fn boxes_are_found_among_thousands_of_combinations() {
+    let (one_side, other_side, lonely) = (48u32, 44u32, 30u32);
+    let mut rng = StdRng::seed_from_u64(3);
+    let grid = (0..one_side).flat_map(|one| (0..other_side).map(move |other| [one, other]));
+    let mut cells: Vec<[u32; 2]> = grid.flat_map(|cell| [cell, cell]).collect();
+    cells.extend((0..lonely).map(|number| [one_side + number, number % other_side]));
+    let rows = cells.len();
+    let ages: Vec<u32> = (0..rows).map(|_| rng.random_range(0..5)).collect();
+    let cardinalities = vec![5, (one_side + lonely) as usize, other_side as usize];
+    let columns = vec![
+        Codes::from_iter(cardinalities[0], ages),
+        Codes::from_iter(cardinalities[1], cells.iter().map(|cell| cell[0])),
+        Codes::from_iter(cardinalities[2], cells.iter().map(|cell| cell[1])),
+    ];
+    let rule = |protect: usize| Rule {
+        know: AttributeSet::of(0),
+        protect: AttributeSet::of(protect),
+        require: vec![Model::FrequencyLDiversity { l: Ratio::integer(2) }],
+    };
+    let case = Case { columns, cardinalities, rows, rules: vec![rule(1), rule(2)] };
+    let tables = multi_sensitive(&case.problem(&[]), &mut rng).unwrap();
+    let groups = tables[0].groups.as_ref().unwrap();
+    // What no bucket can hold goes, until nothing goes any more.
+    let mut core: BTreeSet<[u32; 2]> = cells.iter().copied().collect();
+    assert!(core.len() > 2_000, "{} combinations are few", core.len());
+    loop {
+        let mut lines: [BTreeMap<u32, usize>; 2] = Default::default();
+        for cell in &core {
+            *lines[0].entry(cell[1]).or_default() += 1;
+            *lines[1].entry(cell[0]).or_default() += 1;
+        }
+        let before = core.len();
+        core.retain(|cell| lines[0][&cell[1]] >= 2 && lines[1][&cell[0]] >= 2);
+        if core.len() == before {
+            break;
+        }
+    }
+    assert_eq!(core.len() as u32, one_side * other_side);
+    let mut held: BTreeMap<u32, Vec<[u32; 2]>> = BTreeMap::new();
+    for (row, cell) in cells.iter().enumerate() {
+        let bucket = groups.of_row[row];
+        assert_eq!(bucket != Groups::NONE, core.contains(cell), "row {row}, {cell:?}");
+        if bucket != Groups::NONE {
+            held.entry(bucket).or_default().push(*cell);
+        }
+    }
+    for (bucket, held) in held {
+        for cell in &held {
+            for side in 0..2 {
+                let line: Vec<u32> =
+                    held.iter().filter(|other| other[1 - side] == cell[1 - side]).map(|other| other[side]).collect();
+                let own = line.iter().filter(|value| **value == cell[side]).count();
+                assert!(2 * own <= line.len(), "bucket {bucket}: {held:?}");
+            }
+        }
+        assert!(held.len() <= 16, "bucket {bucket} is no box: {} rows", held.len());
+    }
 }
 
 /// Table 2 of the paper: one table per rule, each 2-diverse, and four tuples certain all the same.

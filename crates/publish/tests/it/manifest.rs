@@ -44,11 +44,21 @@ fn released(policy: &Policy, rows: &[Row]) -> Option<(BTreeMap<String, Vec<u8>>,
         progress: &NoProgress,
     };
     let published = publish(policy, Source::Table(&table(rows)), &options).ok()?;
-    let files = std::fs::read_dir(&published.release).unwrap().map(|entry| {
+    let mut files = BTreeMap::new();
+    read_below(&published.release, "", &mut files);
+    Some((files, published))
+}
+
+/// All files below a folder, by their paths from there.
+fn read_below(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        (path.file_name().unwrap().to_str().unwrap().to_owned(), std::fs::read(&path).unwrap())
-    });
-    Some((files.collect(), published))
+        let name = format!("{prefix}{}", path.file_name().unwrap().to_str().unwrap());
+        match path.is_dir() {
+            true => read_below(&path, &format!("{name}/"), files),
+            false => drop(files.insert(name, std::fs::read(&path).unwrap())),
+        }
+    }
 }
 
 /// The source with one person changed: mostly the lowest or the highest, who show in bounds.
@@ -108,4 +118,122 @@ fn what_is_not_released_shows_nowhere_in_the_release() {
         distinguished > 5,
         "the custodian's losses distinguish only {distinguished} pairs: this attack tests nothing"
     );
+}
+
+/// Methods whose tables hide something of people that are all in them: who has which value of a
+/// bucket or of another sub-table, and whose values a clone's statistics rest on.
+const HIDING: [(&str, &str); 5] = [
+    (
+        "anatomy",
+        "[[rule]]\nprotect = \"disease\"\nrequire = { model = \"frequency-l-diversity\", l = 2 }\n[publish]\nmethod = \"anatomy\"\n",
+    ),
+    (
+        "anatomy at random",
+        "[[rule]]\nprotect = \"disease\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n[publish]\nmethod = \"anatomy\"\n\
+         assignment = \"random\"\n",
+    ),
+    ("clone", "[publish]\nmethod = \"clone\"\nk = 2\n"),
+    (
+        "decompose",
+        "[[rule]]\nknow = [\"age\", \"place\"]\nprotect = \"disease\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
+         [publish]\nmethod = \"decompose\"\n",
+    ),
+    (
+        "decompose into attributes",
+        "[[rule]]\nknow = [\"age\", \"place\"]\nprotect = \"disease\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
+         [publish]\nmethod = \"decompose\"\nalgorithm = \"single-attribute\"\n",
+    ),
+];
+
+/// The source with two people who changed a value with each other, or with one person changed.
+fn exchanged(rows: &[Row], rng: &mut StdRng) -> Vec<Row> {
+    let mut other = rows.to_vec();
+    let (one, two) = (rng.random_range(0..rows.len()), rng.random_range(0..rows.len()));
+    match rng.random_range(0..4) {
+        0 => other = changed(rows, rng),
+        1 => other[one][2] = format!("d{}", rng.random_range(0..2u32)),
+        _ => {
+            let attribute = if rng.random_bool(0.7) { 2 } else { rng.random_range(0..2) };
+            let value = other[one][attribute].clone();
+            other[one][attribute] = std::mem::replace(&mut other[two][attribute], value);
+        }
+    }
+    other
+}
+
+/// The tables as readers can tell them apart: rows come in random order, and numbers of buckets,
+/// classes and sub-classes are random.
+fn tables(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<&str, Vec<String>> {
+    let mut tables: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    // By folder and number, the lines that carry it.
+    let mut numbered: BTreeMap<(&str, String), BTreeMap<String, Vec<String>>> = BTreeMap::new();
+    for (name, bytes) in files.iter().filter(|(name, _)| name.ends_with(".csv") && *name != "codebook.csv") {
+        let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
+        for line in String::from_utf8_lossy(bytes).lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let (number, part, rest) = match file {
+                "quasi.csv" => (cells[cells.len() - 1], "rows", cells[..cells.len() - 1].join(",")),
+                "sensitive.csv" => (cells[0], "values", cells[1..].join(",")),
+                "statistics.csv" => (cells[0], cells[1], cells[2..].join(",")),
+                _ => {
+                    tables.entry(name).or_default().push(line.to_owned());
+                    continue;
+                }
+            };
+            let parts = numbered.entry((folder, number.to_owned())).or_default();
+            parts.entry(part.to_owned()).or_default().push(rest);
+        }
+    }
+    for ((folder, _), parts) in numbered {
+        let mut parts: Vec<String> = parts
+            .into_values()
+            .map(|mut lines| {
+                lines.sort();
+                lines.join("\n")
+            })
+            .collect();
+        parts.sort();
+        tables.entry(folder).or_default().push(parts.join("\n\n"));
+    }
+    tables.values_mut().for_each(|lines| lines.sort());
+    tables
+}
+
+#[test]
+fn what_buckets_clones_and_sub_tables_hide_shows_nowhere_in_the_release() {
+    let mut pairs = BTreeMap::new();
+    for (method, settings) in HIDING {
+        let mut same_tables = 0;
+        for seed in 0..30u64 {
+            let mut rng = StdRng::seed_from_u64(seed);
+            let mut row = |number: u32| {
+                let age = 20 + rng.random_range(0..20u32);
+                [age.to_string(), random_place(&mut rng), format!("d{}", number % 2)]
+            };
+            let rows: Vec<Row> = (0..8).map(&mut row).collect();
+            let text = format!(
+                "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\", hierarchy = {{ widths = [5, 10, 20] }} }}\n\
+                 place = {{ role = \"quasi\", hierarchy = {{ mask = 2 }} }}\ndisease = {{ role = \"sensitive\" }}\n{settings}"
+            );
+            let policy = Policy::parse(&text, Path::new("policy.toml")).unwrap_or_else(|errors| panic!("{errors}"));
+            let Some((files, _)) = released(&policy, &rows) else { continue };
+            for _ in 0..20 {
+                let other = exchanged(&rows, &mut rng);
+                if other == rows {
+                    continue;
+                }
+                let Some((others, _)) = released(&policy, &other) else { continue };
+                if tables(&files) != tables(&others) {
+                    continue;
+                }
+                for name in ["datapackage.json", "codebook.csv"] {
+                    let [one, two] = [&files, &others].map(|files| String::from_utf8_lossy(&files[name]).into_owned());
+                    assert_eq!(one, two, "{method}, seed {seed}: {name} tells apart {rows:?} and {other:?}");
+                }
+                same_tables += 1;
+            }
+        }
+        pairs.insert(method, same_tables);
+    }
+    assert!(pairs.values().all(|&pairs| pairs >= 10), "too few pairs of sources had the same tables: {pairs:?}");
 }

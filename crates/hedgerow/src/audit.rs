@@ -85,8 +85,8 @@ impl<'a> Audit<'a> {
         Ok(self)
     }
 
-    /// How the releases were made, how their publishers spell values (`[community.values]`), and how
-    /// a file of people is read: set before [`Audit::people`].
+    /// How the releases were made, how their publishers spell values (`[community.values]`), and
+    /// how a file of people is read: set before [`Audit::people`].
     pub fn policy(mut self, policy: &'a Policy) -> Self {
         self.policy = Some(policy);
         self

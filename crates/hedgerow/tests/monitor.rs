@@ -88,7 +88,8 @@ const SETTINGS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The search tells how far it is while it is going on, and stops where it is canceled in the middle.
+/// The search tells how far it is while it is going on, and stops where it is canceled in the
+/// middle.
 #[test]
 fn methods_without_a_lattice_report_and_stop_inside_their_loops() {
     let folder = tempfile::tempdir().unwrap();

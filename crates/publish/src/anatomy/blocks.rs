@@ -42,8 +42,8 @@ pub struct Buckets {
 }
 
 /// Buckets for rows that stand in a line. `None` when not even one bucket of all rows is allowed.
-/// Reports rows that have a bucket as progress; once canceled it cuts and deals nothing further, and
-/// what it returns has no meaning.
+/// Reports rows that have a bucket as progress; once canceled it cuts and deals nothing further,
+/// and what it returns has no meaning.
 #[allow(clippy::unnecessary_cast)] // One of the three widths is 32 bits already.
 pub fn in_blocks(
     line: &[u32],

@@ -42,8 +42,8 @@ pub(super) struct Assigned {
 pub(super) type Cut = (Assigned, Vec<(Vec<u32>, usize)>);
 
 /// Fills classes that unite `units` classes of the division each. `rows` are the source's, by value
-/// in the division's order. Every row counts twice as progress: once it is packed, and once it is in
-/// its class. Once canceled, what is returned has no meaning.
+/// in the division's order. Every row counts twice as progress: once it is packed, and once it is
+/// in its class. Once canceled, what is returned has no meaning.
 pub(super) fn assign(
     bound: &Bound<'_>,
     division: &Division,

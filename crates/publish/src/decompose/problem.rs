@@ -27,8 +27,8 @@ pub struct Problem<'a> {
     /// For every attribute which buckets keep all of that; `None` where none do, or nothing is
     /// required.
     allowed: Vec<Option<Allowed>>,
-    /// Whom algorithms report to, in attributes. Once canceled they end early, with tables that have
-    /// no meaning.
+    /// Whom algorithms report to, in attributes. Once canceled they end early, with tables that
+    /// have no meaning.
     pub progress: &'a dyn Progress,
 }
 

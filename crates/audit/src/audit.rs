@@ -15,6 +15,7 @@ use crate::adversaries::{
 use crate::combined_view::{CombinedView, Group, pairs};
 use crate::finding::{Finding, Needs, WorstPair};
 use crate::kinds::{Joinable, kind};
+use crate::unread::unread_labels;
 
 /// What the caller chooses.
 #[derive(Debug, Clone)]
@@ -74,6 +75,9 @@ pub struct Audited {
     pub breach: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<Contradiction>,
+    /// Labels of foreign tables that could not be read, each with the name of its table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Whether people were looked for; else rows and cells were counted.
     #[serde(skip)]
     pub people_named: bool,
@@ -92,14 +96,15 @@ pub fn audit<R: Borrow<Release>>(releases: &[R], options: &AuditOptions<'_>) -> 
     for release in releases {
         with_classes.push(Opened { release, name: release.name(), tables: release.classes()? });
     }
-    run(&with_classes, options)
+    let warnings = unread_labels(&with_classes, options.people)?;
+    Ok(Audited { warnings, ..run(&with_classes, options)? })
 }
 
 /// A release with its classes.
-struct Opened<'a> {
-    release: &'a Release,
-    name: &'a str,
-    tables: &'a [ReleasedClasses],
+pub(crate) struct Opened<'a> {
+    pub(crate) release: &'a Release,
+    pub(crate) name: &'a str,
+    pub(crate) tables: &'a [ReleasedClasses],
 }
 
 fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, TableError> {
@@ -156,7 +161,7 @@ fn run(releases: &[Opened<'_>], options: &AuditOptions<'_>) -> Result<Audited, T
         finding.breach = is_breach(finding, options);
     }
     let breach = !contradictions.is_empty() || findings.iter().any(|finding| finding.breach);
-    Ok(Audited { findings, contradictions, breach, people_named: options.people.is_some() })
+    Ok(Audited { findings, contradictions, warnings: Vec::new(), breach, people_named: options.people.is_some() })
 }
 
 fn contradictions_of(release: &Opened<'_>) -> impl Iterator<Item = Contradiction> {

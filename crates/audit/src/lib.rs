@@ -27,6 +27,7 @@ mod risk;
 mod rows;
 #[cfg(test)]
 mod testing;
+mod unread;
 
 pub use attribute::QuasiSource;
 pub use audit::{AuditOptions, Audited, CERTAIN, Contradiction, audit};

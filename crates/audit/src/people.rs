@@ -1,11 +1,13 @@
 //! Looking for people in a release: the classes whose cells cover all that is known of each.
 
 use hashbrown::HashMap;
-use hedgerow_release::classes::ReleasedClasses;
-use hedgerow_table::{Codes, Cover, Table, TableError};
+use hedgerow_release::classes::{QuasiLabels, ReleasedClasses};
+use hedgerow_release::cover_of_label;
+use hedgerow_table::{Codes, Cover, Domain, Table, TableError, Values};
 
 use crate::cell::Cell;
 use crate::matching::{Fits, matching};
+use crate::overlap::overlap;
 
 /// Where the people of a table can be in a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,9 +34,7 @@ impl FoundPeople {
         known.retain(|(_, quasi, _)| quasi.covers.iter().any(|cover| *cover != Cover::Everything));
         let fits: Vec<Fits> = known
             .iter()
-            .map(|(index, quasi, column)| {
-                Fits::new(*index, quasi.covers.iter().map(|cover| Cell::new(cover, &column.domain).codes))
-            })
+            .map(|(index, quasi, column)| Fits::new(*index, fitting(quasi, &column.domain).into_iter()))
             .collect();
         let (probes, of_row) =
             distinct(&known.iter().map(|(_, _, column)| &column.codes).collect::<Vec<_>>(), people.rows);
@@ -65,6 +65,28 @@ impl FoundPeople {
     }
 }
 
+/// For each label of an attribute, the values that it can stand for, ascending.
+pub(crate) fn fitting(quasi: &QuasiLabels, domain: &Domain) -> Vec<Vec<u32>> {
+    let mut labels: Vec<Vec<u32>> = quasi.covers.iter().map(|cover| Cell::new(cover, domain).codes).collect();
+    let Values::Category(values) = domain.values() else { return labels };
+    // Texts have no place on an axis, but may be written as one: `02139` below 3000, `30 to 39`
+    // within `20 to 59`.
+    let on_axis = |cover: &Cover| matches!(cover, Cover::Point(_) | Cover::Interval { .. });
+    if quasi.covers.iter().any(on_axis) {
+        let read: Vec<Cover> = values.iter().map(|value| cover_of_label(value)).collect();
+        for ((codes, label), cover) in labels.iter_mut().zip(&quasi.labels).zip(&quasi.covers) {
+            if on_axis(cover) {
+                let fits = |code: u32| {
+                    let (value, read) = (&values[code as usize], &read[code as usize]);
+                    **value == **label || (*read != Cover::Everything && overlap(read, cover))
+                };
+                *codes = (0..values.len() as u32).filter(|&code| fits(code)).collect();
+            }
+        }
+    }
+    labels
+}
+
 /// The different rows of some columns, column by column, and which of them each row is.
 fn distinct(columns: &[&Codes], rows: usize) -> (Vec<Vec<u32>>, Vec<u32>) {
     let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
@@ -85,4 +107,20 @@ fn distinct(columns: &[&Codes], rows: usize) -> (Vec<Vec<u32>>, Vec<u32>) {
         of_row.push(number);
     }
     (probes, of_row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_fit_labels_by_what_they_are_written_as() {
+        let labels: Vec<String> = ["30 to 39", "20 to 59", "[2000, 3000)", "*", "x"].map(str::to_owned).to_vec();
+        let covers = labels.iter().map(|label| cover_of_label(label)).collect();
+        let quasi = QuasiLabels { name: "q".to_owned(), labels, covers };
+        let (domain, codes) = Domain::from_texts(&["30 to 39", "02139", "x", "65+"], false, None).unwrap();
+        let fits = fitting(&quasi, &domain);
+        let [band, zip, x] = [codes[0], codes[1], codes[2]];
+        assert_eq!(fits, [vec![band], vec![band], vec![zip], vec![0, 1, 2, 3], vec![x]]);
+    }
 }

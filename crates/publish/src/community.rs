@@ -64,7 +64,7 @@ pub(crate) fn read_earlier(
     for release in &opened {
         let hint = "only its tables are used here; an audit of it reports everything that is wrong";
         let warn = |problem: &String| InputError::new(release.name(), problem.clone(), hint);
-        found.warnings.extend(release.contradictions().iter().map(warn));
+        found.warnings.extend(release.contradictions().iter().chain(release.warnings()).map(warn));
     }
     for rule in &policy.rules {
         let Some(protect) = &rule.protect else { continue };

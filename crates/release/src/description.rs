@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_config::source::{self, file_path};
 use hedgerow_config::{ConfigErrors, Data, Field, FileKind, Node, Reader, Word, key_text};
+use hedgerow_table::read::NumberFormat;
 
 use crate::foreign::ForeignTable;
 use crate::role::{ROLES, Role};
@@ -64,8 +65,10 @@ fn read(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<ForeignTabl
         reader.refuse_key(&attributes.node.at, problem, hint);
     }
     let source = source?;
-    let (path, nulls, delimiter, quote) = (source.path, source.nulls, source.delimiter, source.quote);
-    Some(ForeignTable { path, nulls, delimiter, quote, quasi, sensitive })
+    let numbers = NumberFormat::new(source.decimal, source.thousands).unwrap_or_default();
+    let (path, nulls, date_format) = (source.path, source.nulls, source.date_format);
+    let (format, delimiter, quote) = (source.format, source.delimiter, source.quote);
+    Some(ForeignTable { path, nulls, delimiter, quote, format, numbers, date_format, quasi, sensitive })
 }
 
 fn read_attribute(reader: &mut Reader<'_>, name: &str, node: &Node, folder: &Path) -> Option<(Role, Option<PathBuf>)> {

@@ -3,12 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use hedgerow_table::read::{ReadOptions, read_table};
-use hedgerow_table::{Column, Progress, Table, TableError};
+use hedgerow_table::read::{NumberFormat, ReadOptions, read_table};
+use hedgerow_table::{Column, DateFormat, Format, Progress, Table, TableError};
 
 use crate::codebook::Codebook;
+use crate::kinds::texts;
 use crate::labels::Labels;
 use crate::manifest;
+use crate::notation::Notation;
 
 /// The file that describes a foreign table.
 pub const FILE_NAME: &str = "release.toml";
@@ -20,6 +22,12 @@ pub struct ForeignTable {
     pub nulls: Vec<String>,
     pub delimiter: Option<u8>,
     pub quote: Option<u8>,
+    /// By the file's suffix when `None`.
+    pub format: Option<Format>,
+    /// How numbers are written, also within labels.
+    pub numbers: NumberFormat,
+    /// How dates are written within labels, when not as `2024-02-29`.
+    pub date_format: Option<DateFormat>,
     /// Each with a hierarchy file that explains its labels, where there is one.
     pub quasi: Vec<(String, Option<PathBuf>)>,
     pub sensitive: Vec<String>,
@@ -37,31 +45,41 @@ pub fn description_of(path: &Path) -> Option<PathBuf> {
 }
 
 impl ForeignTable {
-    /// The table, what its labels cover, and which labels nothing explains.
+    /// The table, what its labels cover, and warnings of labels that nothing explains.
     pub(crate) fn read(&self, progress: &dyn Progress) -> Result<(Table, Codebook, Vec<String>), TableError> {
         let mut nulls = self.nulls.clone();
         nulls.push(String::new());
-        let options =
-            ReadOptions { nulls, delimiter: self.delimiter, quote: self.quote, progress, ..ReadOptions::default() };
+        let (numbers, date_format) = (self.numbers, self.date_format.clone());
+        let options = ReadOptions {
+            format: self.format,
+            delimiter: self.delimiter,
+            quote: self.quote,
+            nulls,
+            numbers,
+            date_format: date_format.clone(),
+            progress,
+            ..ReadOptions::default()
+        };
         let table = read_table(&self.path, &options)?;
-        let mut labels = Labels::default();
+        let mut labels = Labels::new(Notation { numbers, dates: date_format });
         for (name, hierarchy) in &self.quasi {
             if let Some(path) = hierarchy {
                 labels.read_hierarchy(name, path)?;
             }
         }
+        let place = self.path.display().to_string();
         let mut codebook = Codebook::new();
         for (name, _) in &self.quasi {
-            let column = self.column(&table, name)?;
-            for text in (0..column.domain.cardinality() as u32).map(|code| column.domain.text(code)) {
-                let cover = labels.cover(name, &text);
-                codebook.insert(name, &text, &cover)?;
+            let domain = &self.column(&table, name)?.domain;
+            let texts = texts(domain);
+            for (text, cover) in texts.iter().zip(labels.covers(&place, name, &texts, domain.kind())?) {
+                codebook.insert(name, text, &cover)?;
             }
         }
         for name in &self.sensitive {
             self.column(&table, name)?;
         }
-        Ok((table, codebook, labels.unexplained()))
+        Ok((table, codebook, labels.into_warnings()))
     }
 
     fn column<'t>(&self, table: &'t Table, name: &str) -> Result<&'t Column, TableError> {

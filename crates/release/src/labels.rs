@@ -1,16 +1,9 @@
-//! What the labels of a table without a codebook cover, read from their text as people and other
-//! programs write them.
+//! What the labels of a foreign table cover: by the hierarchy file of their attribute, else by their
+//! own text in one of the notations of [`crate::notation`].
 //!
-//! | label | covers |
-//! |---|---|
-//! | a label of the attribute's hierarchy file, on any level | the leaves under it |
-//! | `*` | everything |
-//! | `35`, `2020-01-31` | that number or day |
-//! | `[20, 40[`, `[20, 40)`, `[20, 40]`, `20-39`, `20 to 39`, `20–39` | from 20 to the end that the text means |
-//! | `>=40`, `≥40`, `>40`, `<40`, `≤40` | one side of 40 |
-//! | `{a, b}` | these values |
-//! | `021**` | every text of that pattern |
-//! | any other text | itself |
+//! A column is read as a whole. Where some labels are intervals, a label that is none is a warning:
+//! whoever has the value that it stands for would seem not to be in the table. Where most labels
+//! fit nothing, the table is refused.
 
 use std::path::Path;
 
@@ -18,19 +11,26 @@ use hashbrown::{HashMap, HashSet};
 
 use hedgerow_table::hierarchy::{Bound, Cover};
 use hedgerow_table::records::{Records, detect_delimiter, read_text};
-use hedgerow_table::{InputError, TableError};
+use hedgerow_table::{InputError, Kind, TableError};
+
+use crate::notation::{Notation, looks_like_interval, year};
 
 const BYTES_MAX: u64 = 256 << 20;
 
-/// What is known of labels by hierarchy files.
+/// What is known of labels by hierarchy files, and how others are written.
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
+    notation: Notation,
     /// By attribute, then by label: the leaves under it.
     files: HashMap<String, HashMap<String, Vec<String>>>,
-    unexplained: HashSet<(String, String)>,
+    warnings: Vec<String>,
 }
 
 impl Labels {
+    pub(crate) fn new(notation: Notation) -> Labels {
+        Labels { notation, ..Labels::default() }
+    }
+
     /// A hierarchy file in ARX's layout: `leaf;level 1;…;top`, one row per leaf.
     pub(crate) fn read_hierarchy(&mut self, attribute: &str, path: &Path) -> Result<(), TableError> {
         let text = read_text(path, BYTES_MAX)?;
@@ -50,130 +50,89 @@ impl Labels {
         Ok(())
     }
 
-    pub(crate) fn cover(&mut self, attribute: &str, label: &str) -> Cover {
-        if let Some(known) = self.files.get(attribute) {
-            if let Some(leaves) = known.get(label) {
-                return Cover::Leaves(leaves.clone());
+    /// What each label of a column covers; `kind` is what the column was read as. Refuses a column
+    /// of which most labels fit nothing; `place` names the table.
+    pub(crate) fn covers(
+        &mut self,
+        place: &str,
+        attribute: &str,
+        labels: &[String],
+        kind: Kind,
+    ) -> Result<Vec<Cover>, TableError> {
+        // Numbers and dates have been read already, and are written anew.
+        let as_read = Notation::default();
+        let notation = if kind == Kind::Category { &self.notation } else { &as_read };
+        let file = self.files.get(attribute);
+        let leaves = |label: &String| file.and_then(|file| file.get(label)).map(|leaves| Cover::Leaves(leaves.clone()));
+        let mut read: Vec<Option<Cover>> =
+            labels.iter().map(|label| leaves(label).or_else(|| notation.read(label))).collect();
+        read_years(&mut read);
+        let is_interval = |cover: &Option<Cover>| matches!(cover, Some(Cover::Interval { .. }));
+        let has_intervals = read.iter().any(is_interval);
+        // A text by itself is a category like any other; among intervals, or in the shape of one,
+        // it is a notation that was not understood.
+        let is_unread = |label: &str| file.is_some() || has_intervals || looks_like_interval(label);
+        let texts = labels.iter().zip(&read).filter(|(_, cover)| cover.is_none()).map(|(label, _)| label.as_str());
+        let unread: Vec<&str> = texts.filter(|label| is_unread(label)).collect();
+        if let Some(example) = unread.first() {
+            let hiding = |cover: &&Option<Cover>| matches!(cover, Some(Cover::Everything | Cover::Missing));
+            let telling = read.len() - read.iter().filter(hiding).count();
+            let in_file = if file.is_some() { "its hierarchy file lacks them and " } else { "" };
+            let (count, known) = (unread.len(), format!("{in_file}no known notation fits"));
+            if 2 * count > telling {
+                let problem = format!(
+                    "{count} of {telling} labels of `{attribute}` cannot be read, such as `{example}`: {known}"
+                );
+                let hint = format!(
+                    "name a file that says what they cover, `leaf;label` in every row: \
+                     `{attribute} = {{ role = \"quasi\", hierarchy = \"{attribute}.csv\" }}`"
+                );
+                return Err(TableError::input(place, problem, hint));
             }
-            if label != "*" && !label.is_empty() {
-                self.unexplained.insert((attribute.to_owned(), label.to_owned()));
-            }
+            self.warnings.push(format!(
+                "{count} of {telling} labels of `{attribute}` cannot be read, such as `{example}`: {known}; \
+                 each is taken for a value of its own"
+            ));
         }
-        cover_of_label(label)
+        let own = |label: &String| Cover::Leaves(vec![label.clone()]);
+        Ok(read.into_iter().zip(labels).map(|(cover, label)| cover.unwrap_or_else(|| own(label))).collect())
     }
 
-    /// Labels that the hierarchy file of their attribute does not have, counted by attribute.
-    pub(crate) fn unexplained(&self) -> Vec<String> {
-        let mut counts: HashMap<&str, usize> = HashMap::new();
-        for (attribute, _) in &self.unexplained {
-            *counts.entry(attribute).or_default() += 1;
+    /// Labels that fit nothing, counted by attribute, with an example each.
+    pub(crate) fn into_warnings(self) -> Vec<String> {
+        self.warnings
+    }
+}
+
+/// Among dates, `2020` is a year.
+fn read_years(read: &mut [Option<Cover>]) {
+    let is_date = |cover: &Option<Cover>| match cover {
+        Some(Cover::Point(point)) => matches!(point, Bound::Date(_)),
+        Some(Cover::Interval { low, high }) => low.or(*high).is_some_and(|bound| matches!(bound, Bound::Date(_))),
+        _ => false,
+    };
+    if !read.iter().any(is_date) {
+        return;
+    }
+    for cover in read.iter_mut().flatten() {
+        if let Cover::Point(point) = cover
+            && let Some(days) = year(*point)
+        {
+            *cover = days;
         }
-        let mut listed: Vec<String> = counts
-            .into_iter()
-            .map(|(attribute, count)| format!("{count} labels of `{attribute}` are not in its hierarchy file"))
-            .collect();
-        listed.sort_unstable();
-        listed
     }
-}
-
-/// What a label covers when neither a codebook nor a hierarchy file explains it.
-pub fn cover_of_label(label: &str) -> Cover {
-    if label.is_empty() {
-        return Cover::Missing;
-    }
-    if label == "*" {
-        return Cover::Everything;
-    }
-    if let Some(point) = Bound::parse(label) {
-        return Cover::Point(point);
-    }
-    if let Some(cover) = bracketed(label).or_else(|| one_sided(label)).or_else(|| between(label)) {
-        return cover;
-    }
-    match label.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-        Some(inner) => Cover::Leaves(inner.split(',').map(|leaf| leaf.trim().to_owned()).collect()),
-        None => Cover::Leaves(vec![label.to_owned()]),
-    }
-}
-
-/// `[20, 40[`, `[20, 40)`, `[20, 40]`, with a comma or a semicolon.
-fn bracketed(label: &str) -> Option<Cover> {
-    let inner = label.strip_prefix('[')?;
-    let (inner, closed) = match inner.strip_suffix(['[', ')']) {
-        Some(inner) => (inner, false),
-        None => (inner.strip_suffix(']')?, true),
-    };
-    let (low, high) = inner.split_once([',', ';'])?;
-    interval(Bound::parse(low.trim())?, Bound::parse(high.trim())?, closed)
-}
-
-/// `20-39`, `20–39` and `20 to 39` mean both ends.
-fn between(label: &str) -> Option<Cover> {
-    let ends = [" to ", " - ", " – ", "–", "-"].into_iter().find_map(|separator| {
-        // The first character may be a minus sign.
-        let at = label.char_indices().skip(1).map(|(at, _)| at).find(|&at| label[at..].starts_with(separator))?;
-        Some((label[..at].trim(), label[at + separator.len()..].trim()))
-    })?;
-    interval(Bound::parse(ends.0)?, Bound::parse(ends.1)?, true)
-}
-
-fn one_sided(label: &str) -> Option<Cover> {
-    let side = |marks: &[&str]| marks.iter().find_map(|mark| Bound::parse(label.strip_prefix(mark)?.trim()));
-    let (low, high) = if let Some(low) = side(&[">=", "≥"]) {
-        (Some(low), None)
-    } else if let Some(high) = side(&["<=", "≤"]) {
-        (None, Some(after(high)?))
-    } else if let Some(low) = side(&[">"]) {
-        (Some(after(low)?), None)
-    } else {
-        (None, Some(side(&["<"])?))
-    };
-    Some(Cover::Interval { low, high })
-}
-
-fn interval(low: Bound, high: Bound, closed: bool) -> Option<Cover> {
-    if low == high {
-        return Some(Cover::Point(low));
-    }
-    let high = if closed { after(high)? } else { high };
-    (low < high).then_some(Cover::Interval { low: Some(low), high: Some(high) })
-}
-
-/// The next whole number or day; of a real number the next one that a float can distinguish.
-fn after(bound: Bound) -> Option<Bound> {
-    Some(match bound {
-        Bound::Integer(value) => Bound::Integer(value.checked_add(1)?),
-        Bound::Float(value) => Bound::Float(value.next_up()),
-        Bound::Date(date) => Bound::Date(hedgerow_table::date::Date(date.0.checked_add(1)?)),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn whole(low: i64, high: i64) -> Cover {
-        Cover::Interval { low: Some(Bound::Integer(low)), high: Some(Bound::Integer(high)) }
+    fn texts(labels: &[&str]) -> Vec<String> {
+        labels.iter().map(|label| (*label).to_owned()).collect()
     }
 
-    #[test]
-    fn labels_mean_what_people_write() {
-        for label in ["[20, 40[", "[20, 40)", "[20, 39]", "20-39", "20 - 39", "20 to 39", "20–39"] {
-            assert_eq!(cover_of_label(label), whole(20, 40), "{label}");
-        }
-        assert_eq!(cover_of_label("-5-5"), whole(-5, 6));
-        assert_eq!(cover_of_label("35"), Cover::Point(Bound::Integer(35)));
-        assert_eq!(cover_of_label(">=40"), Cover::Interval { low: Some(Bound::Integer(40)), high: None });
-        assert_eq!(cover_of_label(">39"), cover_of_label("≥ 40"));
-        assert_eq!(cover_of_label("<40"), Cover::Interval { low: None, high: Some(Bound::Integer(40)) });
-        assert_eq!(cover_of_label("≤39"), cover_of_label("<40"));
-        assert_eq!(cover_of_label("*"), Cover::Everything);
-        assert_eq!(cover_of_label(""), Cover::Missing);
-        assert_eq!(cover_of_label("{a, b}"), Cover::Leaves(vec!["a".to_owned(), "b".to_owned()]));
-        for text in ["021**", "Never-married", "to", "-", "[a, b[", "<", "40-20"] {
-            assert_eq!(cover_of_label(text), Cover::Leaves(vec![text.to_owned()]), "{text}");
-        }
+    fn leaves(leaves: &[&str]) -> Cover {
+        Cover::Leaves(texts(leaves))
     }
 
     #[test]
@@ -183,11 +142,40 @@ mod tests {
         std::fs::write(&path, "single;alone;*\nwidowed;alone;*\nmarried;married;*\n").unwrap();
         let mut labels = Labels::default();
         labels.read_hierarchy("status", &path).unwrap();
-        assert_eq!(labels.cover("status", "alone"), Cover::Leaves(vec!["single".to_owned(), "widowed".to_owned()]));
-        assert_eq!(labels.cover("status", "married"), Cover::Leaves(vec!["married".to_owned()]));
-        assert!(labels.unexplained().is_empty());
-        labels.cover("status", "divorced");
-        assert_eq!(labels.unexplained(), ["1 labels of `status` are not in its hierarchy file"]);
-        assert_eq!(labels.cover("age", "20-29"), whole(20, 30));
+        let covers =
+            labels.covers("t", "status", &texts(&["alone", "married", "divorced", ""]), Kind::Category).unwrap();
+        let expected = [leaves(&["single", "widowed"]), leaves(&["married"]), leaves(&["divorced"]), Cover::Missing];
+        assert_eq!(covers, expected);
+        let refused =
+            labels.covers("t", "status", &texts(&["divorced", "other"]), Kind::Category).unwrap_err().to_string();
+        assert!(refused.contains("2 of 2 labels of `status` cannot be read, such as `divorced`"), "{refused}");
+        let [warning] = labels.into_warnings().try_into().unwrap();
+        assert!(warning.starts_with("1 of 3 labels of `status` cannot be read, such as `divorced`"), "{warning}");
+    }
+
+    #[test]
+    fn a_text_among_intervals_is_a_warning_and_most_are_an_error() {
+        let mut labels = Labels::default();
+        labels.covers("t", "age", &texts(&["(20, 40]", "40+", "twenty or so"]), Kind::Category).unwrap();
+        labels.covers("t", "status", &texts(&["Never-married", "single", "V57", "428"]), Kind::Category).unwrap();
+        let error = labels
+            .covers("t", "age", &texts(&["<20 to <40>", "[40 : 60]", "*"]), Kind::Category)
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with("t: 2 of 2 labels of `age` cannot be read, such as `<20 to <40>`"), "{error}");
+        assert!(error.contains("hierarchy = \"age.csv\""), "{error}");
+        let warnings = labels.into_warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].starts_with("1 of 3 labels of `age` cannot be read, such as `twenty or so`"));
+    }
+
+    #[test]
+    fn a_bare_year_among_dates_is_all_its_days() {
+        let mut labels = Labels::default();
+        let covers = labels.covers("t", "born", &texts(&["1980", "1981-02"]), Kind::Category).unwrap();
+        let days = |from, to| Cover::Interval { low: Bound::parse(from), high: Bound::parse(to) };
+        assert_eq!(covers, [days("1980-01-01", "1981-01-01"), days("1981-02-01", "1981-03-01")]);
+        let covers = labels.covers("t", "n", &texts(&["1980", "7"]), Kind::Category).unwrap();
+        assert_eq!(covers[0], Cover::Point(Bound::Integer(1980)));
     }
 }

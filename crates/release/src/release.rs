@@ -29,6 +29,7 @@ pub struct Release {
     codebook: Codebook,
     tables: Tables,
     contradictions: Vec<String>,
+    warnings: Vec<String>,
     spelling: Spelling,
     classes: OnceLock<Vec<ReleasedClasses>>,
     digest: OnceLock<String>,
@@ -79,10 +80,11 @@ impl Release {
 
     /// Opens a table that has no manifest.
     pub fn of_foreign(foreign: &ForeignTable, progress: &dyn Progress) -> Result<Release, TableError> {
-        let (table, codebook, unexplained) = foreign.read(progress)?;
+        let (table, codebook, warnings) = foreign.read(progress)?;
         let quasi = foreign.quasi.iter().map(|(name, _)| name.clone()).collect();
         let tables = Tables::Generalized(Generalized { table, quasi, sensitive: foreign.sensitive.clone() });
-        Release::new(foreign.path.clone(), None, codebook, tables, unexplained)
+        let release = Release::new(foreign.path.clone(), None, codebook, tables, Vec::new())?;
+        Ok(Release { warnings, ..release })
     }
 
     /// A generalized table in memory. Labels without an entry in the codebook are read by their own
@@ -114,7 +116,8 @@ impl Release {
             return Err(TableError::input(name, "the table has no rows", "a release without rows is no release"));
         }
         let (spelling, classes, digest) = (Spelling::default(), OnceLock::new(), OnceLock::new());
-        Ok(Release { name, path, manifest, codebook, tables, contradictions, spelling, classes, digest })
+        let warnings = Vec::new();
+        Ok(Release { name, path, manifest, codebook, tables, contradictions, warnings, spelling, classes, digest })
     }
 
     /// The same release, its classes in our texts. Its tables stay as they are.
@@ -204,6 +207,11 @@ impl Release {
     /// Where the release contradicts itself.
     pub fn contradictions(&self) -> &[String] {
         &self.contradictions
+    }
+
+    /// Labels of a foreign table that could not be read.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Notes a contradiction that was found by comparing the release with something else.

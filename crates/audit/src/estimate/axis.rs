@@ -288,9 +288,9 @@ fn infer(covers: &[(String, Cover)]) -> Kind {
     if let Some(first) = bounds.next() {
         return match first {
             Bound::Date(_) => Kind::Date,
-            Bound::Float(_) => Kind::Float,
-            Bound::Integer(_) if bounds.any(|bound| matches!(bound, Bound::Float(_))) => Kind::Float,
-            Bound::Integer(_) => Kind::Integer,
+            // `≤ 39` of a foreign table ends just above 39.
+            _ if first.is_at_whole() && bounds.all(Bound::is_at_whole) => Kind::Integer,
+            _ => Kind::Float,
         };
     }
     let leaves: Vec<&str> =

@@ -34,6 +34,9 @@ impl fmt::Display for AuditText<'_> {
         for Contradiction { release, problem } in &self.0.contradictions {
             writeln!(f, "WRONG  {release}: {problem}")?;
         }
+        for warning in &self.0.warnings {
+            writeln!(f, "UNREAD  {warning}")?;
+        }
         let mut rows = vec![HEADER.map(str::to_owned)];
         rows.extend(self.0.findings.iter().map(|finding| self.row(finding)));
         // An empty column is omitted.

@@ -161,6 +161,47 @@ fn three_hospitals_give_three_people_away() {
     }
 }
 
+/// What pandas, R, ARX and people write for ages from 20 to 40 and above: nobody is lost.
+#[test]
+fn people_are_found_under_the_labels_of_other_programs() {
+    let folder = Folder::new();
+    let sidecar = "[source]\npath = \"data.csv\"\ndelimiter = \"|\"\n[attributes]\nage = { role = \"quasi\" }\n\
+                   disease = { role = \"sensitive\" }\n";
+    folder.write("r/release.toml", sidecar);
+    // 40 is in the first interval, and 39.5 is not above 39.
+    folder.write("people.csv", "age\n40\n");
+    let audit = |labels: [&str; 2], people: &str| {
+        let rows = labels.map(|label| format!("{label}|flu\n{label}|cold\n"));
+        folder.write("r/data.csv", format!("age|disease\n{}{}{}|HIV\n", rows[0], rows[1], labels[1]));
+        folder.write("people.csv", format!("age\n{people}\n"));
+        folder.run(&["audit", "r", "--people", "people.csv", "--json"])
+    };
+    for (labels, people, rows) in [
+        (["(20, 40]", "(40, 60]"], "40", 2),
+        (["]20, 40]", "]40, 60]"], "40", 2),
+        (["[20,40)", "[40,60)"], "40", 3),
+        (["(19.999, 40.0]", "(40.0, 60.0]"], "20", 2),
+        (["20-39", "40+"], "41", 3),
+        (["<=39", ">39"], "39.5", 3),
+        (["<40", "40 and over"], "39.5", 2),
+        (["[1e+01,4e+01)", "[4e+01,1e+02]"], "100", 3),
+    ] {
+        let ran = audit(labels, people);
+        let found = json(&ran);
+        let linker = adversary(&found, "linker");
+        assert_eq!((&linker["people"], &linker["effective_k"]), (&1.into(), &rows.into()), "{labels:?}: {ran:?}");
+        assert!(found.get("warnings").is_none(), "{labels:?}: {ran:?}");
+    }
+    let ran = audit(["<40", "(40 : 60)"], "30");
+    assert!(json(&ran)["warnings"][0].as_str().unwrap().contains("1 of 2 labels of `age`"), "{ran:?}");
+    let ran = audit(["[20 : 40]", "(40 : 60]"], "30");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("2 of 2 labels of `age` cannot be read, such as `(40 : 60]`"), "{ran:?}");
+    let ran = audit(["young", "old"], "30");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("cannot stand for any of the numbers that the people have"), "{ran:?}");
+}
+
 #[test]
 fn a_table_made_elsewhere_joins_by_a_sidecar() {
     let folder = departments();

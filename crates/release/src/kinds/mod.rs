@@ -108,7 +108,7 @@ impl Tables {
 pub(crate) fn covers(codebook: &Codebook) -> impl FnMut(&str, &str) -> hedgerow_table::Cover + '_ {
     |attribute, label| match codebook.cover(attribute, label) {
         Some(cover) => cover.clone(),
-        None => crate::labels::cover_of_label(label),
+        None => crate::notation::cover_of_label(label),
     }
 }
 

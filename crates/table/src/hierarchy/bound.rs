@@ -24,6 +24,28 @@ impl Bound {
             .or_else(|| Date::parse_iso(text).map(Bound::Date))
             .or_else(|| parse_float(text).map(Bound::Float))
     }
+
+    /// The next point of the axis: the day after a date, and of numbers the least one above that a
+    /// table can hold, so that `≤ 39` does not take in 39.5. `None` at the end of the axis.
+    pub fn just_above(self) -> Option<Bound> {
+        match self {
+            // Every whole number up to here is a float of its own; beyond, floats are whole.
+            Bound::Integer(value) if value.unsigned_abs() < 1 << 53 => Some(Bound::Float((value as f64).next_up())),
+            Bound::Integer(value) => value.checked_add(1).map(Bound::Integer),
+            Bound::Float(value) => Some(Bound::Float(value.next_up())).filter(|_| value < f64::MAX),
+            Bound::Date(Date(day)) => day.checked_add(1).map(|day| Bound::Date(Date(day))),
+        }
+    }
+
+    /// Whether it is a whole number, or just above one: then an interval that it ends may be one of
+    /// whole numbers.
+    pub fn is_at_whole(self) -> bool {
+        match self {
+            Bound::Integer(_) => true,
+            Bound::Float(value) => value.fract() == 0.0 || value.next_down().fract() == 0.0,
+            Bound::Date(_) => false,
+        }
+    }
 }
 
 impl PartialEq for Bound {
@@ -88,6 +110,21 @@ mod tests {
         assert!(integer(i64::MIN) > float(-1e300) && integer(i64::MAX) < float(1e300));
         assert_eq!(integer(1).partial_cmp(&Bound::Date(Date(1))), None);
         assert_ne!(float(1.0), Bound::Date(Date(1)));
+    }
+
+    #[test]
+    fn nothing_lies_between_a_bound_and_the_one_just_above() {
+        for whole in [-3, 0, 39, (1 << 53) - 1, 1 << 53, i64::MAX - 1] {
+            let above = Bound::Integer(whole).just_above().unwrap();
+            assert!(above > Bound::Integer(whole) && above <= Bound::Integer(whole + 1) && above.is_at_whole());
+            let below = Bound::Float((whole as f64).next_up());
+            assert!(whole >= 1 << 53 || above <= below, "{whole}");
+        }
+        assert!(Bound::Integer(39).just_above().unwrap() < Bound::Float(39.5));
+        assert_eq!(Bound::Integer(i64::MAX).just_above(), None);
+        assert_eq!(Bound::Float(f64::MAX).just_above(), None);
+        assert_eq!(Bound::Date(Date(5)).just_above(), Some(Bound::Date(Date(6))));
+        assert!(!Bound::Float(39.5).is_at_whole() && !Bound::Date(Date(5)).is_at_whole());
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub const FORMATS: &[Word] = &[
     Word::value("parquet", "Apache Parquet"),
     Word::value("ndjson", "one JSON object per line").also(&["json", "jsonl", "json-lines"]),
     Word::value("excel", "an Excel workbook, of which the first sheet is read").also(&["xlsx"]),
+    Word::value("stata", "a Stata file, its value labels as texts").also(&["dta"]),
 ];
 
 pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Source> {
@@ -100,7 +101,7 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
 
 const DECIMALS: &[char] = &['.', ','];
 /// The last two are the spaces that typesetters and spreadsheets put there.
-const THOUSANDS: &[char] = &['.', ',', ' ', '\'', '_', '\u{a0}', '\u{202f}'];
+const THOUSANDS: &[char] = &['.', ',', ' ', '\'', '’', '_', '\u{a0}', '\u{202f}'];
 
 /// One of the characters that may stand within a number.
 fn read_mark(reader: &mut Reader<'_>, field: Field<'_>, known: &[char]) -> Option<char> {

@@ -12,10 +12,12 @@ pub enum Format {
     Ndjson,
     /// A workbook of Excel, of which the first sheet is read.
     Excel,
+    Stata,
 }
 
 impl Format {
-    pub const ALL: [Format; 5] = [Format::Csv, Format::Tsv, Format::Parquet, Format::Ndjson, Format::Excel];
+    pub const ALL: [Format; 6] =
+        [Format::Csv, Format::Tsv, Format::Parquet, Format::Ndjson, Format::Excel, Format::Stata];
 
     /// As it stands in a policy.
     pub fn name(self) -> &'static str {
@@ -25,6 +27,7 @@ impl Format {
             Format::Parquet => "parquet",
             Format::Ndjson => "ndjson",
             Format::Excel => "excel",
+            Format::Stata => "stata",
         }
     }
 
@@ -47,14 +50,20 @@ impl Format {
             Some("parquet" | "pq") => Ok(Format::Parquet),
             Some("ndjson" | "jsonl") => Ok(Format::Ndjson),
             Some("xlsx" | "xlsm") => Ok(Format::Excel),
+            Some("dta") => Ok(Format::Stata),
             suffix => Err(TableError::input(
                 path.display().to_string(),
                 "the suffix of the name is not that of a known format",
                 match suffix {
                     Some("xls" | "xlsb" | "ods") => "save the sheet as .xlsx or as .csv",
-                    Some("sav" | "zsav" | "por") => "SPSS files are not read: export the data as .csv (write.csv in R)",
+                    Some("sav" | "zsav" | "por") => {
+                        "SPSS files are not read: save the data as .dta (Stata) or .csv (SAVE TRANSLATE in SPSS, haven in R)"
+                    }
+                    Some("sas7bdat" | "xpt") => {
+                        "SAS files are not read: export the data as .dta (Stata) or .csv (PROC EXPORT in SAS, haven in R)"
+                    }
                     _ => {
-                        "expected a name ending in .csv, .tsv, .parquet, .ndjson or .xlsx (text files may be compressed: \
+                        "expected a name ending in .csv, .tsv, .parquet, .ndjson, .xlsx or .dta (text files may be compressed: \
                          .gz or .zst after it)"
                     }
                 },
@@ -81,6 +90,7 @@ mod tests {
             ("a.b.parquet", Format::Parquet),
             ("a.pq", Format::Parquet),
             ("a.XLSX", Format::Excel),
+            ("a.dta", Format::Stata),
         ];
         for (name, format) in cases {
             assert_eq!(Format::of(Path::new(name)).unwrap(), format, "{name}");
@@ -89,7 +99,7 @@ mod tests {
 
     #[test]
     fn an_unknown_suffix_is_refused() {
-        for name in ["a.xls", "a.sav", "csv", "a.gz", "", "a.csv.bak"] {
+        for name in ["a.xls", "a.sav", "a.sas7bdat", "csv", "a.gz", "", "a.csv.bak"] {
             assert!(matches!(Format::of(Path::new(name)), Err(TableError::Input(_))), "{name}");
         }
     }

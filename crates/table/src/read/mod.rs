@@ -1,4 +1,4 @@
-//! Reading a table: CSV and TSV, newline-delimited JSON (plain, gzip or zstd), Parquet, Excel.
+//! Reading a table: CSV and TSV, newline-delimited JSON (plain, gzip or zstd), Parquet, Excel, Stata.
 //!
 //! All formats go the same way. Workers turn their share of the source into codes over dictionaries
 //! of their own; at the end the dictionaries are merged, typed and sorted, and the codes rewritten.
@@ -30,6 +30,7 @@ mod parquet;
 mod part;
 mod reading;
 mod source;
+mod stata;
 mod workers;
 
 use std::collections::{HashMap, HashSet};
@@ -155,6 +156,7 @@ fn read_part<'a>(path: &'a Path, format: Format, options: &'a ReadOptions<'a>) -
         Format::Ndjson => ndjson::read(Box::new(open), path, options, LIMITS),
         Format::Parquet => parquet::read(path, options, &LIMITS),
         Format::Excel => excel::read(path, options, &LIMITS),
+        Format::Stata => stata::read(path, options, &LIMITS),
     }
 }
 

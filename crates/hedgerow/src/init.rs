@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use hedgerow_policy::propose::{self, ProposeOptions, suspected_nulls};
+use hedgerow_policy::propose::{self, ProposeOptions, detected_formats, suspected_nulls};
 use hedgerow_table::TableError;
 use hedgerow_table::read::{ReadOptions, read_table};
 
-use crate::{Error, Monitor};
+use crate::{Error, Monitor, Problem};
 
 pub use hedgerow_policy::propose::{ColumnProfile, Relation};
 
@@ -25,6 +25,8 @@ pub struct Proposal {
     pub relations: Vec<Relation>,
     /// How many rows the file has.
     pub rows: usize,
+    /// What could not be read as it is: columns that were skipped, numbers that stay text.
+    pub warnings: Vec<Problem>,
 }
 
 /// Profiles a data file and proposes a commented policy for it, to be written to `policy`.
@@ -47,6 +49,11 @@ pub fn init_with(data: &Path, policy: &Path, monitor: &Monitor<'_>) -> Result<Pr
         options.nulls.extend(suspected);
         table = read_table(data, &options)?;
     }
+    let formats = detected_formats(&table);
+    if !formats.is_empty() {
+        formats.apply(&mut options);
+        table = read_table(data, &options)?;
+    }
     propose::refuse_unsuitable(&table, &data.display().to_string()).map_err(TableError::from)?;
     let folder = match policy.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -54,7 +61,8 @@ pub fn init_with(data: &Path, policy: &Path, monitor: &Monitor<'_>) -> Result<Pr
     };
     let source = relative(data, folder);
     let nulls = options.nulls.clone();
-    let proposed = propose::propose(&table, &source, &ProposeOptions { nulls, ..ProposeOptions::default() });
+    let options = ProposeOptions { nulls, formats, ..ProposeOptions::default() };
+    let proposed = propose::propose(&table, &source, &options);
     let mut files: Vec<(PathBuf, String)> =
         proposed.files.into_iter().map(|(path, text)| (folder.join(path), text)).collect();
     files.push((policy.to_path_buf(), proposed.policy));
@@ -64,6 +72,7 @@ pub fn init_with(data: &Path, policy: &Path, monitor: &Monitor<'_>) -> Result<Pr
         columns: proposed.profiles,
         relations: proposed.relations,
         rows: table.rows,
+        warnings: table.warnings.into_iter().map(Problem::warning).collect(),
     })
 }
 

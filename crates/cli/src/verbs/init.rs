@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use hedgerow::{ColumnProfile, Relation};
 use serde_json::json;
 
-use super::{print, print_json};
+use super::{print, print_json, warn};
 use crate::args::{Init, Talk};
 use crate::failure::Failure;
 use crate::progress::Shown;
@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &Init, talk: &Talk) -> Result<ExitCode, Failure> {
     let shown = Shown::new(talk);
     let proposal = hedgerow::init_with(&arguments.data, &policy, &shown.monitor())?;
     drop(shown);
+    warn(talk, &proposal.warnings);
     proposal.write(arguments.force)?;
     if talk.json {
         let columns: Vec<_> = proposal.columns.iter().map(column_json).collect();

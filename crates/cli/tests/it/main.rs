@@ -12,6 +12,7 @@ mod community;
 mod decompose;
 mod destination;
 mod examples;
+mod init;
 mod interrupted;
 mod json;
 mod local;

@@ -5,7 +5,7 @@
 //! inference carries its reason as a comment.
 //!
 //! Layers, each using only those before it: `spelling`, `profile`, `way`; `content`, `vocabulary`,
-//! `nulls`; the makers of hierarchies (`groups`, then `codes`, `countries`, `dates`, and
+//! `nulls`, `formats`; the makers of hierarchies (`groups`, then `codes`, `countries`, `dates`, and
 //! `numbers`); `keys`, `relations`, `hierarchies`, `roles`, `rules`; `proposed`; `write`; this
 //! file.
 
@@ -15,6 +15,7 @@ mod countries;
 mod dates;
 #[cfg(test)]
 mod field_tests;
+mod formats;
 mod groups;
 mod hierarchies;
 mod keys;
@@ -38,6 +39,7 @@ use std::path::PathBuf;
 use hedgerow_table::{InputError, Table};
 
 use crate::Role;
+pub use formats::{FoundDates, FoundFormats, detected_formats};
 pub use nulls::suspected_nulls;
 pub use profile::ColumnProfile;
 use profile::Facts;
@@ -94,7 +96,8 @@ pub fn propose(table: &Table, source: &str, options: &ProposeOptions) -> Proposa
             files.push((PathBuf::from(&path), text.clone()));
             file = Some(path);
         }
-        columns.push(Proposed { facts, role, plan, file });
+        let dates = options.formats.dates_of(&facts.column.name).cloned();
+        columns.push(Proposed { facts, role, plan, file, dates });
     }
     let released = columns.iter().filter(|column| column.role.role.is_some_and(|role| role != Role::Identifier));
     let relations = relations::find(&released.map(|column| &column.facts).collect::<Vec<_>>());

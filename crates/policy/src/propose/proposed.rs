@@ -1,6 +1,7 @@
 //! What the writer of a policy is given: the columns with all that was decided about them, and how
 //! the table was read.
 
+use super::formats::{FoundDates, FoundFormats};
 use super::hierarchies::Plan;
 use super::profile::Facts;
 use super::roles::ProposedRole;
@@ -16,13 +17,22 @@ pub struct ProposeOptions {
     pub quote: Option<u8>,
     /// All texts that counted as missing.
     pub nulls: Vec<String>,
+    /// How numbers and dates were read.
+    pub formats: FoundFormats,
     /// The class size to require; less is proposed for tiny tables.
     pub k: u64,
 }
 
 impl Default for ProposeOptions {
     fn default() -> Self {
-        ProposeOptions { format: None, delimiter: None, quote: None, nulls: vec![String::new()], k: 5 }
+        ProposeOptions {
+            format: None,
+            delimiter: None,
+            quote: None,
+            nulls: vec![String::new()],
+            formats: FoundFormats::default(),
+            k: 5,
+        }
     }
 }
 
@@ -34,4 +44,6 @@ pub(super) struct Proposed<'t> {
     pub(super) plan: Option<Plan>,
     /// The path of its hierarchy's file.
     pub(super) file: Option<String>,
+    /// How its dates are written, when not as 2024-01-31.
+    pub(super) dates: Option<FoundDates>,
 }

@@ -335,6 +335,7 @@ fn how_the_table_was_read_stands_in_the_policy() {
         delimiter: Some(b'\t'),
         quote: Some(b'\''),
         nulls: vec!["?".to_owned(), String::new()],
+        formats: FoundFormats::default(),
         k: 3,
     };
     let (policy, _) = check(&table, &options, "options");

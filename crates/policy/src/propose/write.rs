@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use hedgerow_table::Kind;
 use hedgerow_table::hierarchy::Bound;
+use hedgerow_table::read::NumberFormat;
 
 use super::proposed::{ProposeOptions, Proposed};
 use super::relations::Relation;
@@ -71,6 +72,28 @@ fn source_section(text: &mut String, source: &str, options: &ProposeOptions) {
         let nulls: Vec<String> = nulls.into_iter().map(quoted).collect();
         let _ = writeln!(text, "null = [{}]  # what stands for a missing value", nulls.join(", "));
     }
+    if let Some(numbers) = options.formats.numbers {
+        number_format(text, numbers, options.formats.other_numbers);
+    }
+}
+
+/// How numbers are written, and how else they could be meant.
+fn number_format(text: &mut String, numbers: NumberFormat, other: Option<NumberFormat>) {
+    if numbers.decimal() != '.' {
+        let _ = writeln!(text, "decimal = {}", quoted(&numbers.decimal().to_string()));
+    }
+    if let Some(mark) = numbers.thousands() {
+        let _ = writeln!(text, "thousands = {}", quoted(&mark.to_string()));
+    }
+    let Some(other) = other else { return };
+    let keys = match (other.decimal(), other.thousands()) {
+        (decimal, None) => format!("decimal = {}", quoted(&decimal.to_string())),
+        ('.', Some(mark)) => format!("thousands = {}", quoted(&mark.to_string())),
+        (decimal, Some(mark)) => {
+            format!("decimal = {} and thousands = {}", quoted(&decimal.to_string()), quoted(&mark.to_string()))
+        }
+    };
+    let _ = writeln!(text, "# The numbers could also be meant with {keys} instead: check which it is.");
 }
 
 /// Writes the attributes and returns those that are in the policy.
@@ -117,6 +140,9 @@ fn attribute_line(column: &Proposed<'_>, key: &str, width: usize) -> String {
     if let Some(kind) = kind.filter(|kind| *kind != Kind::Category || column.facts.kind() != Kind::Category) {
         let _ = write!(line, ", type = \"{}\"", kind.name());
     }
+    if let Some(dates) = column.dates.as_ref().filter(|_| kind == Some(Kind::Date)) {
+        let _ = write!(line, ", date-format = {}", quoted(dates.format.pattern()));
+    }
     if let Some(range) = natural_range(column, role, kind) {
         let _ = write!(line, ", range = {range}");
     }
@@ -153,6 +179,9 @@ fn attribute_comment(column: &Proposed<'_>) -> String {
         _ => &column.role.reason,
     };
     let omitted = if role.is_none() { "omitted: " } else { "" };
+    if let Some(other) = column.dates.as_ref().and_then(|dates| dates.other.as_ref()) {
+        return format!("{omitted}{reason}; day and month could be the other way round: {other}");
+    }
     match column.plan.as_ref().map(|plan| plan.about).filter(|about| !about.is_empty()) {
         Some(about) => format!("{omitted}{reason}; {about}"),
         None => format!("{omitted}{reason}"),

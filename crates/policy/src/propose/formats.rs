@@ -77,11 +77,17 @@ fn common(columns: &[Vec<NumberFormat>], table: &Table) -> (Option<NumberFormat>
     // With a decimal comma, a column that was read as numbers with a point would be text.
     let points = table.columns.iter().any(|column| matches!(column.domain.values(), Values::Float(_)));
     let allowed = |format: &NumberFormat| !points || format.decimal() == '.';
+    // A column without thousands is also one of numbers that are written with marks between them.
+    let fits = |format: NumberFormat, column: &Vec<NumberFormat>| {
+        let same = |known: &NumberFormat| {
+            known.decimal() == format.decimal() && known.thousands().is_none_or(|mark| Some(mark) == format.thousands())
+        };
+        column.iter().any(same)
+    };
     let mut counted: Vec<(usize, NumberFormat)> = Vec::new();
     for &format in columns.iter().flatten().filter(|format| allowed(format)) {
-        match counted.iter_mut().find(|(_, known)| *known == format) {
-            Some((count, _)) => *count += 1,
-            None => counted.push((1, format)),
+        if counted.iter().all(|(_, known)| *known != format) {
+            counted.push((columns.iter().filter(|column| fits(format, column)).count(), format));
         }
     }
     let Some(most) = counted.iter().map(|(count, _)| *count).max() else { return (None, None) };

@@ -27,7 +27,7 @@ fn every_release_reads_as_the_table_that_stata_shows() {
         let table = read_file(name);
         assert_eq!(texts(&table, "name"), ["Zoë", "Bob", ""], "{name}");
         assert_eq!(texts(&table, "sex"), ["female", "male", "9"], "{name}: a value without a label is a number");
-        assert_eq!(texts(&table, "born"), ["1950-01-01", "1960-01-01", ""], "{name}");
+        assert_eq!(texts(&table, "born"), ["1949-12-31", "1960-01-01", ""], "{name}");
         assert_eq!(texts(&table, "income"), ["2147483620", "-5", ""], "{name}");
         assert_eq!(texts(&table, "height"), ["1.7", "", "2"], "{name}");
         assert_eq!(texts(&table, "seen"), ["1960-01-01", "1960-01-02T09:30:00", ""], "{name}");

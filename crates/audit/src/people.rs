@@ -73,7 +73,7 @@ pub(crate) fn fitting(quasi: &QuasiLabels, domain: &Domain) -> Vec<Vec<u32>> {
     // within `20 to 59`.
     let on_axis = |cover: &Cover| matches!(cover, Cover::Point(_) | Cover::Interval { .. });
     if quasi.covers.iter().any(on_axis) {
-        let read: Vec<Cover> = values.iter().map(|value| cover_of_label(value)).collect();
+        let read: Vec<Cover> = values.iter().map(|value| cover_of_label(without_leading_zeros(value))).collect();
         for ((codes, label), cover) in labels.iter_mut().zip(&quasi.labels).zip(&quasi.covers) {
             if on_axis(cover) {
                 let fits = |code: u32| {
@@ -85,6 +85,15 @@ pub(crate) fn fitting(quasi: &QuasiLabels, domain: &Domain) -> Vec<Vec<u32>> {
         }
     }
     labels
+}
+
+/// A code such as `02139` as the number that a range of codes counts it as; other texts unchanged.
+fn without_leading_zeros(text: &str) -> &str {
+    match text.trim_start_matches('0') {
+        rest if !text.bytes().all(|byte| byte.is_ascii_digit()) || rest.len() == text.len() => text,
+        "" => "0",
+        rest => rest,
+    }
 }
 
 /// The different rows of some columns, column by column, and which of them each row is.

@@ -41,25 +41,51 @@ pub(super) struct Child {
 
 const NONE: u32 = u32::MAX;
 
-/// What a clique expects for every combination that it shares with its parent, by query.
+/// What a clique expects for every combination that it shares with its parent, by query. There may
+/// be as many combinations as rows, so only the queries that it depends on have a place.
 #[derive(Debug)]
 pub(super) struct Message {
     /// The queries that it depends on; for others it is 1.
     pub(super) active: u64,
-    pub(super) values: Vec<[f64; LANES]>,
+    /// The place of every query that it depends on, among those of one combination.
+    places: [u8; LANES],
+    width: usize,
+    /// Combination by combination.
+    values: Vec<f64>,
     mean: [f64; LANES],
 }
 
 impl Message {
-    /// Sums by combination, over the rows that have it.
-    pub(super) fn new(active: u64, mut sums: Vec<[f64; LANES]>, counts: &[f64]) -> Message {
+    pub(super) fn new(active: u64, combinations: usize) -> Message {
+        let mut places = [0; LANES];
+        let mut width = 0u8;
+        for_each_lane(active, |lane| {
+            places[lane] = width;
+            width += 1;
+        });
+        let width = usize::from(width);
+        Message { active, places, width, values: vec![0.0; combinations * width], mean: [0.0; LANES] }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, combination: u32, lane: usize, weight: f64) {
+        self.values[combination as usize * self.width + usize::from(self.places[lane])] += weight;
+    }
+
+    /// From sums by combination to what is expected of one row that has it.
+    pub(super) fn finish(&mut self, counts: &[f64]) {
         let rows: f64 = counts.iter().sum();
-        let mut mean = [0.0; LANES];
-        for (sums, count) in sums.iter_mut().zip(counts) {
-            mean.iter_mut().zip(sums.iter()).for_each(|(mean, sum)| *mean += sum / rows);
+        let mut means = [0.0; LANES];
+        for (sums, count) in self.values.chunks_exact_mut(self.width.max(1)).zip(counts) {
+            means.iter_mut().zip(sums.iter()).for_each(|(mean, sum)| *mean += sum / rows);
             sums.iter_mut().for_each(|sum| *sum /= count);
         }
-        Message { active, values: sums, mean }
+        for_each_lane(self.active, |lane| self.mean[lane] = means[usize::from(self.places[lane])]);
+    }
+
+    #[inline]
+    fn value(&self, combination: u32, lane: usize) -> f64 {
+        self.values[combination as usize * self.width + usize::from(self.places[lane])]
     }
 }
 
@@ -167,17 +193,22 @@ impl Factor {
     }
 
     /// The queries for which rows of this clique weigh differently, by their own values or by those
-    /// of children.
-    pub(super) fn active(&self, selection: &Selection, messages: &[Option<Message>]) -> u64 {
-        let own = self
-            .columns
-            .iter()
-            .zip(&self.variables)
-            .fold(0, |lanes, (_, &attribute)| lanes | selection.uses(attribute));
-        self.children
-            .iter()
-            .filter_map(|child| messages[child.factor].as_ref())
-            .fold(own, |lanes, child| lanes | child.active)
+    /// of children; but not by attributes that are `told` elsewhere.
+    pub(super) fn active(&self, selection: &Selection, messages: &[Option<Message>], told: &[usize]) -> u64 {
+        let children = self.children.iter().filter_map(|child| messages[child.factor].as_ref());
+        self.own_lanes(selection, told) | children.fold(0, |lanes, child| lanes | child.active)
+    }
+
+    /// The queries that use an attribute of this clique that is not `told` elsewhere.
+    pub(super) fn own_lanes(&self, selection: &Selection, told: &[usize]) -> u64 {
+        let own = self.columns.iter().zip(&self.variables).map(|(_, attribute)| attribute);
+        let own = own.filter(|attribute| !told.contains(attribute));
+        own.fold(0, |lanes, &attribute| lanes | selection.uses(attribute))
+    }
+
+    /// Whether one row stands for all combinations of sensitive values.
+    pub(super) fn has_any_value(&self) -> bool {
+        self.any_value.is_some()
     }
 
     /// This clique's attributes that some query uses, and its children that some query depends on.
@@ -217,7 +248,7 @@ impl Weights<'_> {
             for (combination, message) in &self.children {
                 if message.active >> lane & 1 == 1 {
                     let place = combination[row];
-                    weight *= if place == NONE { 0.0 } else { message.values[place as usize][lane] };
+                    weight *= if place == NONE { 0.0 } else { message.value(place, lane) };
                 }
             }
             add(lane, weight);

@@ -2,6 +2,8 @@
 //! what was published of it: one pass over the distinct rows for each published table and each
 //! separator.
 
+use hedgerow_table::parallel;
+
 use super::keys::{Numbers, packed};
 use super::{MaxLikelihood, PublishedBuckets, PublishedTable};
 
@@ -12,8 +14,10 @@ impl MaxLikelihood<'_> {
         let rows = source.first().map_or(0, Vec::len);
         let (distinct, counts) = distinct(source, rows);
         let mut logs: Vec<f64> = counts.iter().map(|count| (count / rows as f64).ln()).collect();
-        for table in self.tables {
-            let expected = table.expected(&distinct, counts.len(), self.cardinalities);
+        let by_table = parallel::map(self.tables.len(), |table| {
+            self.tables[table].expected(&distinct, counts.len(), self.cardinalities)
+        });
+        for expected in by_table {
             logs.iter_mut().zip(expected).for_each(|(log, expected)| *log -= (expected / self.rows).ln());
         }
         for clique in self.cliques.iter().filter(|clique| clique.parent.is_some()) {

@@ -18,6 +18,8 @@ mod lanes;
 mod queries;
 mod released;
 
+use hedgerow_table::parallel;
+
 use factor::{Factor, Message};
 use junction_tree::{Clique, junction_tree};
 use lanes::{LANES, Selection};
@@ -70,12 +72,9 @@ impl<'a> MaxLikelihood<'a> {
     /// `None` when the tables have no junction tree, or there are none.
     pub fn new(cardinalities: &'a [usize], tables: &'a [PublishedTable]) -> Option<MaxLikelihood<'a>> {
         let rows = tables.first().map(PublishedTable::rows).filter(|&rows| rows > 0)?;
-        let mut factors = Vec::new();
-        for (index, table) in tables.iter().enumerate() {
-            // A bucket's number is a variable of its own.
-            let bucket = cardinalities.len() + index;
-            factors.extend(Factor::of(table, bucket, cardinalities));
-        }
+        // A bucket's number is a variable of its own.
+        let of_table = |index: usize| Factor::of(&tables[index], cardinalities.len() + index, cardinalities);
+        let mut factors: Vec<Factor> = parallel::map(tables.len(), of_table).into_iter().flatten().collect();
         let variables: Vec<Vec<usize>> = factors.iter().map(|factor| factor.variables.clone()).collect();
         let cliques = junction_tree(&variables)?;
         let mut other_side = vec![None; factors.len()];
@@ -107,19 +106,20 @@ impl<'a> MaxLikelihood<'a> {
             }
             let factor = &self.factors[clique.table];
             let below = self.other_side[clique.table].map(|other| &self.factors[other]);
-            let active =
-                factor.active(selection, &messages) | below.map_or(0, |below| below.active(selection, &messages));
+            let active = factor.active(selection, &messages, self.told_above(clique))
+                | below.map_or(0, |below| below.active(selection, &messages, &[]));
             if active == 0 {
                 continue;
             }
             if clique.parent.is_some() {
-                let mut sums = vec![[0.0; LANES]; factor.shared_counts.len()];
+                let mut message = Message::new(active, factor.shared_counts.len());
                 self.walk(clique.table, selection, &messages, active, |row, lane, weight| {
                     if !factor.is_any_value(row) {
-                        sums[factor.shared[row] as usize][lane] += weight;
+                        message.add(factor.shared[row], lane, weight);
                     }
                 });
-                messages[clique.table] = Some(Message::new(active, sums, &factor.shared_counts));
+                message.finish(&factor.shared_counts);
+                messages[clique.table] = Some(message);
             } else {
                 let mut sums = [0.0; LANES];
                 self.walk(clique.table, selection, &messages, active, |_, lane, weight| sums[lane] += weight);
@@ -127,6 +127,27 @@ impl<'a> MaxLikelihood<'a> {
             }
         }
         expected
+    }
+
+    /// The attributes that a clique shares with its parent: a query that uses no other here has
+    /// nothing to learn from it, since the parent's rows are selected by them too. A row that
+    /// stands for all combinations is not.
+    fn told_above<'c>(&self, clique: &'c Clique) -> &'c [usize] {
+        let any_value = |table: usize| self.factors[table].has_any_value();
+        match clique.parent {
+            Some(parent) if !any_value(parent) && !any_value(clique.table) => &clique.shared,
+            _ => &[],
+        }
+    }
+
+    /// By which tables each query is answered, as bits: queries of one kind are answered together,
+    /// so that no table is walked for a few of them.
+    fn tables_of(&self, selection: &Selection, lane: usize) -> u64 {
+        let uses = |clique: &&Clique| {
+            let told = if clique.is_bucket(self.cardinalities.len()) { &[] } else { self.told_above(clique) };
+            self.factors[clique.table].own_lanes(selection, told) >> lane & 1 == 1
+        };
+        self.cliques.iter().filter(uses).fold(0, |bits, clique| bits | 1 << (clique.table % 64))
     }
 
     /// Calls `add` with every distinct row of a table, the queries that select it and its weight,
@@ -143,7 +164,7 @@ impl<'a> MaxLikelihood<'a> {
         let weights = factor.weights(selection, messages);
         let below = self.other_side[table].map(|other| &self.factors[other]);
         let Some((below, changing)) =
-            below.map(|below| (below, below.active(selection, messages))).filter(|(_, lanes)| *lanes != 0)
+            below.map(|below| (below, below.active(selection, messages, &[]))).filter(|(_, lanes)| *lanes != 0)
         else {
             (0..factor.counts.len()).for_each(|row| weights.of(row, active, |lane, weight| add(row, lane, weight)));
             return;

@@ -58,11 +58,7 @@ impl MaxLikelihood<'_> {
         while errors.len() < queries.count && drawn < queries.count * DRAWS_MAX {
             let batch = drawn..drawn + queries.count - errors.len();
             drawn = batch.end;
-            // In the order of their numbers, whoever answers them.
-            let found = parallel::map_ranges(batch.len(), LANES, |range| {
-                self.errors(source, queries, batch.start + range.start..batch.start + range.end)
-            });
-            errors.extend(found.into_iter().flatten());
+            errors.extend(self.errors(source, queries, batch));
         }
         let answered = errors.len();
         let mean = errors.iter().sum::<f64>() / answered as f64;
@@ -71,17 +67,32 @@ impl MaxLikelihood<'_> {
         Some(CountQueryError { queries, answered, relative_error: RelativeError { mean, median } })
     }
 
-    /// The errors of the queries with these numbers that select a row.
+    /// The errors of the queries with these numbers that select a row, in the order of their
+    /// numbers, whoever answers them.
     fn errors(&self, source: &[Vec<u32>], queries: CountQueries, numbers: Range<usize>) -> Vec<f64> {
         let query = |number: usize| {
             let seed = queries.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number as u64);
             self.draw(queries, &mut StdRng::seed_from_u64(seed))
         };
         let drawn: Vec<Selected> = numbers.map(query).collect();
-        let selection = Selection::new(&drawn, self.cardinalities);
-        let (truth, expected) = (selection.counts(source), self.expected_lanes(&selection));
-        let pairs = truth.into_iter().zip(expected).take(drawn.len()).filter(|(truth, _)| *truth > 0);
-        pairs.map(|(truth, expected)| (truth as f64 - expected).abs() / truth as f64).collect()
+        let kinds = parallel::map_ranges(drawn.len(), LANES, |range| {
+            let selection = Selection::new(&drawn[range.clone()], self.cardinalities);
+            (0..range.len()).map(|lane| self.tables_of(&selection, lane)).collect::<Vec<u64>>()
+        });
+        let kinds = kinds.concat();
+        let mut order: Vec<usize> = (0..drawn.len()).collect();
+        order.sort_by_key(|&place| kinds[place]);
+        let found = parallel::map_ranges(order.len(), LANES, |range| {
+            let together: Vec<Selected> = order[range.clone()].iter().map(|&place| drawn[place].clone()).collect();
+            let selection = Selection::new(&together, self.cardinalities);
+            let (truth, expected) = (selection.counts(source), self.expected_lanes(&selection));
+            truth.into_iter().zip(expected).take(range.len()).collect::<Vec<(u64, f64)>>()
+        });
+        let mut errors: Vec<Option<f64>> = vec![None; drawn.len()];
+        for (&place, (truth, expected)) in order.iter().zip(found.into_iter().flatten()) {
+            errors[place] = (truth > 0).then(|| (truth as f64 - expected).abs() / truth as f64);
+        }
+        errors.into_iter().flatten().collect()
     }
 
     fn draw(&self, queries: CountQueries, rng: &mut StdRng) -> Selected {

@@ -1,5 +1,8 @@
 //! Small tables whose maximum-likelihood estimate can be worked out by hand.
 
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
 use super::*;
 
 fn plain(columns: &[(usize, &[u32])]) -> PublishedTable {
@@ -69,4 +72,86 @@ fn queries_are_repeatable_and_exact_where_every_row_is_released() {
     let error = estimate.query_error(&source, queries).unwrap();
     assert!(error.relative_error.mean > 0.0);
     assert_eq!(estimate.query_error(&source, queries), Some(error));
+}
+
+/// How many rows a table by itself expects of one combination of its attributes.
+fn expected_by(table: &PublishedTable, row: &[u32]) -> f64 {
+    let agrees = |columns: &[(usize, Vec<u32>)], place: usize| {
+        columns.iter().all(|(attribute, codes)| codes[place] == row[*attribute])
+    };
+    let rows = (0..table.rows()).filter(|&place| agrees(&table.by_row, place));
+    let Some(buckets) = &table.buckets else { return rows.count() as f64 };
+    let share = |bucket: u32| {
+        let own = |entry: &usize| buckets.of_entry[*entry] == bucket;
+        let rows = |entry: usize| f64::from(buckets.counts[entry]);
+        let entries = || (0..buckets.of_entry.len()).filter(own);
+        let selected: f64 = entries().filter(|&entry| agrees(&buckets.sensitive, entry)).map(rows).sum();
+        selected / entries().map(rows).sum::<f64>()
+    };
+    rows.map(|place| share(buckets.of_row[place])).sum()
+}
+
+/// Three tables that share two attributes, or one, each perhaps with an attribute by bucket,
+/// against the closed form summed over all combinations; alone and among 63 other queries.
+#[test]
+fn what_is_expected_agrees_with_the_sum_over_all_combinations() {
+    let cardinalities = [2usize, 3, 2, 3, 2];
+    let mut bucketized = 0;
+    for seed in 0..300 {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let rows = rng.random_range(1..12usize);
+        let source: Vec<Vec<u32>> = (cardinalities.iter())
+            .map(|&values| (0..rows).map(|_| rng.random_range(0..values as u32)).collect())
+            .collect();
+        // The last two tables share with the first what nothing else is told by.
+        let separators: [&[usize]; 2] = if rng.random_bool(0.5) { [&[0, 1], &[0, 1]] } else { [&[1], &[0]] };
+        let mut tables = Vec::new();
+        for (number, own) in [(0, 2), (1, 3), (2, 4)] {
+            let open: &[usize] = if number == 0 { &[0, 1] } else { separators[number - 1] };
+            let column = |attribute: usize| (attribute, source[attribute].clone());
+            let mut by_row: Vec<(usize, Vec<u32>)> = open.iter().map(|&attribute| column(attribute)).collect();
+            if rng.random_bool(0.5) {
+                by_row.push(column(own));
+                tables.push(PublishedTable { by_row, buckets: None });
+                continue;
+            }
+            bucketized += 1;
+            let of_row: Vec<u32> = (0..rows).map(|row| (row % rows.div_ceil(3)) as u32).collect();
+            let (sensitive, of_entry) = (vec![column(own)], of_row.clone());
+            let buckets = PublishedBuckets { of_row, sensitive, of_entry, counts: vec![1; rows] };
+            tables.push(PublishedTable { by_row, buckets: Some(buckets) });
+        }
+        let estimate = MaxLikelihood::new(&cardinalities, &tables).unwrap();
+        let draw = |rng: &mut StdRng| -> Selected {
+            let attributes = (0..5).filter(|_| rng.random_bool(0.5)).collect::<Vec<usize>>();
+            let mut wanted = |attribute: usize| (0..cardinalities[attribute]).map(|_| rng.random_bool(0.5)).collect();
+            attributes.into_iter().map(|attribute| (attribute, wanted(attribute))).collect()
+        };
+        let queries: Vec<Selected> = (0..LANES).map(|_| draw(&mut *rng)).collect();
+        let together = estimate.expected_lanes(&Selection::new(&queries, &cardinalities));
+        for (query, together) in queries.iter().zip(together) {
+            let mut expected = 0.0;
+            for combination in 0..cardinalities.iter().product::<usize>() {
+                let mut rest = combination;
+                let row: Vec<u32> = (cardinalities.iter())
+                    .map(|&values| {
+                        let code = rest % values;
+                        rest /= values;
+                        code as u32
+                    })
+                    .collect();
+                let shared = separators.iter().map(|shared| {
+                    let open = shared.iter().map(|&attribute| (attribute, source[attribute].clone())).collect();
+                    expected_by(&PublishedTable { by_row: open, buckets: None }, &row)
+                });
+                let shared: f64 = shared.product();
+                if shared > 0.0 && query.iter().all(|(attribute, wanted)| wanted[row[*attribute] as usize]) {
+                    expected += tables.iter().map(|table| expected_by(table, &row)).product::<f64>() / shared;
+                }
+            }
+            assert!((estimate.expected(query) - expected).abs() < 1e-9, "seed {seed}: {query:?}, not {expected}");
+            assert!((together - expected).abs() < 1e-9, "seed {seed}: {query:?} among others, not {expected}");
+        }
+    }
+    assert!(bucketized > 200, "only {bucketized} tables with buckets");
 }

@@ -111,6 +111,12 @@ fn attack_joined(
         let names: Vec<&str> = set.iter().map(|attribute| columns[attribute].name.as_str()).collect();
         names.join(", ")
     };
+    if let [_] = joined {
+        let breach = views.iter().find_map(|view| view.breach_alone(problem).map(|breach| (view, breach)));
+        return breach.map_or(Attacked::Passed, |(view, alone)| {
+            breached(&columns[view.hidden].name, &names(view.table.open()), alone, problem.values_left(view.hidden))
+        });
+    }
     let compared = compared(&views);
     let of_view = |view: &View<'_>| compared.iter().filter(|set| set.is_subset(view.quasi)).count();
     let cells: usize = views.iter().map(|view| problem.rows.saturating_mul(of_view(view))).sum();
@@ -127,15 +133,8 @@ fn attack_joined(
             && (row.values.len() as u64) < needed
             && !view.is_without_value(row.bucket, &seen[row.table])
         {
-            return Attacked::Breached(format!(
-                "combined, the tables leave {} of {} values of `{}` for {} rows of the table of {}, and {needed} are \
-                 required",
-                row.values.len(),
-                row.of,
-                columns[view.hidden].name,
-                row.rows,
-                names(view.table.open()),
-            ));
+            let left = Left { values: row.values.len(), of: row.of, rows: row.rows };
+            return breached(&columns[view.hidden].name, &names(view.table.open()), left, needed);
         }
     }
     // What no other table holds is not ruled out; and where a guardian shares nothing but what it
@@ -148,6 +147,21 @@ fn attack_joined(
             names(shared(joined))
         )),
     }
+}
+
+/// How many of a bucket's values are left to some of its rows.
+struct Left {
+    values: usize,
+    of: usize,
+    rows: u64,
+}
+
+fn breached(hidden: &str, open: &str, left: Left, needed: u64) -> Attacked {
+    let Left { values, of, rows } = left;
+    Attacked::Breached(format!(
+        "combined, the tables leave {values} of {of} values of `{hidden}` for {rows} rows of the table of {open}, and \
+         {needed} are required"
+    ))
 }
 
 /// What more than one of some tables hold.
@@ -280,6 +294,10 @@ impl<'t> View<'t> {
     fn buckets(&self, problem: &Problem<'_>, quasi: &[u32]) -> Vec<u32> {
         let Some(groups) = self.groups else { return quasi.to_vec() };
         let without_value = |row: &usize| groups.of_row[*row] == Groups::NONE;
+        if self.known_besides.is_empty() {
+            let last = groups.len() as u32;
+            return groups.of_row.iter().map(|&group| if group == Groups::NONE { last } else { group }).collect();
+        }
         let (known_besides, _) = classes(problem, self.known_besides);
         let mut numbers: HashMap<(u32, u32), u32> = HashMap::new();
         let mut of_row = vec![0; problem.rows];
@@ -289,6 +307,24 @@ impl<'t> View<'t> {
         }
         (0..problem.rows).filter(without_value).for_each(|row| of_row[row] = numbers.len() as u32);
         of_row
+    }
+
+    /// A bucket with too few values by itself, of a table that no other says anything about: then
+    /// nothing is ruled out, and each of its rows may have any of them.
+    fn breach_alone(&self, problem: &Problem<'_>) -> Option<Left> {
+        let groups = self.groups?;
+        let bucket = self.buckets(problem, &[]);
+        let without_value = groups.of_row.contains(&Groups::NONE);
+        // Rows without a value share the last bucket.
+        let last = bucket.iter().max().copied().filter(|_| without_value);
+        let pairs = bucket.iter().zip(problem.columns[self.hidden].iter());
+        let mut pairs: Vec<u64> = pairs.map(|(&bucket, value)| u64::from(bucket) << 32 | u64::from(value)).collect();
+        pairs.sort_unstable();
+        let needed = problem.values_left(self.hidden);
+        let values = |bucket: &[u64]| bucket.chunk_by(|one, other| one == other).count();
+        let mut buckets = pairs.chunk_by(|one, other| one >> 32 == other >> 32);
+        let few = buckets.find(|bucket| Some((bucket[0] >> 32) as u32) != last && (values(bucket) as u64) < needed)?;
+        Some(Left { values: values(few), of: values(few), rows: few.len() as u64 })
     }
 
     /// Whether nobody can know what the rows of a bucket have: their values are not released, and

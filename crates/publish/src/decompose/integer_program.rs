@@ -34,10 +34,12 @@ impl<'a> Program<'a> {
         let lines = (0..l.len()).map(|attribute| {
             let mut lines: HashMap<Vec<u32>, usize> = HashMap::new();
             let mut members: Vec<Vec<usize>> = Vec::new();
+            let mut others: Vec<u32> = Vec::new();
             for (number, combination) in combinations.iter().enumerate() {
-                let mut others = combination.clone();
-                others.remove(attribute);
-                let line = *lines.entry(others).or_insert_with(|| {
+                others.clear();
+                others.extend(&combination[..attribute]);
+                others.extend(&combination[attribute + 1..]);
+                let line = *lines.entry_ref(others.as_slice()).or_insert_with(|| {
                     members.push(Vec::new());
                     members.len() - 1
                 });

@@ -54,17 +54,18 @@ pub fn multi_sensitive(problem: &Problem<'_>, rng: &mut StdRng) -> Option<Vec<Su
         let table = problem.bucketized(problem.everything(), one, rng);
         return table.groups.is_some().then(|| vec![table]);
     }
-    let mut rows_of: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
-    for row in 0..problem.rows {
-        let codes = attributes.iter().map(|&attribute| problem.columns[attribute].get(row)).collect();
-        rows_of.entry(codes).or_default().push(row as u32);
+    let (value_of, count) = sensitive_values(problem, sensitive);
+    let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); count];
+    for (row, value) in (0..).zip(value_of.iter()) {
+        rows_of[value as usize].push(row);
     }
+    let codes_of = |row: u32| attributes.iter().map(|&one| problem.columns[one].get(row as usize)).collect();
+    let mut rows_of: BTreeMap<Vec<u32>, Vec<u32>> = rows_of.into_iter().map(|rows| (codes_of(rows[0]), rows)).collect();
     rows_of.values_mut().for_each(|rows| shuffle(rows, rng));
     let needed: Vec<u64> = l.iter().map(|l| l.ceil()).collect();
     let mut making = Making { rows_of, of_row: vec![Groups::NONE; problem.rows], buckets: Vec::new(), rows_taken: 0 };
     while !problem.progress.is_canceled() && making.take_boxes(&l, &needed) {}
     making.take_by_programs(&l, problem.progress);
-    let (value_of, _) = sensitive_values(problem, sensitive);
     let members = making.buckets.iter().map(|rows| {
         let mut values: BTreeMap<u32, u32> = BTreeMap::new();
         for &row in rows {
@@ -125,12 +126,14 @@ impl Making {
         self.rows_taken - before
     }
 
-    /// The combinations that some bucket may still hold, with how many rows there are of each.
-    fn core(&self, l: &[Ratio]) -> Vec<(Vec<u32>, u64)> {
+    /// The combinations that some bucket may still hold, with how many rows there are of each. The
+    /// others are let go: no bucket will ever hold them, since rows only become fewer.
+    fn core(&mut self, l: &[Ratio]) -> Vec<(Vec<u32>, u64)> {
         let combinations: Vec<Vec<u32>> = self.rows_of.keys().cloned().collect();
         let core = Program::new(&combinations, l).core();
-        let left = combinations.into_iter().zip(self.rows_of.values()).zip(core).filter(|(_, stays)| *stays);
-        left.map(|((codes, rows), _)| (codes, rows.len() as u64)).collect()
+        let mut stays = core.iter().copied();
+        self.rows_of.retain(|_, _| stays.next().unwrap_or(true));
+        self.rows_of.iter().map(|(codes, rows)| (codes.clone(), rows.len() as u64)).collect()
     }
 
     /// The most rows that further buckets can take, in buckets as small as the programs find them.

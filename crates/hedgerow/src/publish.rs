@@ -260,7 +260,7 @@ pub struct Explain {
     /// Nodes of the lattice, unless they are more than 2⁶⁴.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
-    /// Distinct rows of the table.
+    /// Distinct rows of the table, by its quasi-identifiers and whatever else a rule knows.
     pub distinct_rows: u64,
     /// Nodes evaluated to find a first solution.
     pub evaluated_first: u64,

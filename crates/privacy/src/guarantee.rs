@@ -44,6 +44,14 @@ impl Absorbing {
     }
 }
 
+/// So many different values, of which the missing one is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValuesNeeded {
+    pub values: u64,
+    /// The code of the missing value.
+    pub missing: Option<u32>,
+}
+
 pub trait Guarantee: Debug + Send + Sync {
     fn model(&self) -> &Model;
 
@@ -58,6 +66,23 @@ pub trait Guarantee: Debug + Send + Sync {
     /// Whether an absorbing guarantee requires more than [`Absorbing`] can state: its core is then
     /// [`Self::holds`] itself.
     fn core_is_more(&self) -> bool {
+        false
+    }
+
+    /// Where a class holds exactly when it has enough different values: how many.
+    fn values_needed(&self) -> Option<ValuesNeeded> {
+        None
+    }
+
+    /// A class keeps at most so many of its rows, however it is divided into classes that hold and
+    /// rows that are suppressed: no union of disjoint parts of it that all hold has more. A search
+    /// concludes from it what finer nodes suppress at least; all rows of the class is always true.
+    fn kept_at_most(&self, class: Class<'_>) -> u64 {
+        class.rows
+    }
+
+    /// Whether [`Self::kept_at_most`] can be less than all rows.
+    fn bounds_parts(&self) -> bool {
         false
     }
 

@@ -6,16 +6,25 @@
 //! are suppressed for another reason, so this is repeated, all rules at once, until nothing
 //! changes.
 //!
-//! Next to the verdict stands what the *absorbing cores* alone suppress. Let S be a set of rows in
-//! which every class meets its core. On any coarser level the classes of S are unions of classes
-//! that meet it, so S meets it there too; and the union of two such sets is one. Hence the largest
-//! such set only grows on the way up the lattice, and what a coarser node suppresses by its cores
-//! is a lower bound for what a finer one suppresses under the full guarantees. This holds with
-//! suppression and with several `know`; it is the only bound a search may use there.
+//! Next to the verdict stands how many rows are suppressed at least, here and on every finer level.
+//! Let S be the rows that a finer node keeps.
+//! - *Absorbing cores.* Every class of S meets its core there. On a coarser level the classes of S
+//!   are unions of classes that meet it, so S meets it here too; and the union of two such sets is
+//!   one. So S lies in the largest set that meets the cores here.
+//! - *Parts.* What S keeps of a class here is a union of classes that hold, and has no more rows
+//!   than [`Guarantee::kept_at_most`] says.
+//!
+//! Both hold with suppression and with several `know`.
+//!
+//! Entries are rows that agree on everything that some rule knows; what rules only protect stands
+//! beside them ([`ValueCounts`]), and is looked at last: most levels fail by their number of rows.
 
-use hedgerow_table::frequency::{Classes, FrequencySet, Layout};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::guarantee::Measure;
+use hedgerow_table::frequency::{Classes, FrequencySet, Layout, ValueCounts};
+use hedgerow_table::{Codes, parallel};
+
+use crate::guarantee::{Measure, ValuesNeeded};
 use crate::{Absorbing, Class, Distribution, Guarantee, OnMerge, Tree};
 
 /// One rule, bound to attributes by their position in a layout.
@@ -38,53 +47,198 @@ impl Rule {
     fn compares_with_table(&self) -> bool {
         self.guarantees.iter().any(|guarantee| guarantee.compares_with_table())
     }
+
+    /// The cores of all guarantees as one.
+    fn core(&self) -> Absorbing {
+        self.guarantees.iter().map(|guarantee| guarantee.core()).fold(
+            Absorbing { rows: 0, distinct: 0 },
+            |all, core| Absorbing { rows: all.rows.max(core.rows), distinct: all.distinct.max(core.distinct) },
+        )
+    }
+
+    /// Whether the number of its rows decides what a class is worth.
+    fn is_about_rows(&self) -> bool {
+        self.guarantees.iter().all(|guarantee| is_about_rows(guarantee.as_ref()))
+    }
+
+    /// Where enough different values decide, beside the number of rows: how many.
+    fn values_needed(&self) -> Option<ValuesNeeded> {
+        let beyond = self.guarantees.iter().filter(|guarantee| !is_about_rows(guarantee.as_ref()));
+        let mut needed = beyond.map(|guarantee| guarantee.values_needed());
+        let first = needed.next()??;
+        needed.try_fold(first, |most, needed| {
+            let needed = needed?;
+            Some(ValuesNeeded { values: most.values.max(needed.values), missing: most.missing.or(needed.missing) })
+        })
+    }
+
+    /// Whether a class meets the cores.
+    fn core_holds(&self, core: Absorbing, class: Class<'_>) -> bool {
+        let mut more = self.guarantees.iter().filter(|guarantee| guarantee.core_is_more());
+        core.holds(class) && more.all(|guarantee| guarantee.holds(class, &Distribution::default()))
+    }
+
+    /// The most rows that finer levels can keep of a class.
+    fn kept_at_most(&self, class: Class<'_>) -> u64 {
+        let bounds = self.guarantees.iter().filter(|guarantee| guarantee.bounds_parts());
+        bounds.map(|guarantee| guarantee.kept_at_most(class)).min().unwrap_or(class.rows)
+    }
+}
+
+/// Whether the number of a class's rows decides.
+fn is_about_rows(guarantee: &dyn Guarantee) -> bool {
+    guarantee.on_merge() == OnMerge::Absorbing && !guarantee.core_is_more() && guarantee.core().distinct <= 1
 }
 
 #[derive(Debug)]
 pub struct Judge {
+    /// With fields for what some rule knows, and for the first attributes.
     layout: Layout,
     cardinalities: Vec<usize>,
     rules: Vec<Rule>,
     /// Rows that may be suppressed.
     allowed: u64,
+    /// The rule by which the last levels failed, looked at first. Says nothing about the verdict.
+    failed_last: AtomicUsize,
 }
 
 /// What judging a frequency set says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Rows suppressed by the absorbing cores alone; a lower bound of it when `kept` is absent.
-    pub core_suppressed: u64,
+    /// No finer levels suppress fewer rows, nor do these.
+    pub at_least: u64,
     /// Rows suppressed in all; meaningful when `kept` is present.
     pub suppressed: u64,
     /// The entries that stay, when no more than the allowed rows are suppressed and some rows stay.
     pub kept: Option<Vec<bool>>,
 }
 
+/// A table as it is judged: rows told apart by what rules know, and beside them what is protected.
+#[derive(Debug)]
+pub struct Finest<const W: usize> {
+    pub set: FrequencySet<W>,
+    /// By attribute.
+    pub protected: Vec<Option<ValueCounts>>,
+}
+
+/// A frequency set with what is protected beside it.
+struct Seen<'a, const W: usize> {
+    set: &'a FrequencySet<W>,
+    /// One grouping per different `know`; none where every entry is a class of its own.
+    groupings: Vec<(Vec<usize>, Option<Classes>)>,
+    /// By attribute, over the entries of the finest set.
+    protected: &'a [Option<ValueCounts>],
+    /// The entry of each entry of the finest set.
+    places: Vec<u32>,
+}
+
+impl<const W: usize> Seen<'_, W> {
+    fn grouping(&self, rule: &Rule) -> Option<&Classes> {
+        self.groupings.iter().find(|(know, _)| *know == rule.know).and_then(|(_, grouping)| grouping.as_ref())
+    }
+
+    /// The class of each entry of the finest set; none where it is not kept.
+    fn class_of_base(&self, grouping: Option<&Classes>, kept: &[bool]) -> Vec<u32> {
+        let class_of = |entry: u32| grouping.map_or(entry, |grouping| grouping.of_entry[entry as usize]);
+        let of_entry: Vec<u32> =
+            (0u32..).zip(kept).map(|(entry, &kept)| if kept { class_of(entry) } else { NONE }).collect();
+        self.places.iter().map(|&place| of_entry[place as usize]).collect()
+    }
+}
+
+/// The class of rows that are not kept.
+const NONE: u32 = u32::MAX;
+
+/// Fails the classes with too few different values. Nothing but the last value of every class is
+/// kept in mind.
+fn count_values(values: &ValueCounts, needed: ValuesNeeded, class_of_base: &[u32], lost: &mut Lost) {
+    // The number of values so far, and the last one.
+    let mut found = vec![(0u64, u32::MAX); lost.sizes.len()];
+    for (code, entries, _) in values.iter().filter(|(code, ..)| Some(*code) != needed.missing) {
+        for &entry in entries {
+            if let Some((values, last)) = found.get_mut(class_of_base[entry as usize] as usize) {
+                *values += u64::from(*last != code);
+                *last = code;
+            }
+        }
+    }
+    for (class, _) in found.into_iter().enumerate().filter(|(_, (values, _))| *values < needed.values) {
+        let rows = lost.sizes[class];
+        lost.fail(class, rows);
+        lost.lose(class, rows);
+    }
+}
+
 /// The classes of one rule among the entries that are left: rows and protected values of each.
 struct ClassTable {
     rows: Vec<u64>,
-    starts: Vec<u32>,
+    /// Where the values of each class lie.
+    bounds: Vec<(u32, u32)>,
     values: Vec<(u32, u32)>,
 }
 
 impl ClassTable {
     fn class(&self, index: usize) -> Class<'_> {
-        let values = match self.starts.get(index + 1) {
-            Some(&end) => &self.values[self.starts[index] as usize..end as usize],
+        let values = match self.bounds.get(index) {
+            Some(&(start, end)) => &self.values[start as usize..end as usize],
             None => &[],
         };
         Class { rows: self.rows[index], values }
     }
 }
 
-impl Judge {
-    /// `cardinalities` are those of the layout's attributes.
-    pub fn new(layout: Layout, cardinalities: Vec<usize>, rules: Vec<Rule>, allowed: u64) -> Judge {
-        Judge { layout, cardinalities, rules, allowed }
+/// For every class of the finest grouping: what it loses at least, and whether it fails.
+struct Lost {
+    sizes: Vec<u64>,
+    rows: Vec<u64>,
+    fails: Vec<bool>,
+    at_least: u64,
+    suppressed: u64,
+}
+
+impl Lost {
+    fn lose(&mut self, class: usize, rows: u64) {
+        let more = rows.saturating_sub(self.rows[class]);
+        self.rows[class] += more;
+        self.at_least += more;
     }
 
+    fn fail(&mut self, class: usize, rows: u64) {
+        if !std::mem::replace(&mut self.fails[class], true) {
+            self.suppressed += rows;
+        }
+    }
+}
+
+impl Judge {
+    /// Rows that differ in the first `quasi` attributes, or in what some rule knows, are told apart.
+    /// `None` when these are too many.
+    pub fn new(cardinalities: Vec<usize>, quasi: usize, rules: Vec<Rule>, allowed: u64) -> Option<Judge> {
+        let told = |attribute: usize| attribute < quasi || rules.iter().any(|rule| rule.know.contains(&attribute));
+        let layout = Layout::of(&cardinalities, told)?;
+        Some(Judge { layout, cardinalities, rules, allowed, failed_last: AtomicUsize::new(0) })
+    }
+
+    /// By which rows are told apart.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Counts a table's rows as they are judged.
+    pub fn count<const W: usize>(&self, columns: &[&Codes], rows: usize) -> Finest<W> {
+        let set = FrequencySet::<W>::of_rows(&self.layout, columns, rows);
+        let looked_at =
+            |attribute: usize| self.rules.iter().any(|rule| rule.protect == Some(attribute) && rule.needs_values());
+        let mut protected: Vec<Option<ValueCounts>> = vec![None; columns.len()];
+        if (0..columns.len()).any(looked_at) {
+            let entry_of = set.places_of_rows(&self.layout, columns, rows);
+            let by_entry = ValueCounts::rows_by_entry(&entry_of, set.len());
+            protected = parallel::map(columns.len(), |attribute| {
+                let cardinality = self.cardinalities[attribute];
+                looked_at(attribute).then(|| ValueCounts::new(columns[attribute], cardinality, &by_entry, &entry_of))
+            });
+        }
+        Finest { set, protected }
     }
 
     pub fn rules(&self) -> &[Rule] {
@@ -105,60 +259,159 @@ impl Judge {
         all.map(|guarantee| guarantee.on_merge()).min().unwrap_or(OnMerge::Absorbing)
     }
 
-    pub fn judge<const W: usize>(&self, set: &FrequencySet<W>) -> Verdict {
+    /// Judges a set that was rolled up from the finest one, beside which `protected` stands.
+    /// `places` tells into which entry each of the finest set's was rolled up, and is asked only
+    /// where values decide.
+    pub fn judge<const W: usize>(
+        &self,
+        set: &FrequencySet<W>,
+        protected: &[Option<ValueCounts>],
+        places: impl FnOnce() -> Vec<u32>,
+    ) -> Verdict {
         let groupings = self.groupings(set);
-        let nothing_suppressed = vec![true; set.len()];
-        let (core_suppressed, core_kept) = match self.rows_needed_by_each_entry(&groupings) {
-            Some(rows) => by_size(set, rows),
-            None => self.settle(set, &groupings, nothing_suppressed.clone(), true),
-        };
-        let rows = set.rows();
-        let too_many = |suppressed: u64| suppressed > self.allowed || suppressed >= rows;
-        if too_many(core_suppressed) || self.on_merge() == OnMerge::Absorbing {
-            let kept = (!too_many(core_suppressed)).then_some(core_kept);
-            return Verdict { core_suppressed, suppressed: core_suppressed, kept };
+        let (suppressed, kept) = self.by_size(set, &groupings);
+        let fails = |suppressed: u64| suppressed > self.allowed || suppressed >= set.rows();
+        if fails(suppressed) {
+            return Verdict { at_least: suppressed, suppressed, kept: None };
         }
-        // Where classes do not depend on one another, what breaks its core is out in the first
-        // round anyway.
-        let start = if self.classes_are_independent(&groupings) { core_kept } else { nothing_suppressed };
-        let (suppressed, kept) = self.settle(set, &groupings, start, false);
-        Verdict { core_suppressed, suppressed, kept: (!too_many(suppressed)).then_some(kept) }
+        if groupings.len() <= 1 && self.rules.iter().all(Rule::is_about_rows) {
+            return Verdict { at_least: suppressed, suppressed, kept: Some(kept) };
+        }
+        let independent = groupings.len() == 1 && !self.rules.iter().any(Rule::compares_with_table);
+        let seen = Seen { set, groupings, protected, places: places() };
+        if independent {
+            return self.judge_each_class(&seen, kept);
+        }
+        let (core_suppressed, core_kept) = self.settle(&seen, kept, true);
+        let at_least = core_suppressed + self.lost_by_parts(&seen, &core_kept);
+        if fails(at_least) || self.on_merge() == OnMerge::Absorbing {
+            let kept = (!fails(at_least)).then_some(core_kept);
+            return Verdict { at_least, suppressed: at_least, kept };
+        }
+        let (suppressed, kept) = self.settle(&seen, vec![true; set.len()], false);
+        Verdict { at_least, suppressed, kept: (!fails(suppressed)).then_some(kept) }
     }
 
-    /// Whether suppressing one class changes nothing for the others: then one look at each is
-    /// enough.
-    fn classes_are_independent(&self, groupings: &[(Vec<usize>, Option<Classes>)]) -> bool {
-        groupings.len() == 1 && !self.rules.iter().any(Rule::compares_with_table)
+    /// What classes of too few rows suppress.
+    fn by_size<const W: usize>(
+        &self,
+        set: &FrequencySet<W>,
+        groupings: &[(Vec<usize>, Option<Classes>)],
+    ) -> (u64, Vec<bool>) {
+        let mut kept = vec![true; set.len()];
+        for (know, grouping) in groupings {
+            let rules = self.rules.iter().filter(|rule| rule.know == *know);
+            let needed = rules.map(|rule| rule.core().rows).max().unwrap_or(0);
+            let enough = |rows: u32| u64::from(rows) >= needed;
+            match grouping {
+                None => kept.iter_mut().zip(set.counts()).for_each(|(kept, &rows)| *kept &= enough(rows)),
+                Some(classes) => {
+                    let of_entries = kept.iter_mut().zip(&classes.of_entry);
+                    of_entries.for_each(|(kept, &class)| *kept &= enough(classes.sizes[class as usize]));
+                }
+            }
+        }
+        (suppressed_rows(set, &kept), kept)
     }
 
-    /// Where every entry is a class of its own and the cores require nothing but rows: how many.
-    fn rows_needed_by_each_entry(&self, groupings: &[(Vec<usize>, Option<Classes>)]) -> Option<u64> {
-        let cores = || self.rules.iter().flat_map(|rule| &rule.guarantees).map(|guarantee| guarantee.core());
-        let of_entries = groupings.iter().all(|(_, grouping)| grouping.is_none());
-        let more = self.rules.iter().flat_map(|rule| &rule.guarantees).any(|guarantee| guarantee.core_is_more());
-        (of_entries && !more && cores().all(|core| core.distinct <= 1))
-            .then(|| cores().map(|core| core.rows).max().unwrap_or(0))
+    /// Where suppressing one class changes nothing for the others, each is looked at once; classes
+    /// of too few rows are out already.
+    fn judge_each_class<const W: usize>(&self, seen: &Seen<'_, W>, kept: Vec<bool>) -> Verdict {
+        let grouping = seen.groupings[0].1.as_ref();
+        let class_of = |entry: usize| grouping.map_or(entry, |grouping| grouping.of_entry[entry] as usize);
+        let classes = grouping.map_or(seen.set.len(), |grouping| grouping.sizes.len());
+        let (sizes, rows, fails) = (vec![0; classes], vec![0; classes], vec![false; classes]);
+        let mut lost = Lost { sizes, rows, fails, at_least: 0, suppressed: 0 };
+        for entry in 0..seen.set.len() {
+            let rows = u64::from(seen.set.counts()[entry]);
+            lost.sizes[class_of(entry)] += rows;
+            if !kept[entry] {
+                lost.rows[class_of(entry)] += rows;
+                lost.fails[class_of(entry)] = true;
+                lost.at_least += rows;
+                lost.suppressed += rows;
+            }
+        }
+        let failing_from = (self.allowed + 1).min(seen.set.rows());
+        let class_of_base = seen.class_of_base(grouping, &kept);
+        let first = self.failed_last.load(Ordering::Relaxed).min(self.rules.len());
+        let order = (first..self.rules.len()).chain(0..first).filter(|&rule| !self.rules[rule].is_about_rows());
+        for number in order {
+            let rule = &self.rules[number];
+            match rule.protect.and_then(|protect| Some((seen.protected[protect].as_ref()?, rule.values_needed()?))) {
+                Some((values, needed)) => count_values(values, needed, &class_of_base, &mut lost),
+                None => self.look_at_each_class(seen, rule, &kept, &class_of_base, failing_from, &mut lost),
+            }
+            if lost.at_least >= failing_from {
+                self.failed_last.store(number, Ordering::Relaxed);
+                return Verdict { at_least: lost.at_least, suppressed: lost.at_least, kept: None };
+            }
+        }
+        let Lost { fails, at_least, suppressed, .. } = lost;
+        let kept = (suppressed < failing_from).then(|| (0..seen.set.len()).map(|entry| !fails[class_of(entry)]));
+        Verdict { at_least, suppressed, kept: kept.map(Iterator::collect) }
+    }
+
+    /// What one rule suppresses, until what is lost fails the levels.
+    fn look_at_each_class<const W: usize>(
+        &self,
+        seen: &Seen<'_, W>,
+        rule: &Rule,
+        kept: &[bool],
+        class_of_base: &[u32],
+        failing_from: u64,
+        lost: &mut Lost,
+    ) {
+        let table = self.class_table(seen, rule, kept, class_of_base);
+        let core = rule.core();
+        let bounds_parts = rule.guarantees.iter().any(|guarantee| guarantee.bounds_parts());
+        let nothing = Distribution::default();
+        for index in (0..table.rows.len()).filter(|&index| table.rows[index] > 0) {
+            let class = table.class(index);
+            if lost.rows[index] == class.rows {
+                continue;
+            }
+            let core_holds = rule.core_holds(core, class);
+            let holds = core_holds && rule.guarantees.iter().all(|guarantee| guarantee.holds(class, &nothing));
+            if !holds {
+                lost.fail(index, class.rows);
+            }
+            if !core_holds {
+                lost.lose(index, class.rows);
+            } else if bounds_parts && !holds {
+                lost.lose(index, class.rows - rule.kept_at_most(class));
+            }
+            if lost.at_least >= failing_from {
+                return;
+            }
+        }
+    }
+
+    /// The most that the parts of classes lose by one rule, beyond what is not kept already.
+    fn lost_by_parts<const W: usize>(&self, seen: &Seen<'_, W>, kept: &[bool]) -> u64 {
+        let bounded = |rule: &&Rule| rule.guarantees.iter().any(|guarantee| guarantee.bounds_parts());
+        let lost_by = |rule: &Rule| {
+            let table = self.class_table(seen, rule, kept, &seen.class_of_base(seen.grouping(rule), kept));
+            let classes = (0..table.rows.len()).map(|index| table.class(index));
+            classes.map(|class| class.rows - rule.kept_at_most(class)).sum()
+        };
+        self.rules.iter().filter(bounded).map(lost_by).max().unwrap_or(0)
     }
 
     /// Suppresses failing classes, all rules at once, until none fails or more than the allowed
     /// rows are out.
-    fn settle<const W: usize>(
-        &self,
-        set: &FrequencySet<W>,
-        groupings: &[(Vec<usize>, Option<Classes>)],
-        mut kept: Vec<bool>,
-        cores_only: bool,
-    ) -> (u64, Vec<bool>) {
+    fn settle<const W: usize>(&self, seen: &Seen<'_, W>, mut kept: Vec<bool>, cores_only: bool) -> (u64, Vec<bool>) {
+        let set = seen.set;
         let mut suppressed = suppressed_rows(set, &kept);
         // Cores look at a class alone, so that only several groupings make them depend on one
         // another.
-        let one_look = groupings.len() == 1 && (cores_only || self.classes_are_independent(groupings));
+        let one_look = cores_only && seen.groupings.len() == 1;
         loop {
             let mut failed_entries: Vec<usize> = Vec::new();
             for rule in &self.rules {
-                let grouping = groupings.iter().find(|(know, _)| *know == rule.know).and_then(|(_, g)| g.as_ref());
-                let classes = self.class_table(set, rule, grouping, &kept);
-                let failed = self.failed_classes(set, rule, &classes, &kept, cores_only);
+                let grouping = seen.grouping(rule);
+                let classes = self.class_table(seen, rule, &kept, &seen.class_of_base(grouping, &kept));
+                let failed = self.failed_classes(seen, rule, &classes, &kept, cores_only);
                 if failed.iter().any(|&fails| fails) {
                     failed_entries.extend((0..set.len()).filter(|&entry| {
                         kept[entry] && failed[grouping.map_or(entry, |grouping| grouping.of_entry[entry] as usize)]
@@ -182,7 +435,7 @@ impl Judge {
     /// For every class whether the rule fails there; classes without rows never fail.
     fn failed_classes<const W: usize>(
         &self,
-        set: &FrequencySet<W>,
+        seen: &Seen<'_, W>,
         rule: &Rule,
         classes: &ClassTable,
         kept: &[bool],
@@ -190,18 +443,11 @@ impl Judge {
     ) -> Vec<bool> {
         let mut failed = vec![false; classes.rows.len()];
         if cores_only {
-            let core = rule.guarantees.iter().map(|guarantee| guarantee.core()).fold(
-                Absorbing { rows: 0, distinct: 0 },
-                |all, core| Absorbing { rows: all.rows.max(core.rows), distinct: all.distinct.max(core.distinct) },
-            );
-            fail(classes, &mut failed, |class| core.holds(class));
-            for guarantee in rule.guarantees.iter().filter(|guarantee| guarantee.core_is_more()) {
-                debug_assert_eq!(guarantee.on_merge(), OnMerge::Absorbing);
-                fail(classes, &mut failed, |class| guarantee.holds(class, &Distribution::default()));
-            }
+            let core = rule.core();
+            fail(classes, &mut failed, |class| rule.core_holds(core, class));
             return failed;
         }
-        let released = self.released(set, rule, kept);
+        let released = self.released(seen, rule, kept);
         for guarantee in &rule.guarantees {
             if let Some(source) = rule.source.as_ref().filter(|_| guarantee.compares_with_table()) {
                 fail(classes, &mut failed, |class| guarantee.holds(class, source));
@@ -212,12 +458,12 @@ impl Judge {
     }
 
     /// The distribution of the rule's protected attribute over the rows that are left.
-    fn released<const W: usize>(&self, set: &FrequencySet<W>, rule: &Rule, kept: &[bool]) -> Distribution {
+    fn released<const W: usize>(&self, seen: &Seen<'_, W>, rule: &Rule, kept: &[bool]) -> Distribution {
         let (Some(protect), true) = (rule.protect, rule.compares_with_table()) else { return Distribution::default() };
-        let field = self.layout.field(protect);
         let mut counts = vec![0u64; self.cardinalities[protect]];
-        for ((key, &count), _) in set.keys().iter().zip(set.counts()).zip(kept).filter(|(_, kept)| **kept) {
-            counts[field.get(key) as usize] += u64::from(count);
+        for (code, entries, rows) in seen.protected[protect].iter().flat_map(ValueCounts::iter) {
+            let of_kept = entries.iter().zip(rows).filter(|(entry, _)| kept[seen.places[**entry as usize] as usize]);
+            counts[code as usize] = of_kept.map(|(_, &rows)| u64::from(rows)).sum();
         }
         Distribution::new(counts, rule.tree.as_ref())
     }
@@ -227,7 +473,8 @@ impl Judge {
         let mut groupings: Vec<(Vec<usize>, Option<Classes>)> = Vec::new();
         for rule in &self.rules {
             if groupings.iter().all(|(know, _)| *know != rule.know) {
-                let everything = (0..self.cardinalities.len()).all(|attribute| rule.know.contains(&attribute));
+                let mut told = (0..self.cardinalities.len()).filter(|&attribute| self.layout.has(attribute));
+                let everything = told.all(|attribute| rule.know.contains(&attribute));
                 let mask = self.layout.mask_of::<W>(rule.know.iter().copied());
                 groupings.push((rule.know.clone(), (!everything).then(|| set.classes(&mask))));
             }
@@ -237,69 +484,64 @@ impl Judge {
 
     fn class_table<const W: usize>(
         &self,
-        set: &FrequencySet<W>,
+        seen: &Seen<'_, W>,
         rule: &Rule,
-        grouping: Option<&Classes>,
         kept: &[bool],
+        class_of_base: &[u32],
     ) -> ClassTable {
+        let (set, grouping) = (seen.set, seen.grouping(rule));
         let class_of = |entry: usize| grouping.map_or(entry, |grouping| grouping.of_entry[entry] as usize);
         let classes = grouping.map_or(set.len(), |grouping| grouping.sizes.len());
         let mut rows = vec![0u64; classes];
-        let entries = || (0..set.len()).filter(|&entry| kept[entry]);
-        for entry in entries() {
+        for entry in (0..set.len()).filter(|&entry| kept[entry]) {
             rows[class_of(entry)] += u64::from(set.counts()[entry]);
         }
-        let (Some(protect), true) = (rule.protect, rule.needs_values()) else {
-            return ClassTable { rows, starts: Vec::new(), values: Vec::new() };
+        let protect = rule.protect.filter(|_| rule.needs_values());
+        let Some(values) = protect.and_then(|protect| seen.protected[protect].as_ref()) else {
+            return ClassTable { rows, bounds: Vec::new(), values: Vec::new() };
         };
-        // A counting sort by class, then by value within each class.
-        let field = self.layout.field(protect);
-        let mut next = vec![0u32; classes + 1];
-        for entry in entries() {
-            next[class_of(entry) + 1] += 1;
+        // A counting sort by class keeps the order of the values.
+        let mut bounds = vec![(0u32, 0u32); classes];
+        for &entry in values.entries() {
+            if let Some((_, occurrences)) = bounds.get_mut(class_of_base[entry as usize] as usize) {
+                *occurrences += 1;
+            }
         }
-        for class in 0..classes {
-            next[class + 1] += next[class];
+        let mut before = 0;
+        for bounds in &mut bounds {
+            let occurrences = bounds.1;
+            *bounds = (before, before);
+            before += occurrences;
         }
-        let bounds = next.clone();
-        let mut sorted = vec![(0u32, 0u32); bounds[classes] as usize];
-        for entry in entries() {
-            let place = &mut next[class_of(entry)];
-            sorted[*place as usize] = (field.get(&set.keys()[entry]), set.counts()[entry]);
-            *place += 1;
-        }
-        let mut starts = Vec::with_capacity(classes + 1);
-        let mut values: Vec<(u32, u32)> = Vec::with_capacity(sorted.len());
-        starts.push(0);
-        for class in 0..classes {
-            let cells = &mut sorted[bounds[class] as usize..bounds[class + 1] as usize];
-            cells.sort_unstable_by_key(|&(code, _)| code);
-            let first = values.len();
-            for &(code, count) in cells.iter() {
-                match values[first..].last_mut() {
-                    Some(last) if last.0 == code => last.1 += count,
-                    _ => values.push((code, count)),
+        let mut sorted = vec![(0u32, 0u32); before as usize];
+        for (code, entries, counts) in values.iter() {
+            for (&entry, &count) in entries.iter().zip(counts) {
+                let Some((start, end)) = bounds.get_mut(class_of_base[entry as usize] as usize) else { continue };
+                if *start < *end && sorted[*end as usize - 1].0 == code {
+                    sorted[*end as usize - 1].1 += count;
+                } else {
+                    sorted[*end as usize] = (code, count);
+                    *end += 1;
                 }
             }
-            starts.push(values.len() as u32);
         }
-        ClassTable { rows, starts, values }
+        ClassTable { rows, bounds, values: sorted }
     }
 
-    /// For every rule and guarantee, the worst measures over the classes of the kept rows, against
-    /// the released rows and, where there is one, the source.
-    pub fn achieved<const W: usize>(&self, set: &FrequencySet<W>, kept: &[bool]) -> Vec<Vec<Achieved>> {
-        let groupings = self.groupings(set);
-        self.rules
-            .iter()
-            .map(|rule| {
-                let grouping = groupings.iter().find(|(know, _)| *know == rule.know).and_then(|(_, g)| g.as_ref());
-                let classes = self.class_table(set, rule, grouping, kept);
-                let released = self.released(set, rule, kept);
-                let achieve = |guarantee: &dyn Guarantee| achieved_by(guarantee, rule, &classes, &released);
-                rule.guarantees.iter().map(|guarantee| achieve(guarantee.as_ref())).collect()
-            })
-            .collect()
+    /// For every rule and guarantee, the worst measures over the classes of a table, against its own
+    /// distribution and, where there is one, the source's.
+    pub fn achieved<const W: usize>(&self, table: &Finest<W>) -> Vec<Vec<Achieved>> {
+        let (set, groupings) = (&table.set, self.groupings(&table.set));
+        let (protected, places) = (&table.protected, (0..set.len() as u32).collect());
+        let seen = Seen { set, groupings, protected, places };
+        let all = vec![true; set.len()];
+        parallel::map(self.rules.len(), |index| {
+            let rule = &self.rules[index];
+            let classes = self.class_table(&seen, rule, &all, &seen.class_of_base(seen.grouping(rule), &all));
+            let released = self.released(&seen, rule, &all);
+            let achieve = |guarantee: &dyn Guarantee| achieved_by(guarantee, rule, &classes, &released);
+            rule.guarantees.iter().map(|guarantee| achieve(guarantee.as_ref())).collect()
+        })
     }
 }
 
@@ -350,12 +592,6 @@ pub fn achieved_over<'c>(
         }
     }
     achieved
-}
-
-/// Leaves out the entries of fewer rows than needed.
-fn by_size<const W: usize>(set: &FrequencySet<W>, rows: u64) -> (u64, Vec<bool>) {
-    let kept: Vec<bool> = set.counts().iter().map(|&count| u64::from(count) >= rows).collect();
-    (suppressed_rows(set, &kept), kept)
 }
 
 fn suppressed_rows<const W: usize>(set: &FrequencySet<W>, kept: &[bool]) -> u64 {

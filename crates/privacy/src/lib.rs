@@ -13,6 +13,6 @@ pub mod rules;
 
 pub use distribution::{Distribution, Tree};
 pub use guarantee::{Absorbing, Class, Guarantee, OnMerge};
-pub use judge::{Judge, Rule, Verdict};
+pub use judge::{Finest, Judge, Rule, Verdict};
 pub use model::{Distance, Model, Reading};
 pub use models::{Community, Context};

@@ -15,7 +15,7 @@
 
 use std::sync::OnceLock;
 
-use crate::guarantee::Measure;
+use crate::guarantee::{Measure, ValuesNeeded};
 use crate::proximity::Proximity;
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge, Tree};
 
@@ -66,6 +66,26 @@ impl Guarantee for HoldsTwice {
     /// A number of values does not say how many of them are known.
     fn core_is_more(&self) -> bool {
         self.on_merge() == OnMerge::Absorbing
+    }
+
+    /// From two values on, the known ones alone decide. One value is there in every class, and may be
+    /// the missing one.
+    fn values_needed(&self) -> Option<ValuesNeeded> {
+        let needed = self.guarantee.values_needed()?;
+        Some(ValuesNeeded { missing: Some(self.missing).filter(|_| needed.values > 1), ..needed })
+    }
+
+    /// Both halves hold, so that the bounds of both are true.
+    fn kept_at_most(&self, class: Class<'_>) -> u64 {
+        let all = self.guarantee.kept_at_most(class);
+        match self.known(class) {
+            Some(known) => all.min(class.rows - known.rows + self.guarantee.kept_at_most(known)),
+            None => all,
+        }
+    }
+
+    fn bounds_parts(&self) -> bool {
+        self.guarantee.bounds_parts()
     }
 
     fn compares_with_table(&self) -> bool {

@@ -4,6 +4,8 @@
 //! every code at hand, a class is judged by its codes alone, in one pass over its values and
 //! without any arithmetic on numbers.
 
+use hedgerow_table::Ratio;
+
 use crate::numbers::Numbers;
 
 /// For every number of a domain the first and the last code close to it. Both rise with the code. A
@@ -12,6 +14,8 @@ use crate::numbers::Numbers;
 pub struct Proximity {
     first: Vec<u32>,
     last: Vec<u32>,
+    /// For every number the last code that is close to it or that it is close to.
+    reach: Vec<u32>,
 }
 
 /// An interval of close values, by the codes of its ends.
@@ -40,7 +44,16 @@ impl Proximity {
             first.push(low as u32);
             last.push(high as u32);
         }
-        Proximity { first, last }
+        let mut high = 0;
+        let reach = |code: usize| {
+            high = high.max(last[code] as usize);
+            while high + 1 < present && first[high + 1] as usize <= code {
+                high += 1;
+            }
+            high as u32
+        };
+        let reach = (0..present).map(reach).collect();
+        Proximity { first, last, reach }
     }
 
     /// The last code close to this one.
@@ -68,6 +81,56 @@ impl Proximity {
             close -= u64::from(count);
             here
         })
+    }
+
+    /// No union of parts of a class has more rows, where every part has at most 1/l of its rows
+    /// close to any one of its values: the largest part of the class in which no run of codes from
+    /// one to its `reach` holds more than 1/l of the rows.
+    ///
+    /// *Each part meets that.* Its rows in such a run are all close to the lowest of them, or all
+    /// to the highest. *So does the union*: the run holds at most 1/l of each part. *The largest*
+    /// is found from how many rows can stay when no run may hold more than g. The first to the last
+    /// value, as many as fit: in any other choice the next row that stays can be exchanged for the
+    /// first that fits. Dealt round to g + 1 piles in their order, rows that stay for g + 1 have a
+    /// smallest pile, and without it stay for g; so what stays falls short of l·g from some g on,
+    /// and not before.
+    pub fn kept_at_most(&self, values: &[(u32, u32)], l: Ratio) -> u64 {
+        let rows: u64 = values.iter().map(|&(_, count)| u64::from(count)).sum();
+        // What stays at `holding` is enough; from `failing` on it is not.
+        let (mut holding, mut kept, mut failing) = (0, 0, l.times_in(rows) + 1);
+        let mut tried = failing - 1;
+        let mut halves = false;
+        while tried > holding {
+            let stay = self.stay(values, tried);
+            if l.times_at_most(tried, stay) {
+                (holding, kept) = (tried, stay);
+            } else {
+                // No more can stay for fewer, so that more than this is not enough either.
+                failing = tried.min(l.times_in(stay) + 1);
+            }
+            // What is just failing is mostly near, and halving is for when it is not.
+            tried = if halves { holding + (failing - holding) / 2 } else { failing - 1 };
+            halves = !halves;
+        }
+        kept
+    }
+
+    /// How many rows can stay when no run from a code to its reach may hold more than `most`.
+    fn stay(&self, values: &[(u32, u32)], most: u64) -> u64 {
+        let reach = |code: u32| self.reach.get(code as usize).copied().unwrap_or(code);
+        let (mut first, mut in_run, mut all) = (0, 0u64, 0u64);
+        let mut stay: Vec<u64> = Vec::with_capacity(values.len());
+        for &(code, count) in values {
+            while reach(values[first].0) < code {
+                in_run -= stay[first];
+                first += 1;
+            }
+            let fits = u64::from(count).min(most - in_run);
+            stay.push(fits);
+            in_run += fits;
+            all += fits;
+        }
+        all
     }
 
     /// The window that holds the most rows, from the first to the last value inside; the lowest one

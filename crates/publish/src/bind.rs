@@ -10,7 +10,6 @@ use hedgerow_cuts::Axis;
 use hedgerow_policy::{Attribute, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
 use hedgerow_privacy::{Community, Context, Distribution, Judge, Model, Rule, Tree, models};
-use hedgerow_table::frequency::Layout;
 use hedgerow_table::read::{NumberFormat, ReadOptions, read_table};
 use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError};
 use hedgerow_verify::check::NamedRule;
@@ -237,10 +236,6 @@ impl<'a> Bound<'a> {
     /// The rules over the source's codes.
     pub fn judge(&self) -> Result<Judge, PublishError> {
         let cardinalities = self.judged_cardinalities();
-        let layout = Layout::new(&cardinalities).ok_or_else(|| {
-            let hint = "make some of them `plain` or `identifier`, or give fewer rules";
-            InputError::new(self.policy.path.display().to_string(), "too many attributes to search at once", hint)
-        })?;
         let position = |name: &String| self.judged.iter().position(|column| column.name == *name).expect("bound above");
         let mut rules = Vec::with_capacity(self.policy.rules.len());
         for rule in &self.policy.rules {
@@ -264,7 +259,11 @@ impl<'a> Bound<'a> {
             });
         }
         let allowed = self.policy.publish.suppression.floor_of(self.table.rows as u64);
-        Ok(Judge::new(layout, cardinalities, rules, allowed))
+        let judge = Judge::new(cardinalities, self.quasi.len(), rules, allowed).ok_or_else(|| {
+            let hint = "make some of them `plain` or `identifier`, or give fewer rules";
+            InputError::new(self.policy.path.display().to_string(), "too many attributes to search at once", hint)
+        })?;
+        Ok(judge)
     }
 
     /// What earlier releases disclose of a protected attribute.

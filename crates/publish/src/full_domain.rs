@@ -7,7 +7,6 @@ use std::time::Duration;
 use hedgerow_policy::Loss;
 use hedgerow_privacy::Judge;
 use hedgerow_release::manifest::Rows;
-use hedgerow_table::frequency::FrequencySet;
 use hedgerow_table::{Codes, Kind, with_words};
 use hedgerow_verify::check::claim;
 use serde_json::{Map, Value, json};
@@ -100,10 +99,8 @@ pub(crate) fn broken_by_the_whole(bound: &Bound<'_>, judge: &Judge) -> Vec<Strin
         })
         .collect();
     let columns: Vec<&Codes> = columns.iter().collect();
-    let achieved = with_words!(judge.layout().words(), W => {
-        let set = FrequencySet::<W>::of_rows(judge.layout(), &columns, bound.table.rows);
-        judge.achieved(&set, &vec![true; set.len()])
-    });
+    let achieved =
+        with_words!(judge.layout().words(), W => judge.achieved(&judge.count::<W>(&columns, bound.table.rows)));
     let mut reasons = Vec::new();
     for (rule, achieved) in bound.policy.rules.iter().zip(&achieved) {
         for (model, achieved) in rule.require.iter().zip(achieved).filter(|(_, achieved)| !achieved.holds) {

@@ -1,7 +1,8 @@
 //! What a search may conclude about finer nodes from one it has judged.
 //!
 //! Two arguments exist, and a bound can only be made through one of them:
-//! - *Cores.* What the absorbing cores leave out only grows towards finer nodes (see
+//! - *Cores and parts.* What the absorbing cores leave out only grows towards finer nodes, and no
+//!   class is divided into parts that keep more of it than its guarantees let any parts keep (see
 //!   `hedgerow_privacy::judge`). Always sound, whatever the guarantees, the suppression and the
 //!   rules' `know`.
 //! - *Merging without suppression.* When no row may be suppressed and every guarantee is at least
@@ -36,7 +37,7 @@ impl Pruning {
         if self.failing_means_finer_fails && verdict.kept.is_none() {
             return AtLeast(u32::MAX);
         }
-        AtLeast(u32::try_from(verdict.core_suppressed).unwrap_or(u32::MAX - 1))
+        AtLeast(u32::try_from(verdict.at_least).unwrap_or(u32::MAX - 1))
     }
 }
 

@@ -15,8 +15,8 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use hedgerow_privacy::{Judge, Verdict};
-use hedgerow_table::frequency::{FrequencySet, Layout};
+use hedgerow_privacy::{Finest, Judge, Verdict};
+use hedgerow_table::frequency::{Layout, ValueCounts};
 use hedgerow_table::{Codes, Hierarchy, Progress, parallel, with_words};
 
 use crate::lattice::{Lattice, Levels};
@@ -95,7 +95,7 @@ pub struct Outcome {
 pub struct Explain {
     /// `None` beyond 64 bits.
     pub nodes: Option<u64>,
-    /// Distinct rows of the table.
+    /// Distinct rows of the table, by what is generalized or known to some rule.
     pub distinct: usize,
     /// Judged to find a first good node.
     pub judged_first: u64,
@@ -146,6 +146,8 @@ struct Search<'a, const W: usize> {
     quasi: Vec<usize>,
     pruning: Pruning,
     sets: Sets<'a, W>,
+    /// By attribute, the values of what is protected, beside the table's own frequency set.
+    protected: Vec<Option<ValueCounts>>,
     best: Option<Holding>,
     explain: Explain,
     started: Instant,
@@ -177,7 +179,7 @@ impl<'a, const W: usize> Search<'a, W> {
         let started = Instant::now();
         let layout = problem.judge.layout();
         let lattice = Lattice::new(problem.hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect());
-        let base = FrequencySet::<W>::of_rows(layout, problem.columns, problem.rows);
+        let Finest { set: base, protected } = problem.judge.count::<W>(problem.columns, problem.rows);
         let explain = Explain { nodes: lattice.nodes(), distinct: base.len(), ..Explain::default() };
         let sets = Sets::new(layout, problem.hierarchies, base);
         let quasi = (0..problem.hierarchies.len()).collect();
@@ -189,6 +191,7 @@ impl<'a, const W: usize> Search<'a, W> {
             quasi,
             pruning,
             sets,
+            protected,
             best: None,
             explain,
             started,
@@ -269,7 +272,7 @@ impl<'a, const W: usize> Search<'a, W> {
     fn judge_all(&mut self, nodes: &[Levels]) -> Vec<Judged> {
         let counted = self.sets.count_all(nodes);
         let all: Vec<Judged> = parallel::map(counted.len(), |index| {
-            let verdict = self.problem.judge.judge(&counted[index].set);
+            let verdict = self.verdict(&counted[index]);
             Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted[index], verdict) }
         });
         let new: Vec<bool> = nodes.iter().map(|levels| self.judged.insert(levels.clone())).collect();
@@ -283,6 +286,10 @@ impl<'a, const W: usize> Search<'a, W> {
             }
         }
         all
+    }
+
+    fn verdict(&self, counted: &Counted<W>) -> Verdict {
+        self.problem.judge.judge(&counted.set, &self.protected, || self.sets.places(counted))
     }
 
     fn holding(&self, counted: &Counted<W>, verdict: Verdict) -> Option<Holding> {
@@ -300,7 +307,7 @@ impl<'a, const W: usize> Search<'a, W> {
     /// Which rows stay on the best levels.
     fn found(&mut self, best: Holding) -> Found {
         let counted = self.sets.count_all(std::slice::from_ref(&best.levels)).remove(0);
-        let kept = self.problem.judge.judge(&counted.set).kept.expect("the best node was judged to hold");
+        let kept = self.verdict(&counted).kept.expect("the best node was judged to hold");
         let kept_rows = (best.suppressed > 0)
             .then(|| self.sets.rows_kept(&counted, &kept, self.problem.columns, self.problem.rows));
         let loss =

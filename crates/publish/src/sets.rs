@@ -206,6 +206,12 @@ impl<'a, const W: usize> Sets<'a, W> {
         }
     }
 
+    /// For every entry of the table's own set, the entry of a counted node that it belongs to.
+    pub(crate) fn places(&self, counted: &Counted<W>) -> Vec<u32> {
+        let recoding = self.maps.recoding::<W>(&self.base.levels, &counted.levels);
+        counted.set.places_of(&self.base.set, &recoding)
+    }
+
     /// Which rows of the table belong to the kept entries of a counted node.
     pub(crate) fn rows_kept(&self, counted: &Counted<W>, kept: &[bool], columns: &[&Codes], rows: usize) -> Vec<bool> {
         let recoding = self.maps.recoding::<W>(&self.base.levels, &counted.levels);

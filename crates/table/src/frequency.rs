@@ -16,11 +16,14 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::{Codes, with_codes};
+use crate::{Codes, parallel, with_codes};
 use tally::{CHUNK, Tally, tally_apart, tally_chunks};
 
 mod order;
 mod tally;
+mod values;
+
+pub use values::ValueCounts;
 
 /// The widest key, in 64-bit words.
 pub const WORDS_MAX: usize = 16;
@@ -86,9 +89,14 @@ pub struct Layout {
 impl Layout {
     /// `None` when the attributes together need more than [`WORDS_MAX`] words.
     pub fn new(cardinalities: &[usize]) -> Option<Layout> {
+        Layout::of(cardinalities, |_| true)
+    }
+
+    /// With fields for some attributes only: keys do not tell the others, whose code reads as 0.
+    pub fn of(cardinalities: &[usize], has_field: impl Fn(usize) -> bool) -> Option<Layout> {
         // Attributes with few values go to the high bits: in the order of keys, rows that agree on
         // them lie together, and what a roll-up merges is mostly found within one chunk.
-        let mut order: Vec<usize> = (0..cardinalities.len()).collect();
+        let mut order: Vec<usize> = (0..cardinalities.len()).filter(|&attribute| has_field(attribute)).collect();
         order.sort_by_key(|&attribute| Reverse(cardinalities[attribute]));
         let mut fields = vec![Field { word: 0, shift: 0, mask: 0 }; cardinalities.len()];
         let (mut word, mut used) = (0usize, 0u32);
@@ -115,6 +123,11 @@ impl Layout {
 
     pub fn field(&self, attribute: usize) -> Field {
         self.fields[attribute]
+    }
+
+    /// Whether keys tell this attribute.
+    pub fn has(&self, attribute: usize) -> bool {
+        self.fields[attribute].mask > 0
     }
 
     /// The bits of some attributes, to compare keys on these alone.
@@ -159,6 +172,18 @@ impl<const W: usize> Recoding<W> {
             Some(highest) if word == highest => !(u64::MAX >> self.keep[word].leading_ones()),
             _ => u64::MAX,
         })
+    }
+
+    /// The first of `recoded` become the recoded keys.
+    fn apply_all(&self, keys: &[[u64; W]], recoded: &mut [[u64; W]]) {
+        for (key, recoded) in keys.iter().zip(recoded.iter_mut()) {
+            *recoded = std::array::from_fn(|word| key[word] & self.keep[word]);
+        }
+        for (field, map) in &self.changes {
+            for (key, recoded) in keys.iter().zip(recoded.iter_mut()) {
+                recoded[field.word] |= map[field.get(key) as usize];
+            }
+        }
     }
 
     #[inline]
@@ -260,11 +285,40 @@ impl<const W: usize> FrequencySet<W> {
             .collect();
         Classes { of_entry, sizes: tally.counts }
     }
+
+    /// For every entry of a finer set, the entry here that it is rolled up into.
+    pub fn places_of(&self, finer: &FrequencySet<W>, recoding: &Recoding<W>) -> Vec<u32> {
+        let tally = Tally::of_distinct(&self.keys);
+        let mut places = vec![0; finer.len()];
+        for (keys, places) in finer.keys.chunks(KEYS_AT_ONCE).zip(places.chunks_mut(KEYS_AT_ONCE)) {
+            let mut recoded = [[0u64; W]; KEYS_AT_ONCE];
+            recoding.apply_all(keys, &mut recoded);
+            for (place, key) in places.iter_mut().zip(&recoded) {
+                *place = tally.find(key).expect("a coarser set counts every row of a finer one");
+            }
+        }
+        places
+    }
+
+    /// For every row of the table that was counted, its entry.
+    pub fn places_of_rows(&self, layout: &Layout, columns: &[&Codes], rows: usize) -> Vec<u32> {
+        let tally = Tally::of_distinct(&self.keys);
+        let pieces = parallel::map_ranges(rows, CHUNK, |range| {
+            let mut keys = vec![[0u64; W]; range.len()];
+            pack(layout, columns, range, &mut keys);
+            let place = |key: &[u64; W]| tally.find(key).expect("every row was counted");
+            keys.iter().map(place).collect::<Vec<u32>>()
+        });
+        pieces.concat()
+    }
 }
+
+/// Keys recoded at once: attribute after attribute, so that each map stays at hand.
+const KEYS_AT_ONCE: usize = 64;
 
 /// Writes the keys of some rows, column by column: each pass reads one narrow column in order.
 pub fn pack<const W: usize>(layout: &Layout, columns: &[&Codes], rows: Range<usize>, keys: &mut [[u64; W]]) {
-    for (attribute, codes) in columns.iter().enumerate() {
+    for (attribute, codes) in columns.iter().enumerate().filter(|(attribute, _)| layout.has(*attribute)) {
         let field = layout.field(attribute);
         with_codes!(codes, codes => for (key, &code) in keys.iter_mut().zip(&codes[rows.clone()]) {
             key[field.word] |= u64::from(code) << field.shift;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use hedgerow_release::manifest::{Claim, ClassSizes};
-use hedgerow_table::frequency::{FrequencySet, Layout};
 use hedgerow_table::{Codes, Domain, InputError, Table, TableError, with_words};
 use serde_json::{Value, json};
 
@@ -88,9 +87,6 @@ pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: 
         })?);
     }
     let cardinalities: Vec<usize> = columns.iter().map(|column| column.domain.cardinality()).collect();
-    let Some(layout) = Layout::new(&cardinalities) else {
-        return Err(TableError::input(place, "too many attributes to compare rows by", "name fewer quasi attributes"));
-    };
     let position = |name: &String| names.iter().position(|known| known == name).expect("collected above");
     let mut bound = Vec::with_capacity(rules.len());
     for rule in rules {
@@ -107,13 +103,15 @@ pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: 
             tree: rule.tree.clone(),
         });
     }
-    let judge = Judge::new(layout, cardinalities, bound, 0);
+    let Some(judge) = Judge::new(cardinalities, quasi.len(), bound, 0) else {
+        return Err(TableError::input(place, "too many attributes to compare rows by", "name fewer quasi attributes"));
+    };
     let codes: Vec<&Codes> = columns.iter().map(|column| &column.codes).collect();
     let (achieved, classes) = with_words!(judge.layout().words(), W => {
-        let set = FrequencySet::<W>::of_rows(judge.layout(), &codes, table.rows);
-        let classes = set.classes(&judge.layout().mask_of::<W>(0..quasi.len()));
+        let counted = judge.count::<W>(&codes, table.rows);
+        let classes = counted.set.classes(&judge.layout().mask_of::<W>(0..quasi.len()));
         let sizes = ClassSizes::of(classes.sizes.iter().map(|&size| u64::from(size)));
-        (judge.achieved(&set, &vec![true; set.len()]), sizes)
+        (judge.achieved(&counted), sizes)
     });
     let claims = rules.iter().zip(&achieved).flat_map(|(rule, achieved)| {
         rule.require.iter().zip(achieved).map(|(model, achieved)| rule.claim(model, achieved))

@@ -150,7 +150,7 @@ fn to_text(published: &Published, policy: &Policy, verbose: bool) -> String {
 fn explained(explain: &Explain) -> Vec<(&'static str, u64)> {
     let nodes = explain.nodes.map(|nodes| ("nodes of the generalization lattice", nodes));
     let counted = [
-        ("distinct rows of the table", explain.distinct_rows),
+        ("distinct rows by what rules know", explain.distinct_rows),
         ("nodes evaluated to find a first solution", explain.evaluated_first),
         ("nodes evaluated to prove that none is better", explain.evaluated_proof),
         ("of the evaluated nodes, those that satisfy every rule", explain.evaluated_holding),

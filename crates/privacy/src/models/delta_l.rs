@@ -13,8 +13,9 @@
 //!
 //! Window is merging: a window holds at most |A|/l rows of A and |B|/l of B, hence at most |A∪B|/l
 //! of the union. Pairwise is not, though the paper claims it: δ = 7.5, l = 2 holds for {40, 60} and
-//! {50, 80} and not for their union. Absorbing core of both: every value lies close to itself, so
-//! none exceeds 1/l of the rows, and at least ⌈l⌉ values occur.
+//! {50, 80} and not for their union; but what it implies of windows survives, and bounds what parts
+//! of a class keep. Absorbing core of both: every value lies close to itself, so none exceeds 1/l of
+//! the rows, and at least ⌈l⌉ values occur.
 
 use hedgerow_table::Ratio;
 
@@ -54,6 +55,15 @@ impl Guarantee for DeltaL {
 
     fn core(&self) -> Absorbing {
         Absorbing { rows: self.l.ceil(), distinct: self.l.ceil() }
+    }
+
+    /// Of both readings: a window that starts at a value holds rows that are close to it.
+    fn kept_at_most(&self, class: Class<'_>) -> u64 {
+        self.proximity.kept_at_most(class.values, self.l)
+    }
+
+    fn bounds_parts(&self) -> bool {
+        true
     }
 
     fn windows(&self) -> Option<&Proximity> {

@@ -3,7 +3,7 @@
 //! Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: *l-diversity: privacy beyond k-anonymity*,
 //! 2007, section 4. Absorbing: a union holds every value of each part. Cost: one comparison.
 
-use crate::guarantee::Measure;
+use crate::guarantee::{Measure, ValuesNeeded};
 use crate::{Absorbing, Class, Distribution, Guarantee, Model, OnMerge};
 
 #[derive(Debug, Clone)]
@@ -30,6 +30,10 @@ impl Guarantee for DistinctL {
 
     fn core(&self) -> Absorbing {
         Absorbing { rows: 1, distinct: self.l }
+    }
+
+    fn values_needed(&self) -> Option<ValuesNeeded> {
+        Some(ValuesNeeded { values: self.l, missing: None })
     }
 
     fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {

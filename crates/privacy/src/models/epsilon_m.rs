@@ -7,8 +7,9 @@
 //! Worked example: {40, 60} holds for ε = 15, m = 2; {40, 50, 60} achieves m = 1 only.
 //!
 //! Neither absorbing nor merging: {40, 60} and {50, 80} hold for ε = 15, m = 2, and in their union
-//! 50 has three of four close to it. Absorbing core: every value is close to itself, so no value
-//! may exceed 1/m of the rows, and at least ⌈m⌉ values occur.
+//! 50 has three of four close to it. But no interval as long as ε holds more than 1/m of the rows,
+//! and that survives unions ([`Proximity::kept_at_most`]). Absorbing core: every value is close to
+//! itself, so no value may exceed 1/m of the rows, and at least ⌈m⌉ values occur.
 
 use hedgerow_table::Ratio;
 
@@ -48,6 +49,14 @@ impl Guarantee for EpsilonM {
 
     fn core(&self) -> Absorbing {
         Absorbing { rows: self.m.ceil(), distinct: self.m.ceil() }
+    }
+
+    fn kept_at_most(&self, class: Class<'_>) -> u64 {
+        self.proximity.kept_at_most(class.values, self.m)
+    }
+
+    fn bounds_parts(&self) -> bool {
+        true
     }
 
     fn holds(&self, class: Class<'_>, _: &Distribution) -> bool {

@@ -235,3 +235,50 @@ fn two_pairs_of_dates_hold_pairwise_and_their_union_does_not() {
         models::guarantee(&model(Reading::Window), &Context { protect: Some(&domain), ..Context::default() }).unwrap();
     assert!(holds(window.as_ref(), &domain, &all));
 }
+
+/// A search concludes from it what finer levels suppress: tried on every way to divide small classes
+/// into parts that hold and rows that are suppressed.
+#[test]
+fn no_parts_keep_more_of_a_class_than_the_bound_says() {
+    const CLASSES: u64 = 6_000;
+    let (mut less, mut exact) = (0, 0);
+    for seed in 0..CLASSES {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut texts = random_texts(&mut rng);
+        texts.truncate(8);
+        let dates = texts.iter().any(|text| text.len() == 10 && text.starts_with("20"));
+        let (model, _) = random_model(&mut rng, dates);
+        let domain = domain_of(&texts);
+        let guarantee = models::guarantee(&model, &Context { protect: Some(&domain), ..Context::default() }).unwrap();
+        let part = |mask: usize| -> Vec<String> {
+            (0..texts.len()).filter(|row| mask >> row & 1 == 1).map(|row| texts[row].clone()).collect()
+        };
+        let masks = 1usize << texts.len();
+        let held: Vec<bool> =
+            (0..masks).map(|mask| mask > 0 && holds(guarantee.as_ref(), &domain, &part(mask))).collect();
+        // The most rows that parts of a set keep: of one part that holds, and of what is left.
+        let mut kept = vec![0u32; masks];
+        for mask in 1..masks {
+            let mut sub = mask;
+            while sub > 0 {
+                if held[sub] {
+                    kept[mask] = kept[mask].max(sub.count_ones() + kept[mask & !sub]);
+                }
+                sub = (sub - 1) & mask;
+            }
+        }
+        let largest = (0..masks).filter(|&mask| held[mask]).map(usize::count_ones).max().unwrap_or(0);
+        let values = counted(&domain, &texts);
+        let bound = guarantee.kept_at_most(Class { rows: texts.len() as u64, values: &values });
+        let most = u64::from(kept[masks - 1]);
+        let context = format!("seed {seed}: {model:?} of {texts:?}: {most} are kept, {bound} is the bound");
+        assert!(most <= bound && bound <= texts.len() as u64, "{context}");
+        let missing = texts.iter().any(String::is_empty);
+        if matches!(model, Model::DeltaLDiversity { reading: Reading::Window, .. }) && !missing {
+            assert_eq!((most, u64::from(largest)), (bound, bound), "by window it is exact, {context}");
+            exact += 1;
+        }
+        less += u64::from(bound < texts.len() as u64);
+    }
+    assert!(less > CLASSES / 5 && exact > CLASSES / 10, "{less} bounds said something, {exact} were exact");
+}

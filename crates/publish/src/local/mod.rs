@@ -17,7 +17,6 @@ use hashbrown::HashMap;
 use hedgerow_policy::{Method, Summary};
 use hedgerow_privacy::{Judge, OnMerge};
 use hedgerow_release::manifest::Rows;
-use hedgerow_table::frequency::{FrequencySet, Layout};
 use hedgerow_table::{Codes, InputError, Kind, Progress, parallel, with_words};
 use serde_json::{Map, Value, json};
 
@@ -232,13 +231,9 @@ fn judge_what_is_seen(bound: &Bound<'_>, judge: &Judge, found: &LocalRecoding) -
     for (place, column) in codes.iter_mut().zip(&columns) {
         *place = column;
     }
-    let layout = Layout::new(&cardinalities)
+    let seen = Judge::new(cardinalities, bound.quasi.len(), bound.judge()?.into_rules(), 0)
         .ok_or_else(|| PublishError::Internal("the labels need a wider key than the values".to_owned()))?;
-    let seen = Judge::new(layout, cardinalities, bound.judge()?.into_rules(), 0);
-    let achieved = with_words!(seen.layout().words(), W => {
-        let set = FrequencySet::<W>::of_rows(seen.layout(), &codes, bound.table.rows);
-        seen.achieved(&set, &vec![true; set.len()])
-    });
+    let achieved = with_words!(seen.layout().words(), W => seen.achieved(&seen.count::<W>(&codes, bound.table.rows)));
     let mut reasons = Vec::new();
     for (rule, achieved) in bound.policy.rules.iter().zip(&achieved) {
         for (model, achieved) in rule.require.iter().zip(achieved).filter(|(_, achieved)| !achieved.holds) {

@@ -55,6 +55,31 @@ impl<const W: usize> Tally<W> {
         }
     }
 
+    /// Of keys that are all different; their places are their positions.
+    pub(super) fn of_distinct(keys: &[[u64; W]]) -> Self {
+        let mut tally = Tally::new(keys.len());
+        keys.iter().for_each(|key| {
+            tally.add(key, 0);
+        });
+        tally
+    }
+
+    #[inline(always)]
+    pub(super) fn find(&self, key: &[u64; W]) -> Option<u32> {
+        let last = self.slots.len() - 1;
+        let mut slot = (hash(key) >> self.shift) as usize;
+        loop {
+            let entry = self.slots[slot & last];
+            if entry == 0 {
+                return None;
+            }
+            if self.keys[entry as usize - 1] == *key {
+                return Some(entry - 1);
+            }
+            slot += 1;
+        }
+    }
+
     #[inline(always)]
     fn insert(&mut self, slot: usize, key: &[u64; W], count: u32) -> u32 {
         self.keys.push(*key);

@@ -74,7 +74,8 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The data: csv, tsv or ndjson (also gzipped or zstd-compressed), parquet, Excel (xlsx) or Stata (dta)
+    /// The data: csv, tsv or ndjson (also gzipped or zstd-compressed), parquet, Excel (xlsx) or
+    /// Stata (dta)
     pub(crate) data: PathBuf,
     /// Where to write the policy [default: policy.toml beside the data]
     #[arg(short, long, value_name = "POLICY")]

@@ -113,7 +113,8 @@ pub struct Verdict {
     pub kept: Option<Vec<bool>>,
 }
 
-/// A table as it is judged: rows told apart by what rules know, and beside them what is protected.
+/// A table as it is judged: rows distinguished by what rules know, and beside them what is
+/// protected.
 #[derive(Debug)]
 pub struct Finest<const W: usize> {
     pub set: FrequencySet<W>,
@@ -211,15 +212,15 @@ impl Lost {
 }
 
 impl Judge {
-    /// Rows that differ in the first `quasi` attributes, or in what some rule knows, are told apart.
-    /// `None` when these are too many.
+    /// Rows that differ in the first `quasi` attributes, or in what some rule knows, are
+    /// distinguished. `None` when these are too many.
     pub fn new(cardinalities: Vec<usize>, quasi: usize, rules: Vec<Rule>, allowed: u64) -> Option<Judge> {
-        let told = |attribute: usize| attribute < quasi || rules.iter().any(|rule| rule.know.contains(&attribute));
-        let layout = Layout::of(&cardinalities, told)?;
+        let is_known = |attribute: usize| attribute < quasi || rules.iter().any(|rule| rule.know.contains(&attribute));
+        let layout = Layout::of(&cardinalities, is_known)?;
         Some(Judge { layout, cardinalities, rules, allowed, failed_last: AtomicUsize::new(0) })
     }
 
-    /// By which rows are told apart.
+    /// By which rows are distinguished.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -473,8 +474,8 @@ impl Judge {
         let mut groupings: Vec<(Vec<usize>, Option<Classes>)> = Vec::new();
         for rule in &self.rules {
             if groupings.iter().all(|(know, _)| *know != rule.know) {
-                let mut told = (0..self.cardinalities.len()).filter(|&attribute| self.layout.has(attribute));
-                let everything = told.all(|attribute| rule.know.contains(&attribute));
+                let mut distinguishing = (0..self.cardinalities.len()).filter(|&attribute| self.layout.has(attribute));
+                let everything = distinguishing.all(|attribute| rule.know.contains(&attribute));
                 let mask = self.layout.mask_of::<W>(rule.know.iter().copied());
                 groupings.push((rule.know.clone(), (!everything).then(|| set.classes(&mask))));
             }
@@ -528,8 +529,8 @@ impl Judge {
         ClassTable { rows, bounds, values: sorted }
     }
 
-    /// For every rule and guarantee, the worst measures over the classes of a table, against its own
-    /// distribution and, where there is one, the source's.
+    /// For every rule and guarantee, the worst measures over the classes of a table, against its
+    /// own distribution and, where there is one, the source's.
     pub fn achieved<const W: usize>(&self, table: &Finest<W>) -> Vec<Vec<Achieved>> {
         let (set, groupings) = (&table.set, self.groupings(&table.set));
         let (protected, places) = (&table.protected, (0..set.len() as u32).collect());

@@ -68,8 +68,8 @@ impl Guarantee for HoldsTwice {
         self.on_merge() == OnMerge::Absorbing
     }
 
-    /// From two values on, the known ones alone decide. One value is there in every class, and may be
-    /// the missing one.
+    /// From two values on, the known ones alone decide. One value is there in every class, and may
+    /// be the missing one.
     fn values_needed(&self) -> Option<ValuesNeeded> {
         let needed = self.guarantee.values_needed()?;
         Some(ValuesNeeded { missing: Some(self.missing).filter(|_| needed.values > 1), ..needed })

@@ -1,6 +1,6 @@
 //! How long the full-domain search takes under guarantees about close numbers, (δ,l)-diversity and
 //! (ε,m)-anonymity, beside distinct l-diversity on the same lattice in the same run: hospital
-//! discharges made up at random, twelve quasi attributes, 122,880 nodes.
+//! discharges drawn at random, twelve quasi attributes, 122,880 nodes.
 //!
 //! `cargo bench -p hedgerow-publish --bench proximity_speed -- [ROWS] [SECONDS]`. A search that is
 //! not done after SECONDS (default 120) is cut off and shown as such.

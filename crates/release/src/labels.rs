@@ -1,5 +1,5 @@
-//! What the labels of a foreign table cover: by the hierarchy file of their attribute, else by their
-//! own text in one of the notations of [`crate::notation`].
+//! What the labels of a foreign table cover: by the hierarchy file of their attribute, else by
+//! their own text in one of the notations of [`crate::notation`].
 //!
 //! A column is read as a whole. Where some labels are intervals, a label that is none is a warning:
 //! whoever has the value that it stands for would seem not to be in the table. Where most labels

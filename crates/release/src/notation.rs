@@ -206,7 +206,8 @@ impl Notation {
 }
 
 /// The one cover that the places where a text can be split lead to, the separators tried in order.
-/// Two covers leave it open which is meant, as `1,2,3` with decimal commas does: then there is none.
+/// Two covers leave it open which is meant, as `1,2,3` with decimal commas does: then there is
+/// none.
 fn split(text: &str, separators: &[&str], read: impl Fn(&str, &str) -> Option<Cover>) -> Option<Cover> {
     for separator in separators {
         let mut found: Option<Cover> = None;

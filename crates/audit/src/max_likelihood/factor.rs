@@ -193,16 +193,16 @@ impl Factor {
     }
 
     /// The queries for which rows of this clique weigh differently, by their own values or by those
-    /// of children; but not by attributes that are `told` elsewhere.
-    pub(super) fn active(&self, selection: &Selection, messages: &[Option<Message>], told: &[usize]) -> u64 {
+    /// of children; but not by attributes that are `answered` elsewhere.
+    pub(super) fn active(&self, selection: &Selection, messages: &[Option<Message>], answered: &[usize]) -> u64 {
         let children = self.children.iter().filter_map(|child| messages[child.factor].as_ref());
-        self.own_lanes(selection, told) | children.fold(0, |lanes, child| lanes | child.active)
+        self.own_lanes(selection, answered) | children.fold(0, |lanes, child| lanes | child.active)
     }
 
-    /// The queries that use an attribute of this clique that is not `told` elsewhere.
-    pub(super) fn own_lanes(&self, selection: &Selection, told: &[usize]) -> u64 {
+    /// The queries that use an attribute of this clique that is not `answered` elsewhere.
+    pub(super) fn own_lanes(&self, selection: &Selection, answered: &[usize]) -> u64 {
         let own = self.columns.iter().zip(&self.variables).map(|(_, attribute)| attribute);
-        let own = own.filter(|attribute| !told.contains(attribute));
+        let own = own.filter(|attribute| !answered.contains(attribute));
         own.fold(0, |lanes, &attribute| lanes | selection.uses(attribute))
     }
 

@@ -106,7 +106,7 @@ impl<'a> MaxLikelihood<'a> {
             }
             let factor = &self.factors[clique.table];
             let below = self.other_side[clique.table].map(|other| &self.factors[other]);
-            let active = factor.active(selection, &messages, self.told_above(clique))
+            let active = factor.active(selection, &messages, self.answered_above(clique))
                 | below.map_or(0, |below| below.active(selection, &messages, &[]));
             if active == 0 {
                 continue;
@@ -132,7 +132,7 @@ impl<'a> MaxLikelihood<'a> {
     /// The attributes that a clique shares with its parent: a query that uses no other here has
     /// nothing to learn from it, since the parent's rows are selected by them too. A row that
     /// stands for all combinations is not.
-    fn told_above<'c>(&self, clique: &'c Clique) -> &'c [usize] {
+    fn answered_above<'c>(&self, clique: &'c Clique) -> &'c [usize] {
         let any_value = |table: usize| self.factors[table].has_any_value();
         match clique.parent {
             Some(parent) if !any_value(parent) && !any_value(clique.table) => &clique.shared,
@@ -144,8 +144,8 @@ impl<'a> MaxLikelihood<'a> {
     /// so that no table is walked for a few of them.
     fn tables_of(&self, selection: &Selection, lane: usize) -> u64 {
         let uses = |clique: &&Clique| {
-            let told = if clique.is_bucket(self.cardinalities.len()) { &[] } else { self.told_above(clique) };
-            self.factors[clique.table].own_lanes(selection, told) >> lane & 1 == 1
+            let answered = if clique.is_bucket(self.cardinalities.len()) { &[] } else { self.answered_above(clique) };
+            self.factors[clique.table].own_lanes(selection, answered) >> lane & 1 == 1
         };
         self.cliques.iter().filter(uses).fold(0, |bits, clique| bits | 1 << (clique.table % 64))
     }

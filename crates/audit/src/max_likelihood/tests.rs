@@ -103,7 +103,7 @@ fn what_is_expected_agrees_with_the_sum_over_all_combinations() {
         let source: Vec<Vec<u32>> = (cardinalities.iter())
             .map(|&values| (0..rows).map(|_| rng.random_range(0..values as u32)).collect())
             .collect();
-        // The last two tables share with the first what nothing else is told by.
+        // The last two tables share with the first what no other table has.
         let separators: [&[usize]; 2] = if rng.random_bool(0.5) { [&[0, 1], &[0, 1]] } else { [&[1], &[0]] };
         let mut tables = Vec::new();
         for (number, own) in [(0, 2), (1, 3), (2, 4)] {

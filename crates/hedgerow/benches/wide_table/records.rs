@@ -1,4 +1,4 @@
-//! A table of the shape of tax records, made up at random: record and household keys, weights,
+//! A table of the shape of tax records, drawn at random: record and household keys, weights,
 //! codes, flags, and many amounts of money, most of them zero for most people.
 
 use std::io::{self, Write};
@@ -113,7 +113,7 @@ pub(crate) fn write(rows: u64, out: &mut impl Write) -> io::Result<()> {
                 continue;
             }
             let amount = usual * (0.2 + 2.0 * wealth) * (-(1.0 - random.unit()).ln());
-            // Many amounts are told in round figures.
+            // Many amounts are round figures.
             let step = if random.unit() < 0.4 { 100.0 } else { 1.0 };
             write!(out, ",{}", (amount / step).round() * step)?;
         }

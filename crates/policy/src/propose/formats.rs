@@ -71,7 +71,7 @@ pub fn detected_formats(table: &Table) -> FoundFormats {
 }
 
 /// The format that fits the most columns, and another that fits as many. Where thousands and
-/// fractions cannot be told apart, `1,234` is a thousand: people seldom write three digits of a
+/// fractions cannot be distinguished, `1,234` is a thousand: people seldom write three digits of a
 /// fraction throughout.
 fn common(columns: &[Vec<NumberFormat>], table: &Table) -> (Option<NumberFormat>, Option<NumberFormat>) {
     // With a decimal comma, a column that was read as numbers with a point would be text.

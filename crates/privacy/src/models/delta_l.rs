@@ -14,8 +14,8 @@
 //! Window is merging: a window holds at most |A|/l rows of A and |B|/l of B, hence at most |A∪B|/l
 //! of the union. Pairwise is not, though the paper claims it: δ = 7.5, l = 2 holds for {40, 60} and
 //! {50, 80} and not for their union; but what it implies of windows survives, and bounds what parts
-//! of a class keep. Absorbing core of both: every value lies close to itself, so none exceeds 1/l of
-//! the rows, and at least ⌈l⌉ values occur.
+//! of a class keep. Absorbing core of both: every value lies close to itself, so none exceeds 1/l
+//! of the rows, and at least ⌈l⌉ values occur.
 
 use hedgerow_table::Ratio;
 

@@ -236,8 +236,8 @@ fn two_pairs_of_dates_hold_pairwise_and_their_union_does_not() {
     assert!(holds(window.as_ref(), &domain, &all));
 }
 
-/// A search concludes from it what finer levels suppress: tried on every way to divide small classes
-/// into parts that hold and rows that are suppressed.
+/// A search concludes from it what finer levels suppress: tried on every way to divide small
+/// classes into parts that hold and rows that are suppressed.
 #[test]
 fn no_parts_keep_more_of_a_class_than_the_bound_says() {
     const CLASSES: u64 = 6_000;

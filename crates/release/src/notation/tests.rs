@@ -1,3 +1,5 @@
+//! Labels of other programs against the mathematical definition of what they write.
+
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 

@@ -104,13 +104,13 @@ mod tests {
                 Codes::from_iter(cardinality, codes)
             });
             let columns: Vec<&Codes> = columns.iter().collect();
-            // The third attribute is not told.
+            // The third attribute is not distinguished.
             let layout = Layout::of(&cardinalities, |attribute| attribute != 2).unwrap();
             let base = FrequencySet::<1>::of_rows(&layout, &columns, rows);
-            let told = |row: usize| [0, 1, 3].map(|attribute| columns[attribute].get(row));
+            let expected = |row: usize| [0, 1, 3].map(|attribute| columns[attribute].get(row));
             let of_key = |key: &[u64; 1]| [0, 1, 3].map(|attribute| layout.field(attribute).get(key));
             let entry_of = base.places_of_rows(&layout, &columns, rows);
-            assert!((0..rows).all(|row| of_key(&base.keys()[entry_of[row] as usize]) == told(row)), "seed {seed}");
+            assert!((0..rows).all(|row| of_key(&base.keys()[entry_of[row] as usize]) == expected(row)), "seed {seed}");
             let by_entry = ValueCounts::rows_by_entry(&entry_of, base.len());
             let values = ValueCounts::new(columns[2], cardinalities[2], &by_entry, &entry_of);
             let mut expected: BTreeMap<(u32, u32), u32> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Reading a table: CSV and TSV, newline-delimited JSON (plain, gzip or zstd), Parquet, Excel, Stata.
+//! Reading a table: CSV and TSV, newline-delimited JSON (plain, gzip or zstd), Parquet, Excel,
+//! Stata.
 //!
 //! All formats go the same way. Workers turn their share of the source into codes over dictionaries
 //! of their own; at the end the dictionaries are merged, typed and sorted, and the codes rewritten.

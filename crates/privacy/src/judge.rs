@@ -323,10 +323,10 @@ impl Judge {
         let classes = grouping.map_or(seen.set.len(), |grouping| grouping.sizes.len());
         let (sizes, rows, fails) = (vec![0; classes], vec![0; classes], vec![false; classes]);
         let mut lost = Lost { sizes, rows, fails, at_least: 0, suppressed: 0 };
-        for entry in 0..seen.set.len() {
-            let rows = u64::from(seen.set.counts()[entry]);
+        for (entry, (&rows, &is_kept)) in seen.set.counts().iter().zip(&kept).enumerate() {
+            let rows = u64::from(rows);
             lost.sizes[class_of(entry)] += rows;
-            if !kept[entry] {
+            if !is_kept {
                 lost.rows[class_of(entry)] += rows;
                 lost.fails[class_of(entry)] = true;
                 lost.at_least += rows;

@@ -45,7 +45,7 @@ pub(super) fn read<'a>(path: &'a Path, options: &ReadOptions, limits: &Limits) -
     let width: usize = header.variables.iter().map(|variable| variable.kind.width()).sum();
     section.go_to(header.data).map_err(refuse)?;
     for row in 0..header.rows {
-        if row as usize % ROWS_BETWEEN_CHECKS == 0 {
+        if (row as usize).is_multiple_of(ROWS_BETWEEN_CHECKS) {
             options.progress.check()?;
         }
         let record = section.take(width).map_err(refuse)?;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use hedgerow_cuts::Span;
 use hedgerow_joint::{Agreed, Joined, Joint, Profile, Rehearsed, Share, rehearse};
 use hedgerow_policy::{Method, Policy};
+use hedgerow_privacy::{Class, Distribution};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_publish::local::{Local, LocalRecoding, recode};
 use hedgerow_smc::{BurnBook, Coins, Concluded, Entry, Ledger, Question, Roster, masked, simulate};
@@ -76,7 +77,35 @@ fn check_case(seed: u64) -> Option<usize> {
         assert_eq!(together.values().sum::<u64>(), apart.values().sum::<u64>(), "{}", context());
     }
     counted(joined, &owner, &context);
+    keeps_rules(&bound, &by_row(joined, &owner), &context);
     Some(together.len())
+}
+
+/// Every rule holds in every class that a reader sees who knows what the rule says, counted over
+/// all rows in one place.
+fn keeps_rules(bound: &Bound<'_>, regions: &[Region], context: &dyn Fn() -> String) {
+    let columns = bound.judged_codes();
+    for rule in bound.judge().unwrap().into_rules() {
+        let value = |row: usize| rule.protect.map_or(0, |attribute| columns[attribute].get(row));
+        let mut classes: BTreeMap<Region, BTreeMap<u32, u32>> = BTreeMap::new();
+        let mut all = vec![0; rule.protect.map_or(1, |attribute| bound.judged_cardinalities()[attribute])];
+        for (row, region) in regions.iter().enumerate() {
+            let seen = rule.know.iter().map(|attribute| region[*attribute]).collect();
+            *classes.entry(seen).or_default().entry(value(row)).or_default() += 1;
+            all[value(row) as usize] += 1;
+        }
+        let table = Distribution::new(all, rule.tree.as_ref());
+        for (region, counts) in classes {
+            let values: Vec<(u32, u32)> = counts.into_iter().collect();
+            let rows = values.iter().map(|(_, count)| u64::from(*count)).sum();
+            // Without a protected attribute there is nothing but rows.
+            let values = if rule.protect.is_some() { values } else { Vec::new() };
+            let class = Class { rows, values: &values };
+            for guarantee in &rule.guarantees {
+                assert!(guarantee.holds(class, &table), "{guarantee:?} in {region:?}: {class:?}, {}", context());
+            }
+        }
+    }
 }
 
 /// Round robin, at random, skewed, or one empty and one with a single row.

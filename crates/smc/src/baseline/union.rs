@@ -197,7 +197,7 @@ impl Union {
     }
 
     /// The one message of a round from our predecessor.
-    fn from_predecessor(&mut self, round: u32) -> Result<Option<Body>, Fault> {
+    fn next_of_predecessor(&mut self, round: u32) -> Result<Option<Body>, Fault> {
         let Some(bodies) = self.inbox.only(round, self.ring.before)? else { return Ok(None) };
         let sender = self.ring.before;
         let [body] = <[Body; 1]>::try_from(bodies).map_err(|_| Fault::OutOfPlace { sender, round })?;
@@ -208,14 +208,14 @@ impl Union {
     fn go_on(&mut self) -> Result<Option<Concluded<Vec<Item>>>, Fault> {
         let (before, round) = (self.ring.before, self.round);
         if !self.added {
-            match self.from_predecessor(round)? {
+            match self.next_of_predecessor(round)? {
                 Some(Body::UnionItems(items)) => self.received(items)?,
                 Some(_) => return Err(Fault::OutOfPlace { sender: before, round }),
                 None => return Ok(None),
             }
         }
         if self.concluded.is_none() {
-            match self.from_predecessor(round + 1)? {
+            match self.next_of_predecessor(round + 1)? {
                 Some(Body::UnionResult(result)) => self.conclude(result)?,
                 Some(_) => return Err(Fault::OutOfPlace { sender: before, round: round + 1 }),
                 None => return Ok(None),

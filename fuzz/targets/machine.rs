@@ -46,13 +46,13 @@ fn feed<M: Machine>(start: Transition<M>, mut rest: &[u8], question: Question) {
         let (piece, after) = after.split_at(usize::from(length).min(after.len()));
         rest = after;
         let [kind, sender, round, body @ ..] = piece else { return };
-        let mut bytes = vec![1, *kind];
+        let mut bytes = vec![2, *kind];
         bytes.extend_from_slice(&[0; 16]);
         bytes.extend_from_slice(&question.digest());
         bytes.extend_from_slice(&[*sender % 4, 0, *round, 0, 0, 0]);
         bytes.extend_from_slice(body);
         let Ok(message) = Message::decode(&bytes) else { return };
-        match machine.step(message) {
+        match machine.step(message.sender, message) {
             Ok(Transition::Continue(next, _)) => machine = next,
             Ok(Transition::Finish(..)) | Err(_) => return,
         }

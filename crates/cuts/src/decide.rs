@@ -63,25 +63,64 @@ pub enum Cut {
     Through { rank: u32, left: u64 },
 }
 
-/// The cuts to try at a median, best first. Strict cuts lie above or below the value, the more even
-/// one first; a relaxed one goes through it where its people are needed on both sides. A side with
-/// fewer than `minimum` is not tried.
+/// Where a cut lies that is tried at a median.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The median's people are shared, so that the left has half of all, rounded up.
+    Through,
+    /// They go left.
+    After,
+    /// They go right.
+    Before,
+}
+
+/// What decides which cuts are tried at a median: comparisons alone, without any count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Around {
+    /// Whether both sides of a cut after the median's people have enough, and of one before them.
+    pub after: bool,
+    pub before: bool,
+    /// Whether at least as many lie above the median as below it.
+    pub as_many_above: bool,
+    /// Whether a half, rounded up, is less than all up to the median, so that its people are needed
+    /// on both sides; never for strict cuts.
+    pub more_than_half_through: bool,
+}
+
+/// The cuts to try at a median, best first, for people who can be divided. A relaxed cut goes
+/// through the value where its people are needed on both sides; strict ones lie above or below it,
+/// the more even one first.
+pub fn cuts_around(around: Around) -> Vec<Side> {
+    let mut cuts = Vec::with_capacity(3);
+    cuts.extend(around.more_than_half_through.then_some(Side::Through));
+    let mut between = [(around.after, Side::After), (around.before, Side::Before)];
+    // Cut after it, the left has `below + at`, and the right `above`: as even as the other cut or
+    // more so exactly when `below` is at most `above`.
+    if !around.as_many_above {
+        between.reverse();
+    }
+    cuts.extend(between.into_iter().filter(|(enough, _)| *enough).map(|(_, cut)| cut));
+    cuts
+}
+
+/// The same by counts: a side with fewer than `minimum` is not tried.
 pub fn cuts_at(median: Median, strict: bool, minimum: u64) -> Vec<Cut> {
     let Median { rank, below, at, above } = median;
     let rows = below + at + above;
     let enough = |left: u64| left.min(rows - left) >= minimum.max(1);
-    let even = |left: u64| left.abs_diff(rows - left);
-    let mut cuts = Vec::with_capacity(3);
     let half = rows.div_ceil(2);
-    if !strict && at > 1 && half < below + at && enough(half) {
-        cuts.push(Cut::Through { rank, left: half });
-    }
-    let mut between = [(below + at, Cut::Before(rank + 1)), (below, Cut::Before(rank))];
-    if even(between[1].0) < even(between[0].0) {
-        between.reverse();
-    }
-    cuts.extend(between.into_iter().filter(|&(left, _)| enough(left)).map(|(_, cut)| cut));
-    cuts
+    let around = Around {
+        after: enough(below + at),
+        before: enough(below),
+        as_many_above: above >= below,
+        more_than_half_through: !strict && at > 1 && half < below + at && enough(half),
+    };
+    let cut = |side: Side| match side {
+        Side::Through => Cut::Through { rank, left: half },
+        Side::After => Cut::Before(rank + 1),
+        Side::Before => Cut::Before(rank),
+    };
+    cuts_around(around).into_iter().map(cut).collect()
 }
 
 /// Whether a node of a hierarchy may be cut by its children's sizes: a child that nobody is in
@@ -119,6 +158,24 @@ mod tests {
         assert_eq!(cuts_at(median, false, 4), [Cut::Through { rank: 4, left: 4 }]);
         let even = Median { rank: 4, below: 3, at: 1, above: 4 };
         assert_eq!(cuts_at(even, false, 4), [Cut::Before(5)], "nobody at the median is needed on both sides");
+    }
+
+    #[test]
+    fn comparisons_choose_the_more_even_cut() {
+        for (below, at, above) in (0..400).map(|code| (code % 7, 1 + code / 7 % 8, code / 56)) {
+            if below >= (below + at + above).div_ceil(2) || below + at < (below + at + above).div_ceil(2) {
+                continue;
+            }
+            let median = Median { rank: 4, below, at, above };
+            let rows = below + at + above;
+            let even = |cut: &Cut| match cut {
+                Cut::Before(4) => below.abs_diff(rows - below),
+                _ => (below + at).abs_diff(above),
+            };
+            let cuts = cuts_at(median, true, 1);
+            assert!(cuts.is_sorted_by_key(even), "{median:?}: {cuts:?}");
+            assert_eq!(cuts.len(), usize::from(below > 0) + usize::from(above > 0));
+        }
     }
 
     #[test]

@@ -15,10 +15,8 @@ use hedgerow_joint::{Agreed, Joint, JointRule};
 use hedgerow_policy::Policy;
 use hedgerow_privacy::{Context, Model, models};
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_smc::{Forecast, baseline};
+use hedgerow_smc::{Coins, Forecast, baseline};
 use hedgerow_table::progress::NoProgress;
-use rand::SeedableRng as _;
-use rand::rngs::StdRng;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!(
@@ -38,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let largest = agreed.axes.iter().map(Axis::size).max().unwrap_or(2);
             let agreed = Arc::new(agreed);
             let all = agreed.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
-            let (joined, forecast) = Forecast::of(Joint::new(Arc::clone(&agreed), all, StdRng::seed_from_u64(1)));
+            let (joined, forecast) = Forecast::of(Joint::new(Arc::clone(&agreed), all, Coins::danger_from_seed(1)))?;
             let joined = joined.ok_or("no release")?;
             let most = 3.0 * f64::from(joined.depth) * f64::from(largest).log2();
             let mega = |bytes: u64| bytes as f64 / 1e6;

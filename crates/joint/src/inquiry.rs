@@ -1,21 +1,21 @@
 //! The conversation of all custodians: which parts ask for what, together.
 //!
-//! First the whole: its size and, where rules look at them, the distributions of protected values.
-//! Then every round asks for the next thing that each part needs, all in one vector: digits of
-//! ranges, children's sizes, counts at probes, distributions, objections. No part waits for
-//! another, so rounds grow with the longest way to a class and not with the number of parts.
+//! First the whole: its size, and where that is enough, what rules must know of it. Then every
+//! round asks for the next thing that each part needs, all in one vector: ranges, comparisons,
+//! histograms, objections. No part waits for another, so rounds grow with the longest way to a
+//! class and not with the number of parts. Last the sizes of the classes, as a release shows them.
 
 use std::fmt;
 
+use hedgerow_cuts::{Axis, Span};
 use hedgerow_privacy::Distribution;
-use hedgerow_smc::{Ask, Inquiry, Kind, Opens, Operation, Turn};
-use rand::rngs::StdRng;
+use hedgerow_smc::{About, Coins, Inquiry, Kind, Turn};
 
+use super::judging::{Judged, Judging};
 use super::part::Part;
-use super::rules::Counts;
-use super::trial::{Requested, View};
+use super::request::{Answer, Request, Requested};
+use super::trial::{Side, View};
 use crate::{AgreedRef, Joined, JointClass, Share};
-use hedgerow_cuts::Axis;
 
 /// The most words in one ask, but for those of the last part that it has room for; other parts wait
 /// for the next.
@@ -25,86 +25,122 @@ const WORDS_AT_ONCE: usize = 1 << 20;
 pub struct Joint {
     agreed: AgreedRef,
     share: Share,
-    random: StdRng,
+    coins: Coins,
     wholes: Vec<Distribution>,
     parts: Vec<Part>,
-    classes: Vec<(JointClass, Vec<u32>)>,
+    /// How many parts there have been: names the next.
+    named: u64,
+    classes: Vec<Found>,
     depth: u32,
     /// How many rows there are in all: no count exceeds it.
     rows: u64,
+    requested: Requested,
     waiting: Waiting,
 }
 
-#[derive(Debug)]
+/// A class, with our rows in it.
+struct Found {
+    part: u64,
+    region: Vec<Span>,
+    own: Vec<u32>,
+    /// Over all custodians, once that is asked for.
+    rows: u64,
+}
+
 enum Waiting {
     Start,
-    Distribution,
-    WholeObjections(Counts),
+    Size,
+    Whole(Box<Judging>),
     /// The first so many parts.
     Parts(usize),
+    /// The sizes of so many classes, after so many.
+    Sizes(usize, usize),
 }
 
 impl Joint {
-    /// `random` decides by lot who of several people that agree in everything goes where.
-    pub fn new(agreed: AgreedRef, share: Share, random: StdRng) -> Joint {
-        let waiting = Waiting::Start;
+    /// `coins` decide by lot who of several people at a median goes where: they must be this
+    /// custodian's own.
+    pub fn new(agreed: AgreedRef, share: Share, coins: Coins) -> Joint {
         Joint {
             agreed,
             share,
-            random,
+            coins,
             wholes: Vec::new(),
             parts: Vec::new(),
+            named: 0,
             classes: Vec::new(),
             depth: 0,
             rows: 0,
-            waiting,
+            requested: Requested::default(),
+            waiting: Waiting::Start,
         }
     }
 
-    fn whole_ask(&self) -> Ask {
-        let own = self.own_counts();
-        let mut pieces = vec![(Kind::Sizes, vec![own.rows])];
-        pieces.extend(self.agreed.summed(&own));
-        ask(Operation::Sum, pieces, "all rows")
+    fn view(&self) -> View<'_> {
+        View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, rows: self.rows }
     }
 
-    /// The counts of all our rows.
-    fn own_counts(&self) -> Counts {
-        let rows: Vec<u32> = (0..self.share.rows() as u32).collect();
-        self.agreed.own_counts(&self.share, &rows)
+    fn all_rows(&self) -> Vec<u32> {
+        (0..self.share.rows() as u32).collect()
     }
 
-    fn take_whole(&self, answer: &[u64]) -> Option<Counts> {
-        let (rows, rest) = answer.split_first()?;
-        Some(self.agreed.read(*rows, rest).0)
+    /// Every total lies below 2 to so many: counts are at most all rows, and comparisons with half
+    /// of a part at most twice as many; custodians with a value are at most as many as there can
+    /// be.
+    fn bits(&self) -> u8 {
+        let largest = self.rows.saturating_mul(2).max(1 << 10);
+        (u64::BITS - largest.leading_zeros()) as u8
     }
 
-    /// The whole may stand: it is the first part.
-    fn begin(&mut self, size: u64) {
-        self.rows = size;
-        let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
-        let region = self.agreed.axes.iter().map(Axis::whole).collect();
-        let rows = (0..self.share.rows() as u32).collect();
-        let whole = Part::new(view, rows, size, region, 0);
-        self.settle(vec![whole]);
+    fn ask(mut self, request: Request, waiting: Waiting) -> Turn<Self> {
+        (self.requested, self.waiting) = (request.requested(), waiting);
+        let ask = request.ask(self.bits());
+        Turn::Ask(self, ask)
     }
 
-    /// Puts what an answer says into the parts that requested it: first all counts, then all flags.
-    /// Parts that had to wait come first the next time, so that none waits for ever; children take
-    /// the place of what was divided. The order is the same for all custodians.
+    /// Asks what is to be known of the whole next, or goes on to its parts.
+    fn judge_whole(mut self, judging: Judging) -> Turn<Self> {
+        match judging.judged() {
+            Judged::Breaks => Turn::Done(None),
+            Judged::Open => {
+                let (mut request, all) = (Request::default(), self.all_rows());
+                let about = About { what: "all rows", part: Some(0), attribute: None };
+                judging.request(self.view(), &[&all], about, &mut request);
+                self.ask(request, Waiting::Whole(Box::new(judging)))
+            }
+            Judged::Holds => {
+                self.wholes = judging.into_wholes();
+                let region: Vec<Span> = self.agreed.axes.iter().map(Axis::whole).collect();
+                let dividable = hedgerow_cuts::decide::can_divide(self.rows, self.agreed.minimum());
+                let side = Side { span: Span::new(0, 0), rows: self.all_rows(), dividable };
+                let whole = Part::new(self.view(), 0, side, region, 0);
+                self.named = 1;
+                self.settle(vec![whole]);
+                self.next_parts()
+            }
+        }
+    }
+
+    /// Puts what an answer says into the parts that requested it. Parts that had to wait come first
+    /// the next time, so that none waits for ever; children take the place of what was divided. The
+    /// order is the same for all custodians.
     fn absorb(&mut self, requested: usize, answer: &[u64]) {
-        let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
-        let requested: Vec<Part> = self.parts.drain(..requested).collect();
-        let (mut counts, mut flags) = answer.split_at(requested.iter().map(|part| part.requested().counts).sum());
-        let mut next = Vec::with_capacity(requested.len());
-        for mut part in requested {
-            let Requested { counts: own_counts, flags: own_flags } = part.requested();
-            let (own, raised);
-            (own, counts) = counts.split_at(own_counts);
-            (raised, flags) = flags.split_at(own_flags);
-            match part.absorb(view, own, raised, &mut self.random) {
-                Some(children) => next.extend(children),
+        let mut answer = Answer::new(answer, self.requested);
+        let asked: Vec<Part> = self.parts.drain(..requested).collect();
+        let mut next = Vec::with_capacity(asked.len());
+        for mut part in asked {
+            let own = answer.take(part.requested());
+            let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, rows: self.rows };
+            match part.absorb(view, own, &mut self.coins) {
                 None => next.push(part),
+                Some((attribute, sides)) => {
+                    for side in sides {
+                        let mut region = part.ground.region.clone();
+                        region[attribute] = side.span;
+                        next.push(Part::new(view, self.named, side, region, part.depth + 1));
+                        self.named += 1;
+                    }
+                }
             }
         }
         self.settle(next);
@@ -115,45 +151,60 @@ impl Joint {
         for part in parts {
             if part.is_class() {
                 self.depth = self.depth.max(part.depth);
-                let class = JointClass { region: part.released_region(&self.agreed), rows: part.ground.size };
-                self.classes.push((class, part.ground.rows));
+                let region = part.released_region(&self.agreed);
+                self.classes.push(Found { part: part.ground.part, region, own: part.ground.rows, rows: 0 });
             } else {
                 self.parts.push(part);
             }
         }
     }
 
-    /// What to ask next; nothing when no part is left.
-    fn next_ask(&mut self) -> Option<Ask> {
-        let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes };
-        let (mut counts, mut flags) = (Pieces::default(), Pieces::default());
-        let mut requested = 0;
+    /// Asks what parts need next; when no part is left, for the sizes of the classes.
+    fn next_parts(mut self) -> Turn<Self> {
+        let max = self.agreed.limits.parts_max;
+        if self.named > max {
+            return Turn::Exceeds { what: "parts", found: self.named, max };
+        }
+        let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, rows: self.rows };
+        let mut request = Request::default();
+        let mut parts = 0;
         for part in &mut self.parts {
-            part.words(view).into_iter().for_each(|(kind, words)| counts.push(kind, words));
-            let (kind, raised) = part.flags(view);
-            flags.push(kind, raised);
-            requested += 1;
-            if counts.words + flags.words > WORDS_AT_ONCE {
+            part.request(view, &mut request);
+            parts += 1;
+            if request.requested().words() > WORDS_AT_ONCE {
                 break;
             }
         }
-        (requested > 0).then(|| {
-            self.waiting = Waiting::Parts(requested);
-            let bits = (u64::BITS - self.rows.leading_zeros()) as u8;
-            let operation = Operation::Tally { bits, flags: flags.words };
-            counts.pieces.append(&mut flags.pieces);
-            ask(operation, counts.pieces, "parts")
-        })
+        if parts > 0 { self.ask(request, Waiting::Parts(parts)) } else { self.next_sizes(0) }
     }
 
-    fn joined(self) -> Joined {
+    fn next_sizes(self, from: usize) -> Turn<Self> {
+        let asked = &self.classes[from..self.classes.len().min(from + WORDS_AT_ONCE)];
+        if asked.is_empty() {
+            return self.joined();
+        }
+        let mut request = Request::default();
+        for class in asked {
+            let about = About { what: "a released class", part: Some(class.part), attribute: None };
+            request.count(Kind::Sizes, about, [class.own.len() as u64]);
+        }
+        let waiting = Waiting::Sizes(from, asked.len());
+        self.ask(request, waiting)
+    }
+
+    fn joined(self) -> Turn<Self> {
+        // What was compared is held against what is released.
+        let rows = self.classes.iter().try_fold(0u64, |sum, class| sum.checked_add(class.rows));
+        if rows != Some(self.rows) || self.classes.iter().any(|class| class.rows < self.agreed.minimum()) {
+            return Turn::Impossible("the sizes of classes that were found large enough");
+        }
         let mut of_row = vec![0; self.share.rows()];
         let mut classes = Vec::with_capacity(self.classes.len());
-        for (number, (class, rows)) in (0u32..).zip(self.classes) {
-            rows.into_iter().for_each(|row| of_row[row as usize] = number);
-            classes.push(class);
+        for (number, Found { region, own, rows, .. }) in (0u32..).zip(self.classes) {
+            own.into_iter().for_each(|row| of_row[row as usize] = number);
+            classes.push(JointClass { region, rows });
         }
-        Joined { classes, of_row, depth: self.depth }
+        Turn::Done(Some(Joined { classes, of_row, depth: self.depth }))
     }
 }
 
@@ -168,63 +219,56 @@ impl Inquiry for Joint {
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         match std::mem::replace(&mut self.waiting, Waiting::Start) {
             Waiting::Start => {
-                self.waiting = Waiting::Distribution;
-                let ask = self.whole_ask();
-                return Turn::Ask(self, ask);
+                let about = About { what: "all rows", part: Some(0), attribute: None };
+                let mut request = Request::default();
+                request.count(Kind::Sizes, about, [self.share.rows() as u64]);
+                // How many rows there are is not known yet: as many as were agreed on fit.
+                self.rows = self.agreed.limits.rows_max;
+                self.ask(request, Waiting::Size)
             }
-            Waiting::Distribution => {
-                let Some(all) = self.take_whole(answer) else { return Turn::Done(None) };
-                self.wholes = self.agreed.wholes(&all);
-                if all.rows == 0 || !self.agreed.holds(&all, &self.wholes) {
+            Waiting::Size => {
+                let (rows, max) = (answer.first().copied().unwrap_or(0), self.agreed.limits.rows_max);
+                if rows > max {
+                    return Turn::Exceeds { what: "rows", found: rows, max };
+                }
+                if rows < self.share.rows() as u64 {
+                    return Turn::Impossible("fewer rows in all than we have ourselves");
+                }
+                self.rows = rows;
+                if rows < self.agreed.minimum() {
                     return Turn::Done(None);
                 }
-                if self.agreed.asks_for_objections() {
-                    let fine = self.agreed.agrees(&all, &self.own_counts(), &self.wholes);
-                    self.waiting = Waiting::WholeObjections(all);
-                    let words = vec![(Kind::Objections, vec![u64::from(!fine)])];
-                    return Turn::Ask(self, ask(Operation::Any, words, "all rows"));
-                }
-                self.begin(all.rows);
+                let judging = Judging::new(self.view(), true);
+                self.judge_whole(judging)
             }
-            Waiting::WholeObjections(all) => {
-                if answer.iter().any(|any| *any != 0) {
-                    return Turn::Done(None);
-                }
-                self.begin(all.rows);
+            Waiting::Whole(mut judging) => {
+                judging.absorb(self.view(), 1, &mut Answer::new(answer, self.requested));
+                self.judge_whole(*judging)
             }
-            Waiting::Parts(requested) => self.absorb(requested, answer),
-        }
-        match self.next_ask() {
-            Some(ask) => Turn::Ask(self, ask),
-            None => Turn::Done(Some(self.joined())),
+            Waiting::Parts(requested) => {
+                self.absorb(requested, answer);
+                self.next_parts()
+            }
+            Waiting::Sizes(from, count) => {
+                let found = self.classes[from..].iter_mut().zip(answer);
+                found.for_each(|(class, rows)| class.rows = *rows);
+                self.next_sizes(from + count)
+            }
         }
     }
-}
 
-/// Words by kind, in the order in which parts ask for them.
-#[derive(Debug, Default)]
-struct Pieces {
-    pieces: Vec<(Kind, Vec<u64>)>,
-    words: usize,
-}
-
-impl Pieces {
-    fn push(&mut self, kind: Kind, words: Vec<u64>) {
-        if words.is_empty() {
-            return;
+    /// The classes; which of our rows are in which is our own.
+    fn shared(output: &Self::Output) -> Vec<u8> {
+        let mut bytes = vec![u8::from(output.is_some())];
+        for class in output.iter().flat_map(|joined| &joined.classes) {
+            for span in &class.region {
+                bytes.extend(span.first.to_le_bytes());
+                bytes.extend(span.last.to_le_bytes());
+            }
+            bytes.extend(class.rows.to_le_bytes());
         }
-        self.words += words.len();
-        match self.pieces.last_mut() {
-            Some((last, before)) if *last == kind => before.extend(words),
-            _ => self.pieces.push((kind, words)),
-        }
+        bytes
     }
-}
-
-fn ask(operation: Operation, pieces: Vec<(Kind, Vec<u64>)>, about: &str) -> Ask {
-    let opens = |(kind, words): &(Kind, Vec<u64>)| Opens { kind: *kind, about: about.to_owned(), words: words.len() };
-    let opens = pieces.iter().map(opens).collect();
-    Ask { operation, words: pieces.into_iter().flat_map(|(_, words)| words).collect(), opens }
 }
 
 impl fmt::Debug for Joint {

@@ -11,13 +11,18 @@
 //! kind of cuts. Values must be agreed as a *domain*; a domain taken from somebody's rows would
 //! tell that they have them.
 //!
-//! **What opens**, and is listed in the ledger: the number of all rows, and where rules ask for it
-//! the distribution of protected values; for every part that could be divided the lowest and
-//! highest value of each attribute, counts at the probes of its median, and the sizes of its
-//! halves; where rules look at protected values, their distribution in both halves of every cut
-//! that was tried, also of those that were given up. Relaxed cuts also open how many of the people
-//! at the median lie below some thresholds of their other values. All of this is about the union;
-//! who contributed what stays hidden as far as the profile hides it.
+//! **What opens**, and is listed in the ledger with part, attribute and thresholds: the number of
+//! all rows, and where rules look at shares of protected values their distribution; for every part
+//! that could be divided the lowest and highest value of each attribute, comparisons at the probes
+//! of its median, and whether its sides are large enough; where rules ask for different values,
+//! which there are on both sides of every cut that was tried; where they look at shares, the
+//! histograms of sides whose sizes hold, also of cuts that were given up. The profiles of today
+//! answer a comparison by opening the total. All of this is about the union; who contributed what
+//! stays hidden as far as the profile hides it.
+//!
+//! **What is promised to whom.** Rules, l-site-diversity and m-privacy are promised towards readers
+//! of the release. What custodians see while classes are being found is promised to nobody: a
+//! custodian who takes its own rows out of an opened total may learn more than from the release.
 //!
 //! **Rounds.** Every round asks for what each part needs next, so no part holds up another: rounds
 //! grow with the depth of the tree and the logarithm of the largest domain, not with the number of
@@ -26,35 +31,52 @@
 //! time, so that nine of them take four turns.
 //!
 //! **Ties.** A relaxed cut goes through the people at the median. Who of them goes left is settled
-//! by the order of their other values, as in a single table, so that both find the same regions;
-//! people who agree in everything are interchangeable, and are shared by lot.
+//! by lot, since counts along an order of their other values would show single people. A single
+//! table orders them; strict cuts are the same in both, and relaxed ones differ in who is where.
 
 mod coalitions;
+mod digest;
 mod inquiry;
+mod judging;
 mod part;
 mod ranges;
+#[cfg(feature = "rehearse")]
 mod rehearse;
+mod request;
 mod rows;
 mod rules;
+mod share;
 mod ties;
 mod trial;
 
 use std::sync::Arc;
 
 use hedgerow_privacy::{OnMerge, Rule};
-use hedgerow_smc::{Item, Kind};
-use hedgerow_table::{Codes, with_codes};
+use hedgerow_smc::{Kind, Limits};
+use hedgerow_table::{Codes, Domain, with_codes};
 
 use hedgerow_cuts::{Axis, Span};
 
 pub use inquiry::Joint;
-pub use rehearse::{Profile, Rehearsed, RehearsedRelease, rehearse, rehearse_release};
-pub use rows::JointRow;
+#[cfg(feature = "rehearse")]
+pub use rehearse::{Rehearsed, RehearsedRelease, rehearse, rehearse_release};
+pub use rows::{Batch, Fitting, JointRow};
 pub use rules::JointRule;
+pub use share::Share;
+
+/// Which protocols answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    Masked,
+    Baseline,
+}
 
 /// What all custodians agree on before they start.
 #[derive(Debug)]
 pub struct Agreed {
+    /// Names and values of all attributes, the quasi-identifiers first; empty where only a trial is
+    /// made, with the rows of one table dealt out.
+    pub attributes: Vec<Attribute>,
     pub axes: Vec<Axis>,
     /// How many values each attribute has that rules look at besides.
     pub cardinalities: Vec<usize>,
@@ -70,22 +92,15 @@ pub struct Agreed {
     /// m-privacy: every rule also holds towards any so many custodians who take their own rows out
     /// of a class (`coalitions.rs`). 0 asks for nothing.
     pub towards: u64,
+    /// What a run may cost.
+    pub limits: Limits,
 }
 
-/// One custodian's rows: for each attribute the rank of every row, for each further attribute the
-/// code.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Share {
-    pub ranks: Vec<Vec<u32>>,
-    pub codes: Vec<Vec<u32>>,
-    /// What every row carries besides, where rows carry something.
-    pub carried: Vec<Item>,
-}
-
-impl Share {
-    pub fn rows(&self) -> usize {
-        self.ranks.first().or(self.codes.first()).map_or(0, Vec::len)
-    }
+/// An attribute with all values that there can be: declared, never taken from anybody's rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attribute {
+    pub name: String,
+    pub domain: Domain,
 }
 
 /// A class of the union: its region, and how many rows it has over all custodians.
@@ -127,35 +142,59 @@ impl Agreed {
             // What readers see may be unions of classes, and only opened counts of single ones are
             // judged.
             let merging = rule.guarantees.iter().all(|guarantee| guarantee.on_merge() >= OnMerge::Merging);
-            (over_quasi && merging).then_some(JointRule { protect, guarantees: rule.guarantees, tree: rule.tree })
+            // Without a protected attribute there is nothing to judge but rows.
+            let judged =
+                protect.is_some() || rule.guarantees.iter().all(|guarantee| !guarantee.model().needs_protect());
+            (over_quasi && merging && judged).then_some(JointRule {
+                protect,
+                guarantees: rule.guarantees,
+                tree: rule.tree,
+            })
         };
         let rules = rules.into_iter().map(joint).collect::<Option<Vec<_>>>()?;
-        Some(Agreed {
+        let further = cardinalities.get(quasi..)?.to_vec();
+        Some(Agreed { rules, strict, tight, ..Agreed::of_axes(axes, further) })
+    }
+
+    /// The same with the declared values of all attributes, the quasi-identifiers first; nothing
+    /// when they are not those that the axes and rules were made for.
+    pub fn declared(self, attributes: Vec<Attribute>) -> Option<Agreed> {
+        let sizes = self.axes.iter().map(|axis| axis.size() as usize).chain(self.cardinalities.iter().copied());
+        let found = attributes.iter().map(|attribute| attribute.domain.cardinality());
+        sizes.eq(found).then_some(Agreed { attributes, ..self })
+    }
+
+    /// Without any rule.
+    fn of_axes(axes: Vec<Axis>, cardinalities: Vec<usize>) -> Agreed {
+        Agreed {
+            attributes: Vec::new(),
             axes,
-            cardinalities: cardinalities[quasi..].to_vec(),
+            cardinalities,
             carries: false,
-            rules,
-            strict,
-            tight,
+            rules: Vec::new(),
+            strict: true,
+            tight: false,
             sites: 1,
             towards: 0,
-        })
+            limits: Limits::default(),
+        }
     }
 
     /// The kinds of values that finding the classes can open: what custodians agree to before they
     /// start.
     pub fn may_open(&self) -> Vec<Kind> {
-        let protects = self.rules.iter().any(|rule| rule.protect.is_some());
+        let values = self.different_values().next().is_some();
+        let objections = self.objects_by_own_rows() || self.objects_after_opening();
         let requested = [
             (Kind::Sizes, true),
-            (Kind::Largest, true),
             (Kind::Digits, true),
             (Kind::CountsAtProbe, true),
-            (Kind::Histograms, protects),
+            (Kind::Histograms, self.needs_histograms()),
+            (Kind::Presence, values && self.towards == 0),
             (Kind::Sites, self.sites > 1),
-            (Kind::Holders, self.counts_holders()),
+            (Kind::Holders, values && self.towards > 0),
             (Kind::ClippedSizes, !self.clips().is_empty()),
-            (Kind::Objections, self.asks_for_objections()),
+            (Kind::Objections, objections),
         ];
         requested.into_iter().filter(|(_, requested)| *requested).map(|(kind, _)| kind).collect()
     }

@@ -7,12 +7,12 @@
 //! opened counts of at most as many attributes in vain again as it must. Of several that could be
 //! cut the widest is taken, as if they had been tried one after the other.
 
-use hedgerow_smc::Kind;
-use rand::rngs::StdRng;
+use hedgerow_smc::{About, Coins, Kind};
 
 use super::Agreed;
 use super::ranges::Ranges;
-use super::trial::{Ground, Requested, Side, Trial, Verdict, View};
+use super::request::{Answer, Request, Requested};
+use super::trial::{Ground, Side, Trial, Verdict, View};
 use hedgerow_cuts::Span;
 use hedgerow_cuts::decide;
 
@@ -21,32 +21,37 @@ pub(super) struct Part {
     pub(super) ground: Ground,
     /// How many cuts lie above it.
     pub(super) depth: u32,
+    /// Whether it has rows for two classes.
+    dividable: bool,
+    requested: Requested,
     tried: Vec<bool>,
     stage: Stage,
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// The people's ranges on some axes, and how many flags were requested.
-    Ranges(Ranges, usize),
+    /// The people's ranges on some axes.
+    Ranges(Ranges),
     /// Some attributes, the widest first, and how many there were to begin with.
     Trying(Vec<Trial>, usize),
     Class,
 }
 
 impl Part {
-    pub(super) fn new(view: View<'_>, rows: Vec<u32>, size: u64, region: Vec<Span>, depth: u32) -> Part {
+    /// `part` names it; `side` are our rows in it.
+    pub(super) fn new(view: View<'_>, part: u64, side: Side, region: Vec<Span>, depth: u32) -> Part {
         let agreed = view.agreed;
-        let dividable = decide::can_divide(size, agreed.minimum());
+        let Side { rows, dividable, .. } = side;
         let wide = |axis: &usize| region[*axis].first < region[*axis].last;
         let requested: Vec<usize> =
             (0..region.len()).filter(wide).filter(|axis| dividable || shows_extent(agreed, *axis)).collect();
         let stage = match requested.is_empty() {
             true => Stage::Class,
-            false => Stage::Ranges(Ranges::new(requested, &rows, view.share, &region), 0),
+            false => Stage::Ranges(Ranges::new(requested, &rows, view.share, &region)),
         };
         let tried = vec![false; region.len()];
-        Part { ground: Ground { rows, size, people: region.clone(), region }, depth, tried, stage }
+        let ground = Ground { part, rows, people: region.clone(), region };
+        Part { ground, depth, dividable, requested: Requested::default(), tried, stage }
     }
 
     pub(super) fn is_class(&self) -> bool {
@@ -65,58 +70,43 @@ impl Part {
         self.ground.region.iter().zip(&self.ground.people).enumerate().map(released).collect()
     }
 
-    /// Our part of the sums that are needed next, by kind; nothing when none are.
-    pub(super) fn words(&mut self, view: View<'_>) -> Vec<(Kind, Vec<u64>)> {
+    /// Our part of what is needed next.
+    pub(super) fn request(&mut self, view: View<'_>, request: &mut Request) {
+        let before = request.requested();
         match &mut self.stage {
-            Stage::Trying(trials, _) => trials.iter_mut().flat_map(|trial| trial.words(view, &self.ground)).collect(),
-            Stage::Ranges(..) | Stage::Class => Vec::new(),
-        }
-    }
-
-    /// Our part of a question of which only the disjunction opens.
-    pub(super) fn flags(&mut self, view: View<'_>) -> (Kind, Vec<u64>) {
-        match &mut self.stage {
-            Stage::Ranges(ranges, requested) => {
-                let flags = ranges.flags();
-                *requested = flags.len();
-                (Kind::Digits, flags)
-            }
             Stage::Trying(trials, _) => {
-                (Kind::Objections, trials.iter_mut().flat_map(|trial| trial.flags(view)).collect())
+                trials.iter_mut().for_each(|trial| trial.request(view, &self.ground, request));
             }
-            Stage::Class => (Kind::Objections, Vec::new()),
+            Stage::Ranges(ranges) => {
+                for (axis, flags) in ranges.flags() {
+                    let about = About { what: "a range", part: Some(self.ground.part), attribute: Some(axis as u32) };
+                    request.any(Kind::Digits, about, flags);
+                }
+            }
+            Stage::Class => {}
         }
+        self.requested = request.requested().since(before);
     }
 
     /// How many words were requested last.
     pub(super) fn requested(&self) -> Requested {
-        match &self.stage {
-            Stage::Ranges(_, flags) => Requested { counts: 0, flags: *flags },
-            Stage::Trying(trials, _) => {
-                trials.iter().map(Trial::requested).fold(Requested::default(), |sum, requested| Requested {
-                    counts: sum.counts + requested.counts,
-                    flags: sum.flags + requested.flags,
-                })
-            }
-            Stage::Class => Requested::default(),
-        }
+        self.requested
     }
 
-    /// Takes the sums and flags; gives the children when the part is divided.
+    /// Takes the answer; gives the sides when the part is divided.
     pub(super) fn absorb(
         &mut self,
         view: View<'_>,
-        answer: &[u64],
-        raised: &[u64],
-        random: &mut StdRng,
-    ) -> Option<Vec<Part>> {
+        mut answer: Answer<'_>,
+        coins: &mut Coins,
+    ) -> Option<(usize, Vec<Side>)> {
         match std::mem::replace(&mut self.stage, Stage::Class) {
-            Stage::Ranges(mut ranges, requested) => {
-                match ranges.absorb(raised, &self.ground.region) {
-                    None => self.stage = Stage::Ranges(ranges, requested),
+            Stage::Ranges(mut ranges) => {
+                match ranges.absorb(answer.flags(), &self.ground.region) {
+                    None => self.stage = Stage::Ranges(ranges),
                     Some(people) => {
                         people.into_iter().for_each(|(axis, people)| self.ground.people[axis] = people);
-                        if decide::can_divide(self.ground.size, view.agreed.minimum()) {
+                        if self.dividable {
                             self.try_attributes(view, 1);
                         }
                     }
@@ -124,13 +114,9 @@ impl Part {
                 None
             }
             Stage::Trying(mut trials, together) => {
-                let (mut answer, mut raised) = (answer, raised);
                 for trial in &mut trials {
-                    let Requested { counts, flags } = trial.requested();
-                    let (own_counts, own_flags);
-                    (own_counts, answer) = answer.split_at(counts);
-                    (own_flags, raised) = raised.split_at(flags);
-                    trial.absorb(view, &self.ground, own_counts, own_flags, random);
+                    let own = answer.take(trial.requested());
+                    trial.absorb(view, &self.ground, own, coins);
                 }
                 self.decide(view, trials, together)
             }
@@ -140,7 +126,7 @@ impl Part {
 
     /// Divides along the widest attribute that fits, once no wider one is open; what comes after
     /// one that fits need not be tried.
-    fn decide(&mut self, view: View<'_>, mut trials: Vec<Trial>, together: usize) -> Option<Vec<Part>> {
+    fn decide(&mut self, view: View<'_>, mut trials: Vec<Trial>, together: usize) -> Option<(usize, Vec<Side>)> {
         if let Some(fits) = trials.iter().position(|trial| trial.verdict() == Verdict::Fits) {
             trials.truncate(fits + 1);
         }
@@ -149,7 +135,7 @@ impl Part {
             None => self.try_attributes(view, 2 * together),
             Some(Verdict::Fits) => {
                 let trial = trials.swap_remove(0);
-                return Some(self.divide(view, trial));
+                return Some((trial.attribute, trial.into_sides()));
             }
             Some(_) => self.stage = Stage::Trying(trials, together),
         }
@@ -168,17 +154,6 @@ impl Part {
             trials.push(Trial::new(attribute, view, &self.ground));
         }
         self.stage = if trials.is_empty() { Stage::Class } else { Stage::Trying(trials, together) };
-    }
-
-    fn divide(&self, view: View<'_>, trial: Trial) -> Vec<Part> {
-        let attribute = trial.attribute;
-        let sides = trial.into_sides().into_iter();
-        let part = |side: Side| {
-            let mut region = self.ground.region.clone();
-            region[attribute] = side.span;
-            Part::new(view, side.rows, side.size, region, self.depth + 1)
-        };
-        sides.map(part).collect()
     }
 }
 

@@ -43,13 +43,14 @@ impl Ranges {
         Ranges { lanes: lanes.collect(), axes }
     }
 
-    /// 1 where we reach a threshold.
-    pub(super) fn flags(&self) -> Vec<u64> {
+    /// By axis, where we reach a threshold.
+    pub(super) fn flags(&self) -> Vec<(usize, Vec<bool>)> {
         let flags = |lane: &Lane| {
             let own = lane.own;
-            thresholds(lane.low, lane.high).map(move |threshold| u64::from(own >= threshold))
+            thresholds(lane.low, lane.high).map(move |threshold| own >= threshold)
         };
-        self.lanes.iter().flat_map(flags).collect()
+        let of_axis = |(axis, lanes): (&usize, &[Lane; 2])| (*axis, lanes.iter().flat_map(flags).collect());
+        self.axes.iter().zip(self.lanes.as_chunks::<2>().0).map(of_axis).collect()
     }
 
     /// Takes the flags; gives the ranges when they are settled.
@@ -106,8 +107,8 @@ mod tests {
                 let digits = (width - 1).ilog2() + 1;
                 for round in 1.. {
                     assert!(round <= digits.div_ceil(3), "width {width}");
-                    assert!(nobody.flags().iter().all(|flag| *flag == 0), "raised by nobody");
-                    let flags = all.flags();
+                    assert!(nobody.flags().iter().all(|(_, flags)| !flags.contains(&true)), "raised by nobody");
+                    let flags: Vec<u64> = all.flags().into_iter().flat_map(|(_, flags)| flags).map(u64::from).collect();
                     assert!(flags.len() <= 14);
                     if let Some(found) = all.absorb(&flags, &region) {
                         assert_eq!(found, [(0, Span::new(low + 5, high + 5))], "width {width}");

@@ -3,24 +3,13 @@
 
 use std::sync::Arc;
 
-use hedgerow_smc::masked::Shuffle;
 use hedgerow_smc::simulate::{self, Traffic};
 use hedgerow_smc::{
-    BurnBook, Coins, Concluded, Fault, Inquiry, Item, Kind, Ledger, Permit, Question, Roster, UnionCounts, baseline,
-    masked,
+    BurnBook, Coins, Concluded, Fault, Inquiry, Item, Ledger, Permit, Question, Roster, UnionCounts, baseline, masked,
 };
-use rand::SeedableRng as _;
-use rand::rngs::StdRng;
 
 use super::rows::{Batch, Fitting, JointRow};
-use crate::{Agreed, AgreedRef, Joined, Joint, Share};
-
-/// Which protocols answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
-    Masked,
-    Baseline,
-}
+use crate::{AgreedRef, Joined, Joint, Profile, Share};
 
 /// What a rehearsal of finding the classes shows.
 #[derive(Debug)]
@@ -40,26 +29,6 @@ pub struct RehearsedRelease {
     /// Everything that was opened, from the first question to the last row.
     pub ledger: Ledger,
     pub traffic: Traffic,
-}
-
-impl Agreed {
-    /// What a whole run can open, step by step: to be agreed on before it starts. Runs open nothing
-    /// else.
-    pub fn announce(&self, profile: Profile) -> Vec<(&'static str, Vec<Kind>)> {
-        let with = |kinds: Vec<Kind>| match profile {
-            Profile::Masked if kinds == [Kind::Largest] => vec![Kind::Largest, Kind::Digits],
-            Profile::Masked => kinds,
-            Profile::Baseline => [kinds, vec![Kind::PassedOn]].concat(),
-        };
-        let mut steps = vec![("the classes", with(self.may_open()))];
-        // Only when the classes are known it is known whether rows can be counted.
-        if !self.carries {
-            steps.push(("the rows, counted", with(vec![Kind::Histograms])));
-        }
-        steps.push(("the size of the shuffle", with(vec![Kind::Largest])));
-        steps.push(("the rows, shuffled", Shuffle::MAY_OPEN.to_vec()));
-        steps
-    }
 }
 
 /// Finds the classes with seeded randomness: never for rows that are to be kept from anybody.
@@ -86,7 +55,8 @@ pub fn rehearse_release(
             let counts: Vec<UnionCounts> =
                 own().map(|(share, joined)| agreed.count_rows(share, joined, values, total)).collect();
             let counts = stage.ask("rows", counts, &mut ledger, &mut traffic)?;
-            agreed.counted_rows(counts.into_iter().next().unwrap_or_default())
+            let counted = agreed.counted_rows(counts.into_iter().next().unwrap_or_default(), &joined[0]);
+            counted.ok_or(Fault::Impossible { what: "rows of a class by their values" })?
         }
         None => {
             let items: Vec<Vec<Item>> = own().map(|(share, joined)| agreed.pack_rows(share, joined)).collect();
@@ -125,7 +95,7 @@ impl Stage {
     }
 
     fn classes(&self, agreed: &AgreedRef, shares: Vec<Share>) -> Result<Rehearsed, Fault> {
-        let joint = |(me, share)| Joint::new(Arc::clone(agreed), share, StdRng::seed_from_u64(self.own_seed(me)));
+        let joint = |(me, share)| Joint::new(Arc::clone(agreed), share, Coins::danger_from_seed(!self.own_seed(me)));
         let (mut ledger, mut traffic) = (Ledger::default(), Traffic::default());
         let inquiries = shares.into_iter().enumerate().map(joint).collect();
         let outputs = self.ask("classes", inquiries, &mut ledger, &mut traffic)?;

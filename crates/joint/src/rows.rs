@@ -11,9 +11,10 @@
 //! All custodians hand in as many rows of the same length, padding included: as many as the one
 //! with most has, rounded up to a power of two.
 
+use hedgerow_smc::masked::Shuffle;
 use hedgerow_smc::{Ask, Inquiry, Item, Kind, Operation, Turn, UnionCounts};
 
-use crate::{Agreed, Joined, Share};
+use crate::{Agreed, Joined, Profile, Share};
 
 /// The most words in one sum: class × values.
 const CELLS_MAX: usize = 1 << 20;
@@ -21,7 +22,7 @@ const CELLS_MAX: usize = 1 << 20;
 const PADDING_BYTES: u64 = 32;
 
 /// A row of the union.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JointRow {
     pub class: u32,
     /// The codes of the agreed attributes beside the quasi ones.
@@ -30,17 +31,41 @@ pub struct JointRow {
     pub carried: Item,
 }
 
+impl std::fmt::Debug for JointRow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "JointRow(class {})", self.class)
+    }
+}
+
 impl Agreed {
+    /// What a whole run can open, step by step: to be agreed on before it starts. Runs open nothing
+    /// else.
+    pub fn announce(&self, profile: Profile) -> Vec<(&'static str, Vec<Kind>)> {
+        let with = |kinds: Vec<Kind>| match profile {
+            Profile::Masked if kinds == [Kind::Largest] => vec![Kind::Largest, Kind::Digits],
+            Profile::Masked => kinds,
+            Profile::Baseline => [kinds, vec![Kind::PassedOn]].concat(),
+        };
+        let mut steps = vec![("the classes", with(self.may_open()))];
+        // Only when the classes are known it is known whether rows can be counted.
+        if !self.carries {
+            steps.push(("the rows, counted", with(vec![Kind::Histograms])));
+        }
+        steps.push(("the size of the shuffle", with(vec![Kind::Largest])));
+        steps.push(("the rows, shuffled", Shuffle::MAY_OPEN.to_vec()));
+        steps
+    }
+
     /// How many combinations of values the rows of a class can have, when they can all be counted
     /// in one sum.
-    pub(super) fn countable(&self, classes: usize) -> Option<usize> {
+    pub fn countable(&self, classes: usize) -> Option<usize> {
         let product = |all: usize, values: &usize| all.checked_mul(*values).filter(|all| *all <= CELLS_MAX);
         let values = self.cardinalities.iter().try_fold(1, product)?;
         (!self.carries && values.saturating_mul(classes) <= CELLS_MAX).then_some(values)
     }
 
     /// Our rows as counts over class and values; `total` is how many rows there are in all.
-    pub(super) fn count_rows(&self, share: &Share, joined: &Joined, values: usize, total: u64) -> UnionCounts {
+    pub fn count_rows(&self, share: &Share, joined: &Joined, values: usize, total: u64) -> UnionCounts {
         let cell = |row: usize| {
             let digit = |all: usize, (codes, values): (&Vec<u32>, &usize)| all * values + codes[row] as usize;
             (joined.of_row[row] as usize, share.codes.iter().zip(&self.cardinalities).fold(0, digit))
@@ -49,8 +74,17 @@ impl Agreed {
         UnionCounts::new((0..share.rows()).map(cell), joined.classes.len(), values).below(bits)
     }
 
-    /// The rows that counts stand for, in order.
-    pub(super) fn counted_rows(&self, counts: Vec<(usize, usize, u64)>) -> Vec<JointRow> {
+    /// The rows that counts stand for, in order; nothing where they are not as many as the classes
+    /// have, so that no count makes room for more.
+    pub fn counted_rows(&self, counts: Vec<(usize, usize, u64)>, joined: &Joined) -> Option<Vec<JointRow>> {
+        let mut sizes = vec![0u64; joined.classes.len()];
+        for (class, _, count) in &counts {
+            let size = sizes.get_mut(*class)?;
+            *size = size.checked_add(*count)?;
+        }
+        if sizes.iter().zip(&joined.classes).any(|(size, class)| *size != class.rows) {
+            return None;
+        }
         let mut rows = Vec::new();
         for (class, mut value, count) in counts {
             let mut codes = vec![0; self.cardinalities.len()];
@@ -61,11 +95,11 @@ impl Agreed {
             let row = JointRow { class: class as u32, codes, carried: Item::new() };
             rows.extend(std::iter::repeat_n(row, count as usize));
         }
-        rows
+        Some(rows)
     }
 
     /// Our rows as they travel: class, codes, and what they carry.
-    pub(super) fn pack_rows(&self, share: &Share, joined: &Joined) -> Vec<Item> {
+    pub fn pack_rows(&self, share: &Share, joined: &Joined) -> Vec<Item> {
         let pack = |row: usize| {
             let mut item = joined.of_row[row].to_le_bytes().to_vec();
             share.codes.iter().for_each(|codes| item.extend(codes[row].to_le_bytes()));
@@ -76,7 +110,7 @@ impl Agreed {
     }
 
     /// What traveled, taken apart; nothing where it is no row of these classes and attributes.
-    pub(super) fn unpack_row(&self, item: &[u8], classes: usize) -> Option<JointRow> {
+    pub fn unpack_row(&self, item: &[u8], classes: usize) -> Option<JointRow> {
         let mut rest = item;
         let mut number = |below: usize| {
             let (bytes, after) = rest.split_first_chunk()?;
@@ -92,17 +126,22 @@ impl Agreed {
 
 /// How many rows everybody hands in, and how long each is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Batch {
-    pub(super) rows: usize,
-    pub(super) row_bytes: usize,
+pub struct Batch {
+    pub rows: usize,
+    pub row_bytes: usize,
 }
 
 /// Finds the batch that fits everybody's rows.
-#[derive(Debug)]
-pub(super) struct Fitting(Option<[u64; 2]>);
+pub struct Fitting(Option<[u64; 2]>);
+
+impl std::fmt::Debug for Fitting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Fitting(…)")
+    }
+}
 
 impl Fitting {
-    pub(super) fn new(items: &[Item]) -> Fitting {
+    pub fn new(items: &[Item]) -> Fitting {
         let longest = items.iter().map(Vec::len).max().unwrap_or(0) as u64;
         Fitting(Some([(items.len() as u64).next_power_of_two(), longest.next_multiple_of(PADDING_BYTES)]))
     }
@@ -126,5 +165,9 @@ impl Inquiry for Fitting {
                 Turn::Done(Batch { rows: size(0), row_bytes: size(1) })
             }
         }
+    }
+
+    fn shared(batch: &Batch) -> Vec<u8> {
+        [batch.rows.to_le_bytes(), batch.row_bytes.to_le_bytes()].concat()
     }
 }

@@ -1,8 +1,9 @@
-//! Whether a class of the union may stand, by its opened counts.
+//! Whether a class of the union may stand: what is compared, what is counted, and what follows.
 
-use hedgerow_privacy::{Class, Distribution, Guarantee, OnMerge, Tree};
-use hedgerow_smc::Kind;
+use hedgerow_privacy::{Class, Distribution, Guarantee, Model, OnMerge, Tree};
+use hedgerow_smc::{About, Kind};
 
+use super::request::{Answer, Request};
 use crate::{Agreed, Share};
 
 /// A rule that looks at classes over all quasi attributes.
@@ -18,15 +19,16 @@ pub struct JointRule {
 /// The counts of one class, of our own rows or of everybody's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    pub(super) rows: u64,
-    /// How many custodians have rows in it, where that is required.
-    pub(super) sites: u64,
-    /// For every rule with a protected attribute, how many rows have each value.
+    /// For every rule that looks at shares of values, how many rows have each value.
     pub(super) histograms: Vec<Vec<u64>>,
-    /// The same, but how many custodians have it: where rules must hold towards several.
-    pub(super) holders: Vec<Vec<u64>>,
-    /// Rows, when of each custodian's only so many are counted: one for each of [`Agreed::clips`].
-    pub(super) clipped: Vec<u64>,
+}
+
+/// For every rule that asks for different values: for each value whether anybody has it, and
+/// whether more custodians have it than the rule must hold towards.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Values {
+    pub(super) held: Vec<Vec<bool>>,
+    pub(super) surviving: Vec<Vec<bool>>,
 }
 
 impl Agreed {
@@ -40,109 +42,144 @@ impl Agreed {
         self.rules.iter().flat_map(|rule| &rule.guarantees).map(|guarantee| guarantee.as_ref())
     }
 
-    /// Whether sizes alone decide.
-    pub(super) fn by_size_alone(&self) -> bool {
-        let by_size = |guarantee: &dyn Guarantee| by_core(guarantee) && guarantee.core().distinct <= 1;
-        let nothing_besides = self.sites <= 1 && !self.asks_for_objections() && self.clips().is_empty();
-        nothing_besides && self.guarantees().all(by_size)
+    /// Whether anything is asked before histograms.
+    pub(super) fn compares(&self) -> bool {
+        let values = self.different_values().next().is_some();
+        self.sites > 1 || !self.clips().is_empty() || values || self.objects_by_own_rows()
     }
 
-    /// The protected attributes, rule by rule.
-    fn protected(&self) -> impl Iterator<Item = usize> + '_ {
-        self.rules.iter().filter_map(|rule| rule.protect)
+    /// The protected attributes of rules that ask for different values alone, with their
+    /// guarantees.
+    pub(super) fn different_values(&self) -> impl Iterator<Item = (usize, &JointRule)> + '_ {
+        let asks = |rule: &&JointRule| rule.guarantees.iter().any(|one| by_values(one.as_ref()));
+        self.rules.iter().filter(asks).filter_map(|rule| Some((rule.protect?, rule)))
+    }
+
+    /// The protected attributes of rules that look at shares of values.
+    fn shares(&self) -> impl Iterator<Item = (usize, &JointRule)> + '_ {
+        let looks = |rule: &&JointRule| rule.guarantees.iter().any(|guarantee| !by_core(guarantee.as_ref()));
+        self.rules.iter().filter(looks).filter_map(|rule| Some((rule.protect?, rule)))
+    }
+
+    pub(super) fn needs_histograms(&self) -> bool {
+        self.shares().next().is_some()
+    }
+
+    /// How many rows of ours have each value of a protected attribute.
+    pub(super) fn histogram(&self, share: &Share, rows: &[u32], place: usize) -> Vec<u64> {
+        let mut counts = vec![0; self.cardinalities[place]];
+        rows.iter().for_each(|row| counts[share.codes[place][*row as usize] as usize] += 1);
+        counts
     }
 
     /// What our own rows of a class count.
     pub(super) fn own_counts(&self, share: &Share, rows: &[u32]) -> Counts {
-        let histogram = |place: usize| {
-            let mut counts = vec![0; self.cardinalities[place]];
-            rows.iter().for_each(|row| counts[share.codes[place][*row as usize] as usize] += 1);
-            counts
-        };
-        let histograms: Vec<Vec<u64>> = self.protected().map(histogram).collect();
-        let holders =
-            if self.counts_holders() { histograms.iter().map(|counts| held(counts)).collect() } else { Vec::new() };
-        let clipped = self.clips().into_iter().map(|most| most.min(rows.len() as u64)).collect();
-        Counts { rows: rows.len() as u64, sites: u64::from(!rows.is_empty()), histograms, holders, clipped }
+        Counts { histograms: self.shares().map(|(place, _)| self.histogram(share, rows, place)).collect() }
     }
 
-    /// What is summed to judge a class whose size is known. [`Agreed::read`] takes the sums apart
-    /// again.
-    pub(super) fn summed(&self, own: &Counts) -> Vec<(Kind, Vec<u64>)> {
-        let mut words = vec![
-            (Kind::Histograms, own.histograms.concat()),
-            (Kind::Holders, own.holders.concat()),
-            (Kind::ClippedSizes, own.clipped.clone()),
-            (Kind::Sites, vec![own.sites; usize::from(self.sites > 1)]),
-        ];
-        words.retain(|(_, words)| !words.is_empty());
-        words
-    }
-
-    /// The counts of a class with so many rows, and the words after them.
-    pub(super) fn read<'a>(&self, rows: u64, words: &'a [u64]) -> (Counts, &'a [u64]) {
-        let mut words = words;
-        let mut take = |count: usize| {
-            let (taken, rest) = words.split_at(count);
-            words = rest;
-            taken.to_vec()
-        };
-        let histograms: Vec<Vec<u64>> = self.protected().map(|place| take(self.cardinalities[place])).collect();
-        let holders = if self.counts_holders() {
-            self.protected().map(|place| take(self.cardinalities[place])).collect()
-        } else {
-            Vec::new()
-        };
-        let clipped = take(self.clips().len());
-        let sites = if self.sites > 1 { take(1)[0] } else { 1 };
-        (Counts { rows, sites, histograms, holders, clipped }, words)
-    }
-
-    /// The distributions of the protected attributes over all rows.
-    pub(super) fn wholes(&self, all: &Counts) -> Vec<Distribution> {
-        let mut histograms = all.histograms.iter();
-        let whole = |rule: &JointRule| match rule.protect.and_then(|_| histograms.next()) {
-            Some(histogram) => Distribution::new(histogram.clone(), rule.tree.as_ref()),
-            None => Distribution::default(),
-        };
-        self.rules.iter().map(whole).collect()
-    }
-
-    /// Whether a class with these counts keeps every rule, objections aside.
-    pub(super) fn holds(&self, counts: &Counts, wholes: &[Distribution]) -> bool {
-        let large_enough = counts.rows >= self.minimum() && counts.sites >= self.sites;
-        large_enough && self.rules_hold(counts, wholes, |_| true) && self.holds_towards_several(counts)
-    }
-
-    /// Whether a class keeps those guarantees of every rule that are `requested`.
-    pub(super) fn rules_hold(
-        &self,
-        counts: &Counts,
-        wholes: &[Distribution],
-        requested: fn(&dyn Guarantee) -> bool,
-    ) -> bool {
-        let mut histograms = counts.histograms.iter();
-        self.rules.iter().zip(wholes).all(|(rule, whole)| {
-            let values: Vec<(u32, u32)> = match rule.protect.and_then(|_| histograms.next()) {
-                Some(histogram) => {
-                    let present = (0u32..).zip(histogram).filter(|(_, count)| **count > 0);
-                    present.map(|(code, &count)| (code, u32::try_from(count).unwrap_or(u32::MAX))).collect()
+    /// Our part of what is compared to judge a class. [`Agreed::compared`] takes the answer.
+    pub(super) fn compare(&self, share: &Share, rows: &[u32], about: About, request: &mut Request) {
+        if self.sites > 1 {
+            request.compare(Kind::Sites, about, u64::from(!rows.is_empty()), vec![self.sites]);
+        }
+        let wanted = self.rows_wanted();
+        for most in self.clips() {
+            let threshold = wanted.saturating_add(self.towards.saturating_mul(most));
+            request.compare(Kind::ClippedSizes, about, most.min(rows.len() as u64), vec![threshold]);
+        }
+        for (place, _) in self.different_values() {
+            let histogram = self.histogram(share, rows, place);
+            if self.towards == 0 {
+                request.any(Kind::Presence, about, histogram.iter().map(|count| *count > 0));
+            } else {
+                for count in histogram {
+                    let thresholds = vec![1, self.towards.saturating_add(1)];
+                    request.compare(Kind::Holders, about, u64::from(count > 0), thresholds);
                 }
-                None => Vec::new(),
-            };
-            let class = Class { rows: counts.rows, values: &values };
-            let mut guarantees = rule.guarantees.iter().filter(|guarantee| requested(guarantee.as_ref()));
-            guarantees.all(|guarantee| guarantee.holds(class, whole))
-        })
+            }
+        }
+    }
+
+    /// Whether custodians and rows are enough, and which values there are.
+    pub(super) fn compared(&self, answer: &mut Answer<'_>) -> (bool, Values) {
+        let sites = self.sites <= 1 || answer.reached() == 1;
+        let clips = self.clips();
+        // All of them must be read, also after one that is enough.
+        let enough = clips.iter().filter(|_| answer.reached() == 1).count();
+        let mut values = Values::default();
+        for (place, _) in self.different_values() {
+            let held: Vec<u64> = (0..self.cardinalities[place])
+                .map(|_| if self.towards == 0 { u64::from(answer.raised()) } else { answer.reached() })
+                .collect();
+            values.held.push(held.iter().map(|reached| *reached >= 1).collect());
+            values.surviving.push(held.iter().map(|reached| *reached >= 2).collect());
+        }
+        (sites && (clips.is_empty() || enough > 0), values)
+    }
+
+    /// Whether there are enough different values; towards several, among those that survive any of
+    /// them.
+    pub(super) fn enough_values(&self, values: &Values) -> bool {
+        let counted = if self.towards >= 2 { &values.surviving } else { &values.held };
+        self.different_values().zip(counted).all(|((_, rule), present)| values_hold(rule, present))
+    }
+
+    /// The counts of a class.
+    pub(super) fn read(&self, answer: &mut Answer<'_>) -> Counts {
+        let histograms = self.shares().map(|(place, _)| answer.counts(self.cardinalities[place]).to_vec()).collect();
+        Counts { histograms }
+    }
+
+    /// The distributions of the protected attributes over all rows, rule by rule.
+    pub(super) fn wholes(&self, all: &Counts) -> Vec<Distribution> {
+        let whole = |((_, rule), histogram): ((usize, &JointRule), &Vec<u64>)| {
+            Distribution::new(histogram.clone(), rule.tree.as_ref())
+        };
+        self.shares().zip(&all.histograms).map(whole).collect()
+    }
+
+    /// Whether a class keeps what rules ask of the shares of its values.
+    pub(super) fn shares_hold(&self, counts: &Counts, wholes: &[Distribution]) -> bool {
+        // A rule without a distribution to compare with would hold by default.
+        let complete = wholes.len() == self.shares().count() && counts.histograms.len() == wholes.len();
+        complete
+            && self.shares().zip(counts.histograms.iter().zip(wholes)).all(|((_, rule), (histogram, whole))| {
+                let present = (0u32..).zip(histogram).filter(|(_, count)| **count > 0);
+                let values: Vec<(u32, u32)> =
+                    present.map(|(code, &count)| (code, u32::try_from(count).unwrap_or(u32::MAX))).collect();
+                // Summed as they are: a count that does not fit is no count of rows, and holds
+                // nothing.
+                let Some(rows) = histogram.iter().try_fold(0u64, |sum, count| sum.checked_add(*count)) else {
+                    return false;
+                };
+                let class = Class { rows, values: &values };
+                let mut guarantees = rule.guarantees.iter().filter(|guarantee| !by_core(guarantee.as_ref()));
+                rows > 0 && guarantees.all(|guarantee| guarantee.holds(class, whole))
+            })
     }
 }
 
-/// Whether a guarantee is nothing but enough rows and enough different values.
-pub(super) fn by_core(guarantee: &dyn Guarantee) -> bool {
-    guarantee.on_merge() == OnMerge::Absorbing && !guarantee.core_is_more()
+/// Whether the guarantees of a rule that ask for different values have them.
+pub(super) fn values_hold(rule: &JointRule, present: &[bool]) -> bool {
+    let values: Vec<(u32, u32)> =
+        (0u32..).zip(present).filter(|(_, present)| **present).map(|(code, _)| (code, 1)).collect();
+    let mut guarantees = rule.guarantees.iter().filter(|guarantee| by_values(guarantee.as_ref()));
+    guarantees.all(|guarantee| {
+        // Rows are judged elsewhere: here there are enough.
+        let rows = guarantee.core().rows.saturating_add(values.len() as u64);
+        guarantee.holds(Class { rows, values: &values }, &Distribution::default())
+    })
 }
 
-/// 1 where there is a row.
-fn held(counts: &[u64]) -> Vec<u64> {
-    counts.iter().map(|count| u64::from(*count > 0)).collect()
+/// Whether a guarantee is nothing but enough rows and enough different values, of which nothing
+/// must be known but which there are. That holds for distinct l-diversity also where missing values
+/// must not count.
+pub(super) fn by_core(guarantee: &dyn Guarantee) -> bool {
+    let plain = guarantee.on_merge() == OnMerge::Absorbing && !guarantee.core_is_more();
+    plain || matches!(guarantee.model(), Model::DistinctLDiversity { .. })
+}
+
+/// Whether a guarantee is nothing but that, and values are a part of it.
+fn by_values(guarantee: &dyn Guarantee) -> bool {
+    by_core(guarantee) && guarantee.core().distinct > 1
 }

@@ -1,15 +1,20 @@
 //! One attribute of a part, tried: what must be known to cut along it, cut by cut, until one keeps
 //! every rule or none is left.
+//!
+//! Nothing is asked for but comparisons, until a rule needs a histogram. "At least half of the
+//! part" is asked without the part's size: everybody adds what it has at or below a value, twice,
+//! takes away what it has in the part, and adds all its rows, so that no word is negative. The
+//! total reaches the number of all rows exactly where half of the part lies at or below.
 
-use hedgerow_privacy::Distribution;
-use hedgerow_smc::Kind;
-use rand::rngs::StdRng;
-
-use super::rules::Counts;
-use super::ties::{Among, Ties};
-use crate::{Agreed, Share};
-use hedgerow_cuts::decide::{self, Cut, Median};
+use hedgerow_cuts::decide::{self, Around, Side as Which};
 use hedgerow_cuts::{Shape, Span};
+use hedgerow_privacy::Distribution;
+use hedgerow_smc::{About, Coins, Kind};
+
+use super::judging::{Judged, Judging};
+use super::request::{Answer, Request, Requested};
+use super::ties::Ties;
+use crate::{Agreed, Share};
 
 /// What a custodian looks at while it works on a part.
 #[derive(Debug, Clone, Copy)]
@@ -17,21 +22,30 @@ pub(super) struct View<'a> {
     pub(super) agreed: &'a Agreed,
     pub(super) share: &'a Share,
     pub(super) wholes: &'a [Distribution],
+    /// How many rows there are in all.
+    pub(super) rows: u64,
 }
 
-impl<'a> View<'a> {
-    fn among(self, ground: &'a Ground) -> Among<'a> {
-        Among { agreed: self.agreed, share: self.share, people: &ground.people }
+impl View<'_> {
+    /// Our part of a total that reaches the number of all rows where `twice` is at least `once`.
+    fn at_least(self, twice: u64, once: u64) -> u64 {
+        self.share.rows() as u64 + twice - once
+    }
+
+    /// At least the fewest rows of a class; and twice as many, which can be divided.
+    fn size_thresholds(self) -> Vec<u64> {
+        let minimum = self.agreed.minimum();
+        vec![minimum, minimum.saturating_mul(2)]
     }
 }
 
 /// What is to be divided.
 #[derive(Debug)]
 pub(super) struct Ground {
+    /// Names it in the ledger.
+    pub(super) part: u64,
     /// Our rows in it.
     pub(super) rows: Vec<u32>,
-    /// How many rows all custodians have in it.
-    pub(super) size: u64,
     pub(super) region: Vec<Span>,
     /// From the lowest to the highest rank that somebody in it has.
     pub(super) people: Vec<Span>,
@@ -45,32 +59,24 @@ pub(super) struct Trial {
     requested: Requested,
 }
 
-/// How many counts and flags are waited for.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Requested {
-    pub(super) counts: usize,
-    pub(super) flags: usize,
-}
-
 #[derive(Debug)]
 enum Step {
     /// Sizes of a node's children.
     Children(Vec<Span>),
-    /// How many lack a value.
+    /// Sizes of those who lack a value and of those who have one.
     Missing,
     /// The median, which lies in `low..=high`.
     Halving {
         low: u32,
         high: u32,
-        below: u64,
-        through: u64,
     },
-    Ties(Cuts, u32, u64, Ties),
-    /// Whether the sides of a cut keep every rule; and where custodians object by their own rows
-    /// alone, whether anybody does.
-    Judging(Cuts, Vec<Side>),
-    /// Whether anybody objects to the sides of a cut.
-    Objecting(Cuts, Vec<Side>, Vec<Counts>),
+    /// Sizes of what lies around the median.
+    Around(u32),
+    Ties(Cuts, Ties),
+    /// Sizes of the two sides that lots have made.
+    Shared(Cuts, Vec<Side>),
+    /// Whether the sides of a cut keep every rule.
+    Judging(Cuts, Vec<Side>, Judging),
     Fits(Vec<Side>),
     Fails,
 }
@@ -83,18 +89,22 @@ pub(super) enum Verdict {
     Fails,
 }
 
-/// Cuts that are still to be tried, the next one last.
-#[derive(Debug, Default)]
+/// Cuts that are still to be tried, the next one last; and for a cut after and before the median
+/// whether its two sides can be divided again.
+#[derive(Debug)]
 struct Cuts {
-    cuts: Vec<Cut>,
-    median: Option<Median>,
+    median: u32,
+    cuts: Vec<Which>,
+    after: [bool; 2],
+    before: [bool; 2],
 }
 
 #[derive(Debug)]
 pub(super) struct Side {
     pub(super) span: Span,
     pub(super) rows: Vec<u32>,
-    pub(super) size: u64,
+    /// Whether it has rows for two classes.
+    pub(super) dividable: bool,
 }
 
 impl Trial {
@@ -104,7 +114,7 @@ impl Trial {
         let step = match (axis.node(people), axis.shape()) {
             (Some(node), _) => Step::Children(node.children.clone()),
             (None, Shape::Line(line)) if people.last == line.present() => Step::Missing,
-            _ => Step::Halving { low: people.first, high: people.last, below: 0, through: ground.size },
+            _ => Step::Halving { low: people.first, high: people.last },
         };
         Trial { attribute, step, requested: Requested::default() }
     }
@@ -130,181 +140,208 @@ impl Trial {
         self.requested
     }
 
-    /// Our part of the sums that the step needs, by kind.
-    pub(super) fn words(&mut self, view: View<'_>, ground: &Ground) -> Vec<(Kind, Vec<u64>)> {
+    /// Our part of what the step needs.
+    pub(super) fn request(&mut self, view: View<'_>, ground: &Ground, request: &mut Request) {
+        let before = request.requested();
+        let about = |what| About { what, part: Some(ground.part), attribute: Some(self.attribute as u32) };
         let ranks = &view.share.ranks[self.attribute];
-        let within = |span: &Span| {
-            let inside = |row: &&u32| (span.first..=span.last).contains(&ranks[**row as usize]);
-            ground.rows.iter().filter(inside).count() as u64
+        let count = |wanted: &dyn Fn(u32) -> bool| {
+            ground.rows.iter().filter(|row| wanted(ranks[**row as usize])).count() as u64
         };
-        let words = match &self.step {
-            Step::Objecting(..) | Step::Fits(_) | Step::Fails => Vec::new(),
-            Step::Children(children) => vec![(Kind::Sizes, children.iter().map(within).collect())],
+        let within = |span: &Span| count(&|rank| (span.first..=span.last).contains(&rank));
+        let own = ground.rows.len() as u64;
+        let mut size = |what, rows: u64| request.compare(Kind::Sizes, about(what), rows, view.size_thresholds());
+        match &self.step {
+            Step::Fits(_) | Step::Fails => {}
+            Step::Children(children) => {
+                for child in children {
+                    let thresholds = [vec![1], view.size_thresholds()].concat();
+                    request.compare(Kind::Sizes, about("a child of a node"), within(child), thresholds);
+                }
+            }
             Step::Missing => {
                 let last = ground.people[self.attribute].last;
-                vec![(Kind::Sizes, vec![within(&Span::new(last, last))])]
+                let missing = within(&Span::new(last, last));
+                size("with a value", own - missing);
+                size("without a value", missing);
             }
-            Step::Halving { low, high, .. } => {
-                let probe = Span::new(0, low + (high - low) / 2);
-                vec![(Kind::CountsAtProbe, vec![within(&probe)])]
+            Step::Halving { low, high } => {
+                let probe = low + (high - low) / 2;
+                let word = view.at_least(2 * count(&|rank| rank <= probe), own);
+                request.compare(Kind::CountsAtProbe, about("half at or below a probe"), word, vec![view.rows]);
             }
-            Step::Ties(.., ties) => vec![(Kind::CountsAtProbe, ties.words())],
-            Step::Judging(_, sides) => {
-                let summed = |side: &Side| view.agreed.summed(&view.agreed.own_counts(view.share, &side.rows));
-                sides.iter().flat_map(summed).collect()
+            Step::Around(median) => {
+                let (below, through) = (count(&|rank| rank < *median), count(&|rank| rank <= *median));
+                size("through the median", through);
+                size("above the median", own - through);
+                size("below the median", below);
+                size("from the median on", own - below);
+                let word = view.at_least(own - through, below);
+                request.compare(Kind::CountsAtProbe, about("as many above as below"), word, vec![view.rows]);
+                if !view.agreed.strict {
+                    let word = view.at_least(2 * through, own);
+                    let about = about("more than half through the median");
+                    request.compare(Kind::CountsAtProbe, about, word, vec![view.rows + 2]);
+                }
             }
-        };
-        self.requested.counts = words.iter().map(|(_, words)| words.len()).sum();
-        words
+            Step::Ties(_, ties) => ties.request(view.rows, about("half by lot"), request),
+            Step::Shared(_, sides) => {
+                sides.iter().for_each(|side| size("a side that lots made", side.rows.len() as u64));
+            }
+            Step::Judging(_, sides, judging) => {
+                let classes: Vec<&[u32]> = sides.iter().map(|side| side.rows.as_slice()).collect();
+                judging.request(view, &classes, about("a side of a cut"), request);
+            }
+        }
+        self.requested = request.requested().since(before);
     }
 
-    /// Our part of a question of which only the disjunction opens: 1 where a side must not be made
-    /// for our sake, since somebody could take rows out of it and learn too much of the rest.
-    pub(super) fn flags(&mut self, view: View<'_>) -> Vec<u64> {
-        let objects = |side: &Side, counts: &Counts| {
-            u64::from(!view.agreed.agrees(counts, &view.agreed.own_counts(view.share, &side.rows), view.wholes))
-        };
-        // One word for the whole cut: which side somebody objects to is nobody's business.
-        let flags = match &self.step {
-            Step::Judging(_, sides) if view.agreed.objects_by_own_rows() => {
-                vec![sides.iter().map(|side| objects(side, &Counts::default())).max().unwrap_or(0)]
-            }
-            Step::Objecting(_, sides, counts) => {
-                vec![sides.iter().zip(counts).map(|(side, counts)| objects(side, counts)).max().unwrap_or(0)]
-            }
-            _ => Vec::new(),
-        };
-        self.requested.flags = flags.len();
-        flags
-    }
-
-    /// Takes the sums and flags that it requested.
-    pub(super) fn absorb(
-        &mut self,
-        view: View<'_>,
-        ground: &Ground,
-        answer: &[u64],
-        raised: &[u64],
-        random: &mut StdRng,
-    ) {
+    /// Takes the answer to what it requested.
+    pub(super) fn absorb(&mut self, view: View<'_>, ground: &Ground, mut answer: Answer<'_>, coins: &mut Coins) {
         self.step = match std::mem::replace(&mut self.step, Step::Fails) {
-            Step::Children(children) => self.child_sizes(view, ground, children, answer),
+            Step::Children(children) => self.child_sizes(view, ground, children, &mut answer),
             Step::Missing => {
-                let missing = answer.first().copied().unwrap_or(0);
-                let present = ground.size - missing.min(ground.size);
-                let rank = ground.people[self.attribute].last;
-                let mut cuts = Cuts::default();
-                if decide::enough_in_children(&[present, missing], view.agreed.minimum()) && present > 0 {
-                    cuts.cuts.push(Cut::Before(rank));
-                    cuts.median = Some(Median { rank, below: present, at: missing, above: 0 });
-                }
-                self.next_cut(view, ground, cuts, random)
+                let (present, missing) = (answer.reached(), answer.reached());
+                let median = ground.people[self.attribute].last;
+                let cuts = if present > 0 && missing > 0 { vec![Which::Before] } else { Vec::new() };
+                let before = [present > 1, missing > 1];
+                self.next_cut(view, ground, Cuts { median, cuts, after: [false; 2], before }, coins)
             }
-            Step::Halving { mut low, mut high, mut below, mut through } => {
-                let (probe, count) = (low + (high - low) / 2, answer.first().copied().unwrap_or(0));
-                if count >= ground.size.div_ceil(2) {
-                    (high, through) = (probe, count.min(ground.size));
+            Step::Halving { mut low, mut high } => {
+                let probe = low + (high - low) / 2;
+                if answer.reached() > 0 {
+                    high = probe;
                 } else {
-                    (low, below) = (probe + 1, count);
+                    low = probe + 1;
                 }
-                if low < high {
-                    Step::Halving { low, high, below, through }
-                } else {
-                    let median = Median {
-                        rank: low,
-                        below,
-                        at: through.saturating_sub(below),
-                        above: ground.size - through.max(below),
-                    };
-                    let mut cuts = decide::cuts_at(median, view.agreed.strict, view.agreed.minimum());
-                    cuts.reverse();
-                    self.next_cut(view, ground, Cuts { cuts, median: Some(median) }, random)
-                }
+                if low < high { Step::Halving { low, high } } else { Step::Around(low) }
             }
-            Step::Ties(cuts, rank, left, mut ties) => match ties.absorb(answer, view.among(ground), random) {
-                None => Step::Ties(cuts, rank, left, ties),
+            Step::Around(median) => {
+                let [through, above, below, from] = std::array::from_fn(|_| answer.reached());
+                let around = Around {
+                    after: through > 0 && above > 0,
+                    before: below > 0 && from > 0,
+                    as_many_above: answer.reached() > 0,
+                    more_than_half_through: !view.agreed.strict && answer.reached() > 0,
+                };
+                let mut cuts = decide::cuts_around(around);
+                cuts.reverse();
+                let (after, before) = ([through > 1, above > 1], [below > 1, from > 1]);
+                self.next_cut(view, ground, Cuts { median, cuts, after, before }, coins)
+            }
+            Step::Ties(cuts, mut ties) => match ties.absorb(&mut answer) {
+                None => Step::Ties(cuts, ties),
                 Some((at_left, at_right)) => {
                     let ranks = &view.share.ranks[self.attribute];
-                    let lower = ground.rows.iter().copied().filter(|row| ranks[*row as usize] < rank);
-                    let higher = ground.rows.iter().copied().filter(|row| ranks[*row as usize] > rank);
+                    let lower = ground.rows.iter().copied().filter(|row| ranks[*row as usize] < cuts.median);
+                    let higher = ground.rows.iter().copied().filter(|row| ranks[*row as usize] > cuts.median);
                     let rows = [lower.chain(at_left).collect(), at_right.into_iter().chain(higher).collect()];
-                    propose(view, cuts, self.two_sides(view, ground, [rank, rank], rows, left))
+                    let sides = self.two_sides(view, ground, [cuts.median; 2], rows, [false; 2]);
+                    Step::Shared(cuts, sides)
                 }
             },
-            Step::Judging(cuts, sides) => {
-                let mut rest = answer;
-                let mut counts = Vec::with_capacity(sides.len());
-                for side in &sides {
-                    let (side, after) = view.agreed.read(side.size, rest);
-                    counts.push(side);
-                    rest = after;
-                }
-                let holds = counts.iter().all(|counts| view.agreed.holds(counts, view.wholes));
-                if !holds || raised.contains(&1) {
-                    self.next_cut(view, ground, cuts, random)
-                } else if view.agreed.asks_for_objections() && !view.agreed.objects_by_own_rows() {
-                    Step::Objecting(cuts, sides, counts)
-                } else {
-                    Step::Fits(sides)
+            Step::Shared(cuts, mut sides) => {
+                let sizes: Vec<u64> = sides.iter().map(|_| answer.reached()).collect();
+                sides.iter_mut().zip(&sizes).for_each(|(side, size)| side.dividable = *size > 1);
+                match sizes.iter().all(|size| *size > 0) {
+                    true => self.propose(view, ground, cuts, sides, coins),
+                    false => self.next_cut(view, ground, cuts, coins),
                 }
             }
-            Step::Objecting(cuts, ..) if raised.contains(&1) => self.next_cut(view, ground, cuts, random),
-            Step::Objecting(_, sides, _) => Step::Fits(sides),
+            Step::Judging(cuts, sides, mut judging) => {
+                judging.absorb(view, sides.len(), &mut answer);
+                self.after_judging(view, ground, cuts, sides, judging, coins)
+            }
             settled @ (Step::Fits(_) | Step::Fails) => settled,
         };
     }
 
-    fn child_sizes(&self, view: View<'_>, ground: &Ground, children: Vec<Span>, sizes: &[u64]) -> Step {
-        if !decide::enough_in_children(sizes, view.agreed.minimum()) {
+    fn child_sizes(&self, view: View<'_>, ground: &Ground, children: Vec<Span>, answer: &mut Answer<'_>) -> Step {
+        // 0: nobody; 1: too few; 2: enough; 3: enough to be divided.
+        let sizes: Vec<u64> = children.iter().map(|_| answer.reached()).collect();
+        if sizes.contains(&1) {
             return Step::Fails;
         }
         let ranks = &view.share.ranks[self.attribute];
         let side = |(span, size): (Span, u64)| {
             let inside = |row: &u32| (span.first..=span.last).contains(&ranks[*row as usize]);
-            Side { span, rows: ground.rows.iter().copied().filter(inside).collect(), size }
+            Side { span, rows: ground.rows.iter().copied().filter(inside).collect(), dividable: size > 2 }
         };
-        let filled = children.into_iter().zip(sizes.iter().copied()).filter(|(_, size)| *size > 0);
-        propose(view, Cuts::default(), filled.map(side).collect())
+        let filled = children.into_iter().zip(sizes).filter(|(_, size)| *size > 0);
+        let sides: Vec<Side> = filled.map(side).collect();
+        let cuts = Cuts { median: 0, cuts: Vec::new(), after: [false; 2], before: [false; 2] };
+        // Only flags that are not true leave fewer than two children.
+        if sides.len() < 2 { Step::Fails } else { self.judge(view, cuts, sides) }
     }
 
     /// The next cut along the attribute, if there is one.
-    fn next_cut(&self, view: View<'_>, ground: &Ground, mut cuts: Cuts, random: &mut StdRng) -> Step {
-        let (Some(cut), Some(median)) = (cuts.cuts.pop(), cuts.median) else { return Step::Fails };
+    fn next_cut(&self, view: View<'_>, ground: &Ground, mut cuts: Cuts, coins: &mut Coins) -> Step {
+        let Some(cut) = cuts.cuts.pop() else { return Step::Fails };
         let ranks = &view.share.ranks[self.attribute];
-        match cut {
-            Cut::Before(rank) => {
-                let (left, right) = ground.rows.iter().copied().partition(|row| ranks[*row as usize] < rank);
-                let size = if rank > median.rank { median.below + median.at } else { median.below };
-                propose(view, cuts, self.two_sides(view, ground, [rank - 1, rank], [left, right], size))
+        let median = cuts.median;
+        let (rank, dividable) = match cut {
+            Which::After => (median + 1, cuts.after),
+            Which::Before => (median, cuts.before),
+            Which::Through => {
+                let at = ground.rows.iter().copied().filter(|row| ranks[*row as usize] == median).collect();
+                let below = ground.rows.iter().filter(|row| ranks[**row as usize] < median).count() as u64;
+                let base = view.at_least(2 * below, ground.rows.len() as u64);
+                return Step::Ties(cuts, Ties::new(at, base, coins));
             }
-            Cut::Through { rank, left } => {
-                let at = ground.rows.iter().copied().filter(|row| ranks[*row as usize] == rank).collect();
-                let need = left - median.below;
-                Step::Ties(cuts, rank, left, Ties::new(at, need, self.attribute, view.among(ground), random))
-            }
-        }
+        };
+        // Only answers that are not true cut before the first value.
+        let Some(end) = rank.checked_sub(1) else { return Step::Fails };
+        let (left, right) = ground.rows.iter().copied().partition(|row| ranks[*row as usize] < rank);
+        let sides = self.two_sides(view, ground, [end, rank], [left, right], dividable);
+        self.propose(view, ground, cuts, sides, coins)
     }
 
-    fn two_sides(&self, view: View<'_>, ground: &Ground, ends: [u32; 2], rows: [Vec<u32>; 2], left: u64) -> Vec<Side> {
+    fn two_sides(
+        &self,
+        view: View<'_>,
+        ground: &Ground,
+        ends: [u32; 2],
+        rows: [Vec<u32>; 2],
+        dividable: [bool; 2],
+    ) -> Vec<Side> {
         let attribute = self.attribute;
         // Where nobody lacks a value any more, the region is described by numbers.
         let region = view.agreed.axes[attribute].clipped(ground.region[attribute], ground.people[attribute]);
-        let [left_rows, right_rows] = rows;
-        vec![
-            Side { span: Span::new(region.first, ends[0]), rows: left_rows, size: left },
-            Side { span: Span::new(ends[1], region.last), rows: right_rows, size: ground.size - left },
-        ]
+        let spans = [Span::new(region.first, ends[0]), Span::new(ends[1], region.last)];
+        let side = |((span, rows), dividable): ((Span, Vec<u32>), bool)| Side { span, rows, dividable };
+        spans.into_iter().zip(rows).zip(dividable).map(side).collect()
     }
-}
 
-/// Fits where sizes alone decide; else what must be known to judge is requested.
-fn propose(view: View<'_>, cuts: Cuts, sides: Vec<Side>) -> Step {
-    if view.agreed.by_size_alone() {
-        Step::Fits(sides)
-    } else if view.agreed.summed(&view.agreed.own_counts(view.share, &[])).is_empty() {
-        let counts = sides.iter().map(|side| Counts { rows: side.size, sites: 1, ..Counts::default() }).collect();
-        Step::Objecting(cuts, sides, counts)
-    } else {
-        Step::Judging(cuts, sides)
+    /// Sides whose sizes hold: judged, where sizes alone do not decide.
+    fn propose(&self, view: View<'_>, ground: &Ground, cuts: Cuts, sides: Vec<Side>, coins: &mut Coins) -> Step {
+        // Only answers that are not true leave a side without any place.
+        if sides.iter().any(|side| side.span.first > side.span.last) {
+            return self.next_cut(view, ground, cuts, coins);
+        }
+        self.judge(view, cuts, sides)
+    }
+
+    fn judge(&self, view: View<'_>, cuts: Cuts, sides: Vec<Side>) -> Step {
+        let judging = Judging::new(view, false);
+        match judging.judged() {
+            Judged::Holds => Step::Fits(sides),
+            Judged::Open | Judged::Breaks => Step::Judging(cuts, sides, judging),
+        }
+    }
+
+    fn after_judging(
+        &self,
+        view: View<'_>,
+        ground: &Ground,
+        cuts: Cuts,
+        sides: Vec<Side>,
+        judging: Judging,
+        coins: &mut Coins,
+    ) -> Step {
+        match judging.judged() {
+            Judged::Open => Step::Judging(cuts, sides, judging),
+            Judged::Holds => Step::Fits(sides),
+            Judged::Breaks => self.next_cut(view, ground, cuts, coins),
+        }
     }
 }

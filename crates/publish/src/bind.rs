@@ -20,6 +20,8 @@ use crate::declared_values;
 use crate::error::PublishError;
 use crate::loss::LossAttribute;
 
+pub use crate::declared_values::declared_table;
+
 /// Reads the table that a policy names, without its identifiers.
 pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, TableError> {
     read_source_with(policy, &HashSet::new(), progress)
@@ -209,6 +211,11 @@ impl<'a> Bound<'a> {
 
     pub fn judged_cardinalities(&self) -> Vec<usize> {
         self.judged.iter().map(|column| column.domain.cardinality()).collect()
+    }
+
+    /// The attributes that rules look at, the quasi-identifiers first, with their values.
+    pub fn judged_domains(&self) -> Vec<(&'a str, &'a Domain)> {
+        self.judged.iter().map(|column| (column.name.as_str(), &column.domain)).collect()
     }
 
     /// How every quasi attribute can be cut.

@@ -1,8 +1,78 @@
 //! What a policy declares of an attribute's values, held against the data: ranges and orders.
 
-use hedgerow_policy::{Attribute, Policy, Range, ValueOrder};
+use hedgerow_policy::{Attribute, Policy, Range, Role, ValueOrder};
+use hedgerow_table::date::Date;
 use hedgerow_table::hierarchy::Bound;
-use hedgerow_table::{Column, InputError, Table, Values};
+use hedgerow_table::{Codes, Column, Domain, Hierarchy, InputError, Kind, Table, TableError, Values};
+
+/// The most values of one declared attribute: as many cells of a vector custodians may have to sum.
+const VALUES_MAX: i64 = 1 << 20;
+
+/// A table without rows, whose columns have every value that the policy declares: what custodians
+/// who may not show each other their rows can agree on. The missing value is always one of them.
+///
+/// A domain is declared by a `range` of whole numbers or dates, by an `order` of texts, or by the
+/// leaves of a hierarchy file.
+pub fn declared_table(policy: &Policy) -> Result<Table, TableError> {
+    let judged = |attribute: &&Attribute| {
+        let protected = || policy.rules.iter().any(|rule| rule.protect.as_deref() == Some(attribute.name.as_str()));
+        attribute.role == Role::Quasi || protected()
+    };
+    let mut columns = Vec::new();
+    for attribute in policy.attributes.iter().filter(judged) {
+        let domain = declared_domain(attribute, &policy.source.nulls)?;
+        let codes = Codes::from_iter(domain.cardinality(), []);
+        columns.push(Column { name: attribute.name.clone(), domain, codes });
+    }
+    let header = policy.attributes.iter().map(|attribute| attribute.name.clone()).collect();
+    Ok(Table { columns, rows: 0, header, warnings: Vec::new() })
+}
+
+fn declared_domain(attribute: &Attribute, nulls: &[String]) -> Result<Domain, TableError> {
+    let name = &attribute.name;
+    let refuse = |place: &str, problem: String, hint: &str| Err(InputError::new(place, problem, hint).into());
+    if let Some(range) = &attribute.declared.range {
+        let values = match (range.low, range.high, attribute.kind) {
+            (Some(Bound::Integer(low)), Some(Bound::Integer(high)), None | Some(Kind::Integer))
+                if high.saturating_sub(low) < VALUES_MAX =>
+            {
+                Values::Integer((low..=high).collect())
+            }
+            (Some(Bound::Date(low)), Some(Bound::Date(high)), _)
+                if i64::from(high.0) - i64::from(low.0) < VALUES_MAX =>
+            {
+                Values::Date((low.0..=high.0).map(Date).collect())
+            }
+            _ => {
+                let problem = format!("`{name}`: the range does not list its values");
+                let hint = "custodians who publish together need whole numbers or dates, both ends given, and at most a \
+                            million values";
+                return refuse(&range.place, problem, hint);
+            }
+        };
+        return Ok(Domain::new(values, true));
+    }
+    let texts = match (&attribute.declared.order, &attribute.hierarchy) {
+        (Some(order), _) => Some(order.values.clone()),
+        (None, Some((spec, place))) => Hierarchy::declared_leaves(spec, name, place, nulls)?,
+        (None, None) => None,
+    };
+    let Some(mut texts) = texts else {
+        let problem = format!("`{name}`: nothing says what values there can be");
+        let hint = "give a `range` of whole numbers or dates, an `order` that lists all texts, or a hierarchy file: custodians \
+                    must agree on values without looking at rows";
+        return refuse(&attribute.place, problem, hint);
+    };
+    texts.sort_unstable();
+    texts.dedup();
+    match Domain::from_texts(&texts, true, attribute.kind.or(Some(Kind::Category))) {
+        Ok((domain, _)) => Ok(domain),
+        Err(place) => {
+            let problem = format!("`{name}`: the declared value {:?} does not fit its type", texts[place]);
+            refuse(&attribute.place, problem, "correct the value, or the `type`")
+        }
+    }
+}
 
 /// Refuses values outside the range or the order that the policy declares.
 pub(crate) fn refuse_others(policy: &Policy, table: &Table) -> Result<(), InputError> {

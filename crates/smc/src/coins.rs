@@ -22,8 +22,9 @@ impl Coins {
         coins
     }
 
-    /// From a seed that is known: tests and simulations only. Whoever knows the seed opens every
-    /// mask.
+    /// From a seed that is known: tests and simulations only, behind a feature. Whoever knows the
+    /// seed opens every mask.
+    #[cfg(any(test, feature = "danger-seeded"))]
     pub fn danger_from_seed(seed: u64) -> Self {
         Coins(ChaCha20Rng::seed_from_u64(seed))
     }
@@ -40,14 +41,26 @@ impl Coins {
         secret
     }
 
-    pub(crate) fn bytes(&mut self, into: &mut [u8]) {
-        self.0.fill_bytes(into);
-    }
-
     /// A random word other than 0 for yes, 0 for no.
     pub(crate) fn flag(&mut self, yes: bool) -> u64 {
         // Drawn either way, so that the time does not depend on the answer.
         self.word().max(1) * u64::from(yes)
+    }
+
+    /// A number to draw lots by, and for whatever else must not be predicted.
+    pub fn lot(&mut self) -> u64 {
+        self.word()
+    }
+
+    /// Coins of their own for another purpose: nothing that is drawn from the one tells of the
+    /// other.
+    pub fn split(&mut self) -> Coins {
+        Coins(ChaCha20Rng::from_seed(*self.secret().bytes()))
+    }
+
+    /// Bytes that nobody can predict: a session's name, a salt.
+    pub fn fill(&mut self, into: &mut [u8]) {
+        self.0.fill_bytes(into);
     }
 
     pub(crate) fn word(&mut self) -> u64 {

@@ -10,10 +10,11 @@
 //! everything.)
 
 use crate::baseline::Chances;
+use crate::fault::Fault;
 use crate::inquiry::{Inquiry, Operation, Turn};
 use crate::message::HEADER_BYTES;
 use crate::packed::per_word;
-use crate::simulate::Traffic;
+use crate::traffic::Traffic;
 
 /// The asks of one inquiry: operations with their lengths in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,25 +24,24 @@ pub struct Forecast {
 
 impl Forecast {
     /// Runs an inquiry that holds all rows, without any protocol.
-    pub fn of<I: Inquiry>(mut inquiry: I) -> (I::Output, Forecast) {
+    pub fn of<I: Inquiry>(mut inquiry: I) -> Result<(I::Output, Forecast), Fault> {
         let mut forecast = Forecast::default();
         let mut answer = Vec::new();
         loop {
             let ask = match inquiry.next(&answer) {
-                Turn::Done(output) => return (output, forecast),
+                Turn::Done(output) => return Ok((output, forecast)),
+                Turn::Impossible(what) => return Err(Fault::Impossible { what }),
+                Turn::Exceeds { what, found, max } => return Err(Fault::Limit { what, found, max }),
                 Turn::Ask(next, ask) => {
                     inquiry = next;
                     ask
                 }
             };
             forecast.asks.push((ask.operation, ask.words.len() as u64));
-            answer = ask.words;
-            let flags_from = match ask.operation {
-                Operation::Any => 0,
-                Operation::Tally { flags, .. } => answer.len() - flags,
-                Operation::Sum | Operation::Count { .. } | Operation::Max { .. } => answer.len(),
-            };
-            answer[flags_from..].iter_mut().for_each(|word| *word = u64::from(*word != 0));
+            let layout = ask.operation.layout(ask.words.len()).ok_or(Fault::Internal("more flags than words"))?;
+            let mut opened = ask.words;
+            opened[layout.flags.clone()].iter_mut().for_each(|word| *word = u64::from(*word != 0));
+            answer = layout.answer(opened, &ask.thresholds);
         }
     }
 
@@ -51,29 +51,35 @@ impl Forecast {
     }
 
     /// Under masks, everybody sends one key to all others, and then one vector for each round: one
-    /// for a sum, one for each binary digit of a largest value.
+    /// for a sum, one for each binary digit of a largest value; at the end everybody confirms.
     pub fn masked(&self, custodians: u64) -> Traffic {
         let pairs = custodians * (custodians - 1);
         let mut traffic = Traffic { messages: pairs, bytes: pairs * (HEADER_BYTES + 32), rounds: 1 };
+        // A word about what was received from each.
+        let seen = 4 + 8 * custodians;
         for &(operation, words) in &self.asks {
             let (rounds, words) = match operation {
                 Operation::Sum | Operation::Any => (1, words),
                 Operation::Count { bits } => (1, words.div_ceil(per_word(bits) as u64)),
                 Operation::Max { bits } => (u64::from(bits.min(64)), words),
-                Operation::Tally { bits, flags } => {
+                Operation::Tally { bits, flags, .. } => {
                     let flags = flags as u64;
                     (1, (words - flags).div_ceil(per_word(bits) as u64) + flags)
                 }
             };
             traffic.rounds += rounds;
             traffic.messages += rounds * pairs;
-            traffic.bytes += rounds * pairs * vector_bytes(words);
+            traffic.bytes += rounds * pairs * (vector_bytes(words) + seen);
         }
+        traffic.rounds += 1;
+        traffic.messages += pairs;
+        traffic.bytes += pairs * (HEADER_BYTES + 64 + seen);
         traffic
     }
 
     /// In the ring, a vector goes round once for a sum and several times for a largest value. The
-    /// result goes ahead of the next vector, and the last one is announced to all by the first.
+    /// result goes ahead of the next vector, and the last one is announced to all by the first,
+    /// which everybody confirms to all.
     pub fn baseline(&self, custodians: u64, chances: Chances) -> Traffic {
         let mut traffic = Traffic::default();
         let mut announced = 0;
@@ -91,6 +97,10 @@ impl Forecast {
             traffic.rounds += 1;
             traffic.messages += custodians - 1;
             traffic.bytes += (custodians - 1) * vector_bytes(announced);
+            let pairs = custodians * (custodians - 1);
+            traffic.rounds += 1;
+            traffic.messages += pairs;
+            traffic.bytes += pairs * (HEADER_BYTES + 64 + 4);
         }
         traffic
     }
@@ -111,7 +121,7 @@ mod tests {
     /// Both profiles send what was forecast, for several numbers of custodians; the first one holds
     /// everything.
     fn check<I: Inquiry>(everything: impl Fn() -> I, nothing: impl Fn() -> I) {
-        let (_, forecast) = Forecast::of(everything());
+        let (_, forecast) = Forecast::of(everything()).unwrap();
         for count in [3u64, 4, 7] {
             let roster = Roster::numbered(count as usize).unwrap();
             let permit = || BurnBook::default().permit([1; 16], Question::new("test", b""), &roster).unwrap();

@@ -4,8 +4,16 @@
 //! An inquiry announces its kinds ([`crate::Inquiry::may_open`]); a run refuses to open a value of
 //! any other kind. So the list that custodians agree on beforehand is a promise that the code
 //! keeps, not a description that may age.
+//!
+//! An entry names what it is about: the part of the rows, the attribute, and where only a
+//! comparison was asked for, the thresholds. Both profiles answer a comparison by opening the
+//! total; the entry says so.
 
 use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::message::Digest;
 
 /// A kind of value that becomes known to all custodians.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,6 +30,8 @@ pub enum Kind {
     Sizes,
     /// How many rows of a group have each value.
     Histograms,
+    /// Whether any custodian has each value in a group.
+    Presence,
     /// How many custodians have rows in a group.
     Sites,
     /// How many custodians have each value in a group.
@@ -39,13 +49,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Totals,
         Kind::Largest,
         Kind::Digits,
         Kind::CountsAtProbe,
         Kind::Sizes,
         Kind::Histograms,
+        Kind::Presence,
         Kind::Sites,
         Kind::Holders,
         Kind::ClippedSizes,
@@ -63,6 +74,7 @@ impl Kind {
             Kind::CountsAtProbe => "how many rows of a group lie at or below a value that was probed",
             Kind::Sizes => "how many rows a group has over all custodians",
             Kind::Histograms => "how many rows of a group have each value, over all custodians",
+            Kind::Presence => "whether any custodian has each value in a group",
             Kind::Sites => "how many custodians have rows in a group",
             Kind::Holders => "how many custodians have each value in a group",
             Kind::ClippedSizes => "how many rows a group has when of each custodian's only so many are counted",
@@ -80,12 +92,34 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What some words of an ask will open: their kind, and what they are about in the words of whoever
-/// asks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What values are about, in the numbers of whoever asks: nothing private.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct About {
+    pub what: &'static str,
+    /// The part of the rows; the whole is 0.
+    pub part: Option<u64>,
+    pub attribute: Option<u32>,
+}
+
+impl From<&'static str> for About {
+    fn from(what: &'static str) -> About {
+        About { what, part: None, attribute: None }
+    }
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)?;
+        self.part.map_or(Ok(()), |part| write!(f, ", part {part}"))?;
+        self.attribute.map_or(Ok(()), |attribute| write!(f, ", attribute {attribute}"))
+    }
+}
+
+/// What some words of an ask will open: their kind, and what they are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opens {
     pub kind: Kind,
-    pub about: String,
+    pub about: About,
     pub words: usize,
 }
 
@@ -94,11 +128,26 @@ pub struct Opens {
 pub struct Entry {
     pub round: u32,
     pub kind: Kind,
-    pub about: String,
+    pub about: About,
+    /// Where it was only asked whether totals reach thresholds: the thresholds of each value. Empty
+    /// where the values themselves were asked for.
+    pub at_least: Vec<Vec<u64>>,
+    /// What opened: the totals, also where only a comparison was asked for.
     pub values: Vec<u64>,
 }
 
-/// Everything a run has opened, in order. It is the same for all custodians of a run.
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "round {}: {} ({})", self.round, self.kind, self.about)?;
+        if !self.at_least.is_empty() {
+            write!(f, ", asked whether at least {:?}, answered by opening the totals", self.at_least)?;
+        }
+        write!(f, ": {:?}", self.values)
+    }
+}
+
+/// Everything a run has opened to one custodian, in order. But for what neighbors in the ring pass
+/// on, it is the same for all custodians of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
     entries: Vec<Entry>,
@@ -109,17 +158,63 @@ impl Ledger {
         &self.entries
     }
 
-    pub(crate) fn record(&mut self, round: u32, kind: Kind, about: impl Into<String>, values: Vec<u64>) {
-        self.entries.push(Entry { round, kind, about: about.into(), values });
+    /// What all custodians have seen.
+    pub fn shared(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.kind != Kind::PassedOn)
     }
 
-    /// The answer to an ask, part by part.
-    pub(crate) fn record_all(&mut self, round: u32, opens: Vec<Opens>, mut values: &[u64]) {
-        for Opens { kind, about, words } in opens {
-            let (opened, rest) = values.split_at(words.min(values.len()));
-            self.record(round, kind, about, opened.to_vec());
-            values = rest;
+    /// Over what all custodians have seen: equal for all of a run.
+    pub fn digest(&self) -> Digest {
+        let mut hash = Sha256::new();
+        hash.update(b"hedgerow ledger 1");
+        let list = |hash: &mut Sha256, numbers: &[u64]| {
+            hash.update((numbers.len() as u64).to_le_bytes());
+            numbers.iter().for_each(|number| hash.update(number.to_le_bytes()));
+        };
+        for entry in self.shared() {
+            hash.update([entry.kind as u8]);
+            hash.update((entry.about.what.len() as u64).to_le_bytes());
+            hash.update(entry.about.what);
+            // 0 is nothing, so that every number has a place of its own.
+            let number = |number: Option<u64>| number.map_or(0, |number| number.wrapping_add(1)).to_le_bytes();
+            hash.update(number(entry.about.part));
+            hash.update(number(entry.about.attribute.map(u64::from)));
+            hash.update((entry.at_least.len() as u64).to_le_bytes());
+            entry.at_least.iter().for_each(|thresholds| list(&mut hash, thresholds));
+            list(&mut hash, &entry.values);
         }
+        hash.finalize().into()
+    }
+
+    pub(crate) fn record(&mut self, round: u32, kind: Kind, about: impl Into<About>, values: Vec<u64>) {
+        self.entries.push(Entry { round, kind, about: about.into(), at_least: Vec::new(), values });
+    }
+
+    /// The totals of an ask, part by part; `compared` says which words have thresholds.
+    pub(crate) fn record_all(
+        &mut self,
+        round: u32,
+        opens: Vec<Opens>,
+        values: &[u64],
+        compared: std::ops::Range<usize>,
+        thresholds: &[Vec<u64>],
+    ) {
+        let mut begin = 0;
+        for Opens { kind, about, words } in opens {
+            let end = (begin + words).min(values.len());
+            let at_least = if compared.contains(&begin) {
+                thresholds[begin - compared.start..(end - compared.start).min(thresholds.len())].to_vec()
+            } else {
+                Vec::new()
+            };
+            self.entries.push(Entry { round, kind, about, at_least, values: values[begin..end].to_vec() });
+            begin = end;
+        }
+    }
+
+    /// What another machine opened as a part of this run.
+    pub(crate) fn extend(&mut self, entries: Vec<Entry>) {
+        self.entries.extend(entries);
     }
 
     /// What a later run of the same undertaking opened.

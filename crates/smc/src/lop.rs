@@ -112,7 +112,7 @@ pub fn measure_ring(setting: Setting, dummy_items: u64, runs: u32, seed: u64) ->
     for run in 0..runs {
         let owned = deal(setting, &domain, &mut coins);
         let mut session = [0; 16];
-        coins.bytes(&mut session);
+        coins.fill(&mut session);
         let mut starts = Vec::with_capacity(owned.len());
         for (me, items) in owned.iter().enumerate() {
             let permit = BurnBook::default().permit(session, Question::new("lop", &run.to_le_bytes()), &roster)?;
@@ -169,7 +169,7 @@ pub fn measure_masked(setting: Setting, runs: u32, seed: u64) -> Result<Exposure
         let owned = deal(setting, &domain, &mut coins);
         let codes: Vec<Vec<usize>> = owned.iter().map(|items| items.iter().map(code).collect()).collect();
         let mut session = [0; 16];
-        coins.bytes(&mut session);
+        coins.fill(&mut session);
         let mut starts = Vec::with_capacity(owned.len());
         for (me, codes) in codes.iter().enumerate() {
             let permit = BurnBook::default().permit(session, Question::new("lop", &run.to_le_bytes()), &roster)?;
@@ -178,7 +178,7 @@ pub fn measure_masked(setting: Setting, runs: u32, seed: u64) -> Result<Exposure
         }
         let mut seen: BTreeMap<u16, Vec<u64>> = BTreeMap::new();
         let watcher = |delivery: &simulate::Delivery| {
-            if let (0, Body::Masked(words)) = (delivery.to, &delivery.message.body) {
+            if let (0, Body::Masked { words, .. }) = (delivery.to, &delivery.message.body) {
                 seen.insert(delivery.message.sender, words.clone());
             }
         };

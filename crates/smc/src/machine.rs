@@ -1,22 +1,53 @@
-//! Protocols as state machines: a message in, messages and a state out.
+//! Protocols as state machines: a message in, messages, opened values and a state out.
+//!
+//! Whatever a step opens is among its effects, whether the step goes on, concludes or fails.
+//! Whoever runs a machine writes them down *before* it sends: then a run that fails in its
+//! seventieth round leaves a record of seventy rounds.
 
-use crate::fault::Fault;
-use crate::ledger::Ledger;
-use crate::message::Message;
+use crate::fault::{Fault, Reason};
+use crate::inbox::Place;
+use crate::ledger::{Entry, Ledger};
+use crate::message::{Body, Message};
 
 /// One custodian's side of one run. A fault consumes it.
 pub trait Machine: Sized {
     type Output;
 
-    fn step(self, message: Message) -> Result<Transition<Self>, Fault>;
+    /// `from` is the sender as the transport authenticated it.
+    fn step(self, from: u16, message: Message) -> Result<Transition<Self>, Failure>;
+
+    /// Gives the run up: what to tell the others, whom the clock or the operator blames among it.
+    fn abort(self, blamed: Option<u16>) -> Outgoing;
 }
 
 #[derive(Debug)]
 pub enum Transition<M: Machine> {
-    /// Send these, and wait.
-    Continue(M, Vec<Outgoing>),
-    /// Send these, and be done.
-    Finish(M::Output, Vec<Outgoing>),
+    /// Journal, send, and wait.
+    Continue(M, Effects),
+    /// Journal, send, and be done.
+    Finish(M::Output, Effects),
+}
+
+/// What a step leaves to do, in this order: write down what it opened, then send.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Effects {
+    pub opened: Vec<Entry>,
+    pub send: Vec<Outgoing>,
+}
+
+/// The end of a run: why, what was opened before that in the same step, and what the others must be
+/// told.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{fault}")]
+pub struct Failure {
+    pub fault: Fault,
+    pub effects: Effects,
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Fault {
+        failure.fault
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,4 +68,36 @@ pub enum To {
 pub struct Concluded<T> {
     pub output: T,
     pub ledger: Ledger,
+}
+
+/// What every machine of this crate does with the outcome of a step.
+pub(crate) trait Engine: Machine {
+    fn place(&self) -> Place;
+    fn round(&self) -> u32;
+    fn take_effects(&mut self) -> Effects;
+    fn advance(&mut self, from: u16, message: Message) -> Result<Option<Self::Output>, Fault>;
+}
+
+pub(crate) fn step<E: Engine>(mut engine: E, from: u16, message: Message) -> Result<Transition<E>, Failure> {
+    let outcome = engine.advance(from, message);
+    let mut effects = engine.take_effects();
+    match outcome {
+        Ok(None) => Ok(Transition::Continue(engine, effects)),
+        Ok(Some(output)) => Ok(Transition::Finish(output, effects)),
+        Err(fault) => {
+            effects.send.clear();
+            // Whoever gave up first has told everybody.
+            if !matches!(fault, Fault::Aborted { .. }) {
+                effects.send.push(farewell(&engine, fault.reason(), fault.blames()));
+            }
+            Err(Failure { fault, effects })
+        }
+    }
+}
+
+pub(crate) fn farewell<E: Engine>(engine: &E, reason: Reason, blamed: Option<u16>) -> Outgoing {
+    // Nobody is in two rosters' places at once: a stranger is no custodian's name.
+    let blamed = blamed.filter(|blamed| *blamed < engine.place().count);
+    let message = engine.place().message(engine.round(), Body::Abort { reason, blamed });
+    Outgoing { to: To::Others, message }
 }

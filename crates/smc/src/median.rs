@@ -92,4 +92,10 @@ impl Inquiry for Medians {
         }
         self.ask()
     }
+
+    fn shared(output: &Vec<Option<u64>>) -> Vec<u8> {
+        let words: Vec<u64> =
+            output.iter().flat_map(|median| [u64::from(median.is_some()), median.unwrap_or(0)]).collect();
+        crate::wire::words_as_bytes(&words)
+    }
 }

@@ -1,21 +1,27 @@
-//! What custodians send each other: one versioned envelope around ten kinds of content.
+//! What custodians send each other: one versioned envelope around a dozen kinds of content.
 //!
 //! Layout, little-endian: version (1 byte), kind (1), session (16), question (32), sender (2),
 //! round (4), content. Lists are counted with four bytes, and so are the items of a list of items.
 //! Nothing follows the content. Every list has a largest length.
 
-use crate::fault::WireFault;
+use sha2::{Digest as _, Sha256};
+
+use crate::fault::{Reason, WireFault};
 use crate::roster::CUSTODIANS_MAX;
 use crate::wire::{Reader, Writer};
 
 /// Everything before the content.
 pub(crate) const HEADER_BYTES: u64 = 56;
 /// The version of the encoding that this code speaks.
-pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 2;
+/// The version of messages: custodians who speak another one do not start.
+pub const PROTOCOL_VERSION: u8 = VERSION;
 /// The longest vector in one message: 32 MiB.
 pub(crate) const WORDS_MAX: usize = 1 << 22;
 /// The most items (rows, layers of encryption around rows) in one message.
 pub(crate) const ITEMS_MAX: usize = 1 << 20;
+/// The most messages that a batch of items is cut into.
+pub(crate) const CHUNKS_MAX: u32 = 1 << 20;
 /// The longest item.
 pub(crate) const ITEM_BYTES_MAX: usize = 1 << 14;
 /// The longest message a transport should take.
@@ -44,8 +50,9 @@ pub struct Message {
 pub enum Body {
     /// A public key for X25519, made for this run.
     Key([u8; 32]),
-    /// One custodian's vector under its masks.
-    Masked(Vec<u64>),
+    /// One custodian's vector under its masks; and a word for each custodian about all that it has
+    /// received from them so far, by which others see whether everybody was sent the same.
+    Masked { words: Vec<u64>, seen: Vec<u64> },
     /// Ring: the sum so far, under the first one's mask.
     RingSum(Vec<u64>),
     /// Ring: the sum, announced to everyone by the first.
@@ -58,19 +65,52 @@ pub enum Body {
     UnionItems(Vec<Item>),
     /// Ring: the union without the dummy items.
     UnionResult(Vec<Item>),
-    /// Shuffle: rows under the layers of those who have not yet stripped theirs.
-    Layered(Vec<Item>),
-    /// Shuffle: the rows, owners unknown.
-    Rows(Vec<Item>),
-    /// The sender has given up.
-    Abort,
+    /// Shuffle: rows under the layers of those who have not yet stripped theirs, in chunks.
+    Layered(Chunk),
+    /// Shuffle: the rows, owners unknown, in chunks.
+    Rows(Chunk),
+    /// The sender has given up: why, and whom it blames.
+    Abort { reason: Reason, blamed: Option<u16> },
+    /// What the sender concluded: digests of its ledger and of the common part of its output. It
+    /// concludes when everybody has the same.
+    Confirm { ledger: Digest, output: Digest, seen: Vec<u64> },
+}
+
+/// One of several messages that carry a list of items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// From 0.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+    pub items: Vec<Item>,
+}
+
+impl Chunk {
+    /// Items in messages of at most about so many bytes; no items are one chunk without any.
+    pub(crate) fn cut(items: Vec<Item>, bytes_max: usize) -> Vec<Chunk> {
+        let mut chunks = vec![Vec::new()];
+        let mut bytes = 0;
+        for item in items {
+            if bytes + item.len() + 4 > bytes_max && bytes > 0 {
+                chunks.push(Vec::new());
+                bytes = 0;
+            }
+            bytes += item.len() + 4;
+            if let Some(last) = chunks.last_mut() {
+                last.push(item);
+            }
+        }
+        let of = chunks.len() as u32;
+        (0..).zip(chunks).map(|(number, items)| Chunk { number, of, items }).collect()
+    }
 }
 
 impl Body {
     fn kind(&self) -> u8 {
         match self {
             Body::Key(_) => 1,
-            Body::Masked(_) => 2,
+            Body::Masked { .. } => 2,
             Body::RingSum(_) => 3,
             Body::RingTotal(_) => 4,
             Body::RingLargest(_) => 5,
@@ -79,7 +119,32 @@ impl Body {
             Body::UnionResult(_) => 8,
             Body::Layered(_) => 9,
             Body::Rows(_) => 10,
-            Body::Abort => 11,
+            Body::Abort { .. } => 11,
+            Body::Confirm { .. } => 12,
+        }
+    }
+
+    /// Which chunk it is, of how many.
+    pub(crate) fn chunk(&self) -> (u32, u32) {
+        match self {
+            Body::Layered(chunk) | Body::Rows(chunk) => (chunk.number, chunk.of),
+            _ => (0, 1),
+        }
+    }
+
+    /// What it takes to keep it.
+    pub(crate) fn bytes(&self) -> u64 {
+        let items = |items: &[Item]| items.iter().map(|item| item.len() as u64 + 32).sum::<u64>();
+        64 + match self {
+            Body::Masked { words, seen } => 8 * (words.len() + seen.len()) as u64,
+            Body::RingSum(words)
+            | Body::RingTotal(words)
+            | Body::RingLargest(words)
+            | Body::RingLargestFound(words)
+            | Body::Confirm { seen: words, .. } => 8 * words.len() as u64,
+            Body::UnionItems(list) | Body::UnionResult(list) => items(list),
+            Body::Layered(chunk) | Body::Rows(chunk) => items(&chunk.items),
+            Body::Key(_) | Body::Abort { .. } => 0,
         }
     }
 }
@@ -95,17 +160,41 @@ impl Message {
         writer.u32(self.round);
         match &self.body {
             Body::Key(public) => writer.bytes(public),
-            Body::Masked(words)
-            | Body::RingSum(words)
+            Body::Masked { words, seen } => {
+                writer.words(words);
+                writer.words(seen);
+            }
+            Body::RingSum(words)
             | Body::RingTotal(words)
             | Body::RingLargest(words)
             | Body::RingLargestFound(words) => writer.words(words),
-            Body::UnionItems(items) | Body::UnionResult(items) | Body::Layered(items) | Body::Rows(items) => {
-                writer.items(items);
+            Body::UnionItems(items) | Body::UnionResult(items) => writer.items(items),
+            Body::Layered(chunk) | Body::Rows(chunk) => {
+                writer.u32(chunk.number);
+                writer.u32(chunk.of);
+                writer.items(&chunk.items);
             }
-            Body::Abort => {}
+            Body::Abort { reason, blamed } => {
+                writer.u8(*reason as u8);
+                writer.u16(blamed.unwrap_or(u16::MAX));
+            }
+            Body::Confirm { ledger, output, seen } => {
+                writer.bytes(ledger);
+                writer.bytes(output);
+                writer.words(seen);
+            }
         }
         writer.finish()
+    }
+
+    /// SHA-256 of the encoding: two messages with one digest are the same message.
+    pub(crate) fn digest(&self) -> Digest {
+        Sha256::digest(self.encode()).into()
+    }
+
+    /// The session of an encoded message, by which a transport finds the run that it belongs to.
+    pub fn session_of(bytes: &[u8]) -> Option<SessionId> {
+        bytes.get(2..18)?.try_into().ok()
     }
 
     pub fn decode(bytes: &[u8]) -> Result<Message, WireFault> {
@@ -127,21 +216,40 @@ impl Message {
         }
         let body = match kind {
             1 => Body::Key(reader.array()?),
-            2 => Body::Masked(reader.words(WORDS_MAX)?),
+            2 => Body::Masked { words: reader.words(WORDS_MAX)?, seen: reader.words(CUSTODIANS_MAX)? },
             3 => Body::RingSum(reader.words(WORDS_MAX)?),
             4 => Body::RingTotal(reader.words(WORDS_MAX)?),
             5 => Body::RingLargest(reader.words(WORDS_MAX)?),
             6 => Body::RingLargestFound(reader.words(WORDS_MAX)?),
             7 => Body::UnionItems(reader.items(ITEMS_MAX, ITEM_BYTES_MAX)?),
             8 => Body::UnionResult(reader.items(ITEMS_MAX, ITEM_BYTES_MAX)?),
-            9 => Body::Layered(reader.items(ITEMS_MAX, ITEM_BYTES_MAX)?),
-            10 => Body::Rows(reader.items(ITEMS_MAX, ITEM_BYTES_MAX)?),
-            11 => Body::Abort,
+            9 => Body::Layered(chunk(&mut reader)?),
+            10 => Body::Rows(chunk(&mut reader)?),
+            11 => {
+                let reason = Reason::ALL.get(usize::from(reader.u8()?)).copied().ok_or(WireFault::Range)?;
+                let blamed = Some(reader.u16()?).filter(|blamed| *blamed != u16::MAX);
+                if blamed.is_some_and(|blamed| usize::from(blamed) >= CUSTODIANS_MAX) {
+                    return Err(WireFault::Range);
+                }
+                Body::Abort { reason, blamed }
+            }
+            12 => {
+                let (ledger, output) = (reader.array()?, reader.array()?);
+                Body::Confirm { ledger, output, seen: reader.words(CUSTODIANS_MAX)? }
+            }
             other => return Err(WireFault::Kind(other)),
         };
         reader.end()?;
         Ok(Message { session, question, sender, round, body })
     }
+}
+
+fn chunk(reader: &mut Reader<'_>) -> Result<Chunk, WireFault> {
+    let (number, of) = (reader.u32()?, reader.u32()?);
+    if number >= of || of > CHUNKS_MAX {
+        return Err(WireFault::Range);
+    }
+    Ok(Chunk { number, of, items: reader.items(ITEMS_MAX, ITEM_BYTES_MAX)? })
 }
 
 #[cfg(test)]
@@ -155,21 +263,22 @@ mod tests {
         let items: Vec<Item> = (0..count).map(|_| vec![coins.word() as u8; coins.below(9) as usize]).collect();
         let body = match kind {
             0 => Body::Key([coins.word() as u8; 32]),
-            1 => Body::Masked(words),
+            1 => Body::Masked { seen: words.clone(), words },
             2 => Body::RingSum(words),
             3 => Body::RingTotal(words),
             4 => Body::RingLargest(words),
             5 => Body::RingLargestFound(words),
             6 => Body::UnionItems(items),
             7 => Body::UnionResult(items),
-            8 => Body::Layered(items),
-            9 => Body::Rows(items),
-            _ => Body::Abort,
+            8 => Body::Layered(Chunk { number: 1, of: 4, items }),
+            9 => Body::Rows(Chunk { number: 0, of: 1, items }),
+            10 => Body::Confirm { ledger: [coins.word() as u8; 32], output: [1; 32], seen: words },
+            _ => Body::Abort { reason: Reason::Limit, blamed: (count > 2).then_some(count as u16) },
         };
         let mut session = [0; 16];
-        coins.bytes(&mut session);
+        coins.fill(&mut session);
         let mut question = [0; 32];
-        coins.bytes(&mut question);
+        coins.fill(&mut question);
         let (sender, round) = (coins.below(1000) as u16, coins.below(u64::from(ROUND_MAX)) as u32);
         Message { session, question, sender, round, body }
     }
@@ -178,7 +287,7 @@ mod tests {
     fn every_kind_survives_the_wire_and_no_shorter_or_longer_message_does() {
         let mut coins = Coins::danger_from_seed(7);
         for case in 0..200 {
-            let message = random(&mut coins, case % 11);
+            let message = random(&mut coins, case % 12);
             let bytes = message.encode();
             assert_eq!(Message::decode(&bytes), Ok(message));
             for end in 0..bytes.len() {
@@ -194,7 +303,7 @@ mod tests {
     fn what_is_read_has_one_encoding() {
         let mut coins = Coins::danger_from_seed(8);
         for case in 0..2000 {
-            let mut bytes = random(&mut coins, case % 11).encode();
+            let mut bytes = random(&mut coins, case % 12).encode();
             let place = coins.below(bytes.len() as u64) as usize;
             bytes[place] = coins.word() as u8;
             if let Ok(message) = Message::decode(&bytes) {
@@ -211,9 +320,9 @@ mod tests {
             bytes[place..place + values.len()].copy_from_slice(values);
             Message::decode(&bytes)
         };
-        assert_eq!(with(0, &[2]), Err(WireFault::Version(2)));
+        assert_eq!(with(0, &[1]), Err(WireFault::Version(1)));
         assert_eq!(with(1, &[0]), Err(WireFault::Kind(0)));
-        assert_eq!(with(1, &[12]), Err(WireFault::Kind(12)));
+        assert_eq!(with(1, &[13]), Err(WireFault::Kind(13)));
         assert_eq!(with(50, &[0xff, 0xff]), Err(WireFault::Range), "sender");
         assert_eq!(with(52, &[0xff; 4]), Err(WireFault::Range), "round");
         assert_eq!(with(56, &[0xff; 4]), Err(WireFault::Range), "number of words");

@@ -6,28 +6,10 @@ use std::rc::Rc;
 
 use crate::coins::Coins;
 use crate::fault::Fault;
-use crate::machine::{Machine, Outgoing, To, Transition};
+use crate::ledger::Entry;
+use crate::machine::{Effects, Failure, Machine, Outgoing, To, Transition};
 use crate::message::Message;
-
-/// What traveled.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Traffic {
-    pub messages: u64,
-    pub bytes: u64,
-    /// The highest round of any message, counted from 1.
-    pub rounds: u64,
-}
-
-impl Traffic {
-    /// Together with what travels afterwards.
-    pub fn then(self, later: Traffic) -> Traffic {
-        Traffic {
-            messages: self.messages + later.messages,
-            bytes: self.bytes + later.bytes,
-            rounds: self.rounds + later.rounds,
-        }
-    }
-}
+pub use crate::traffic::Traffic;
 
 /// One delivery, as somebody who sees everything would write it down.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,56 +29,125 @@ pub fn watch<M: Machine>(
     seed: u64,
     mut watcher: impl FnMut(&Delivery),
 ) -> Result<(Vec<M::Output>, Traffic), Fault> {
-    let mut network = Network { bag: Vec::new(), count: starts.len() as u16, traffic: Traffic::default() };
-    let mut outputs: Vec<Option<M::Output>> = (0..starts.len()).map(|_| None).collect();
-    let mut machines: Vec<Option<M>> = Vec::with_capacity(starts.len());
-    for (index, start) in starts.into_iter().enumerate() {
-        machines.push(network.settle(index as u16, start, &mut outputs));
-    }
+    let mut room = Room::new(starts);
     let mut order = Coins::danger_from_seed(seed);
-    while !network.bag.is_empty() {
-        let drawn = order.below(network.bag.len() as u64) as usize;
-        let (to, bytes) = network.bag.swap_remove(drawn);
-        let message = Message::decode(&bytes)?;
-        watcher(&Delivery { to, message: message.clone() });
-        let slot = &mut machines[usize::from(to)];
-        let Some(machine) = slot.take() else {
-            return Err(Fault::Internal("a message for somebody who has finished"));
-        };
-        *slot = network.settle(to, machine.step(message)?, &mut outputs);
+    while !room.bag.is_empty() && room.faults.is_empty() {
+        room.deliver(&mut order, |delivery| watcher(delivery));
     }
-    let finished: Option<Vec<M::Output>> = outputs.into_iter().collect();
-    finished.map(|outputs| (outputs, network.traffic)).ok_or(Fault::Internal("everybody waits for somebody"))
+    if let Some((_, fault)) = room.faults.into_iter().next() {
+        return Err(fault);
+    }
+    let finished: Option<Vec<M::Output>> = room.outputs.into_iter().collect();
+    finished.map(|outputs| (outputs, room.traffic)).ok_or(Fault::Internal("everybody waits for somebody"))
 }
 
-struct Network {
-    bag: Vec<(u16, Rc<[u8]>)>,
-    count: u16,
+/// Runs the machines while `change` spoils what is delivered, until nothing is left to deliver, and
+/// gives the faults of all custodians in the order in which they were found.
+pub fn tampered<M: Machine>(
+    starts: Vec<Transition<M>>,
+    seed: u64,
+    mut change: impl FnMut(&mut Delivery),
+) -> Vec<(u16, Fault)> {
+    let mut room = Room::new(starts);
+    let mut order = Coins::danger_from_seed(seed);
+    while !room.bag.is_empty() {
+        room.deliver(&mut order, &mut change);
+    }
+    room.faults
+}
+
+/// Runs the machines with every message delivered twice, and gives what each custodian journaled:
+/// all that it opened, whatever became of the run.
+pub fn journaled<M: Machine>(
+    starts: Vec<Transition<M>>,
+    seed: u64,
+    mut change: impl FnMut(&mut Delivery),
+) -> (Vec<Option<M::Output>>, Vec<Vec<Entry>>) {
+    let mut room = Room::new(starts);
+    room.twice = true;
+    let mut order = Coins::danger_from_seed(seed);
+    while !room.bag.is_empty() {
+        room.deliver(&mut order, &mut change);
+    }
+    (room.outputs, room.journals)
+}
+
+struct Room<M: Machine> {
+    machines: Vec<Option<M>>,
+    outputs: Vec<Option<M::Output>>,
+    faults: Vec<(u16, Fault)>,
+    journals: Vec<Vec<Entry>>,
+    /// From whom, to whom.
+    bag: Vec<(u16, u16, Rc<[u8]>)>,
     traffic: Traffic,
+    twice: bool,
 }
 
-impl Network {
-    fn settle<M: Machine>(&mut self, me: u16, next: Transition<M>, outputs: &mut [Option<M::Output>]) -> Option<M> {
-        let (machine, messages) = match next {
-            Transition::Continue(machine, messages) => (Some(machine), messages),
-            Transition::Finish(output, messages) => {
-                outputs[usize::from(me)] = Some(output);
-                (None, messages)
+impl<M: Machine> Room<M> {
+    fn new(starts: Vec<Transition<M>>) -> Room<M> {
+        let count = starts.len();
+        let mut room = Room {
+            machines: (0..count).map(|_| None).collect(),
+            outputs: (0..count).map(|_| None).collect(),
+            faults: Vec::new(),
+            journals: vec![Vec::new(); count],
+            bag: Vec::new(),
+            traffic: Traffic::default(),
+            twice: false,
+        };
+        (0u16..).zip(starts).for_each(|(me, start)| room.settle(me, Ok(start)));
+        room
+    }
+
+    fn deliver(&mut self, order: &mut Coins, mut change: impl FnMut(&mut Delivery)) {
+        let drawn = order.below(self.bag.len() as u64) as usize;
+        let (from, to, bytes) = self.bag.swap_remove(drawn);
+        // Whoever has finished or given up takes nothing more.
+        let Some(machine) = self.machines[usize::from(to)].take() else { return };
+        let message = match Message::decode(&bytes) {
+            Ok(message) => message,
+            Err(fault) => {
+                self.faults.push((to, Fault::Wire { sender: from, fault }));
+                return;
             }
         };
-        for Outgoing { to, message } in messages {
+        let mut delivery = Delivery { to, message };
+        change(&mut delivery);
+        if self.twice && order.below(2) == 0 {
+            self.bag.push((from, to, delivery.message.encode().into()));
+        }
+        self.settle(to, machine.step(from, delivery.message));
+    }
+
+    fn settle(&mut self, me: u16, next: Result<Transition<M>, Failure>) {
+        let place = usize::from(me);
+        let Effects { opened, send } = match next {
+            Ok(Transition::Continue(machine, effects)) => {
+                self.machines[place] = Some(machine);
+                effects
+            }
+            Ok(Transition::Finish(output, effects)) => {
+                self.outputs[place] = Some(output);
+                effects
+            }
+            Err(Failure { fault, effects }) => {
+                self.faults.push((me, fault));
+                effects
+            }
+        };
+        self.journals[place].extend(opened);
+        for Outgoing { to, message } in send {
             self.traffic.rounds = self.traffic.rounds.max(u64::from(message.round) + 1);
             let bytes: Rc<[u8]> = message.encode().into();
             let receivers: Vec<u16> = match to {
                 To::One(other) => vec![other],
-                To::Others => (0..self.count).filter(|other| *other != me).collect(),
+                To::Others => (0..self.machines.len() as u16).filter(|other| *other != me).collect(),
             };
             for receiver in receivers {
                 self.traffic.messages += 1;
                 self.traffic.bytes += bytes.len() as u64;
-                self.bag.push((receiver, Rc::clone(&bytes)));
+                self.bag.push((me, receiver, Rc::clone(&bytes)));
             }
         }
-        machine
     }
 }

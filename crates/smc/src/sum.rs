@@ -2,22 +2,24 @@
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::Kind;
+use crate::secret::Private;
+use crate::wire::words_as_bytes;
 
 /// The word-by-word sum of the custodians' vectors, modulo 2⁶⁴.
 #[derive(Debug)]
 pub struct Sums {
-    words: Option<Vec<u64>>,
+    words: Option<Private>,
     operation: Operation,
 }
 
 impl Sums {
     pub fn new(words: Vec<u64>) -> Sums {
-        Sums { words: Some(words), operation: Operation::Sum }
+        Sums { words: Some(Private(words)), operation: Operation::Sum }
     }
 
     /// Counters whose totals are known to lie below 2^`bits`: several share a masked word.
     pub fn of_counters(words: Vec<u64>, bits: u8) -> Sums {
-        Sums { words: Some(words), operation: Operation::Count { bits } }
+        Sums { words: Some(Private(words)), operation: Operation::Count { bits } }
     }
 }
 
@@ -32,9 +34,13 @@ impl Inquiry for Sums {
         match self.words.take() {
             Some(words) => {
                 let operation = self.operation;
-                Turn::Ask(self, Ask::one(operation, words, Kind::Totals, "sums"))
+                Turn::Ask(self, Ask::one(operation, words.0.clone(), Kind::Totals, "sums"))
             }
             None => Turn::Done(answer.to_vec()),
         }
+    }
+
+    fn shared(output: &Vec<u64>) -> Vec<u8> {
+        words_as_bytes(output)
     }
 }

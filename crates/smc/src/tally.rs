@@ -3,11 +3,13 @@
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::{Kind, Opens};
+use crate::secret::Private;
+use crate::wire::words_as_bytes;
 
 /// The sums of the custodians' counts, and behind them for every flag whether anybody raises it.
 #[derive(Debug)]
 pub struct Tally {
-    words: Option<Vec<u64>>,
+    words: Option<Private>,
     bits: u8,
     flags: usize,
 }
@@ -16,7 +18,7 @@ impl Tally {
     /// Every total of a count is known to lie below 2^`bits`.
     pub fn new(counts: &[u64], bits: u8, flags: &[bool]) -> Tally {
         let raised = flags.iter().map(|flag| u64::from(*flag));
-        Tally { words: Some(counts.iter().copied().chain(raised).collect()), bits, flags: flags.len() }
+        Tally { words: Some(Private(counts.iter().copied().chain(raised).collect())), bits, flags: flags.len() }
     }
 }
 
@@ -30,9 +32,13 @@ impl Inquiry for Tally {
 
     fn next(mut self, answer: &[u64]) -> Turn<Self> {
         let Some(words) = self.words.take() else { return Turn::Done(answer.to_vec()) };
-        let opens = |kind, words| Opens { kind, about: "counts and flags".to_owned(), words };
-        let opens = vec![opens(Kind::Totals, words.len() - self.flags), opens(Kind::Objections, self.flags)];
-        let operation = Operation::Tally { bits: self.bits, flags: self.flags };
-        Turn::Ask(self, Ask { operation, words, opens })
+        let opens = |kind, words| Opens { kind, about: "counts and flags".into(), words };
+        let opens = vec![opens(Kind::Totals, words.0.len() - self.flags), opens(Kind::Objections, self.flags)];
+        let operation = Operation::Tally { bits: self.bits, compared: 0, flags: self.flags };
+        Turn::Ask(self, Ask { operation, words: words.0.clone(), opens, thresholds: Vec::new() })
+    }
+
+    fn shared(output: &Vec<u64>) -> Vec<u8> {
+        words_as_bytes(output)
     }
 }

@@ -8,10 +8,11 @@
 
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::Kind;
+use crate::secret::Private;
 
 #[derive(Debug)]
 pub struct UnionCounts {
-    counts: Option<Vec<u64>>,
+    counts: Option<Private>,
     values: usize,
     operation: Operation,
 }
@@ -26,7 +27,7 @@ impl UnionCounts {
                 counts[class * values + value] += 1;
             }
         }
-        UnionCounts { counts: Some(counts), values, operation: Operation::Sum }
+        UnionCounts { counts: Some(Private(counts)), values, operation: Operation::Sum }
     }
 
     /// The same where no count can reach 2^`bits`, since there are not so many rows: several counts
@@ -48,10 +49,16 @@ impl Inquiry for UnionCounts {
         if let Some(words) = self.counts.take() {
             let about = "rows by class and sensitive value";
             let operation = self.operation;
-            return Turn::Ask(self, Ask::one(operation, words, Kind::Histograms, about));
+            return Turn::Ask(self, Ask::one(operation, words.0.clone(), Kind::Histograms, about));
         }
         let cell =
             |(place, count): (usize, &u64)| (*count > 0).then(|| (place / self.values, place % self.values, *count));
         Turn::Done(answer.iter().enumerate().filter_map(cell).collect())
+    }
+
+    fn shared(output: &Self::Output) -> Vec<u8> {
+        let words: Vec<u64> =
+            output.iter().flat_map(|(class, value, count)| [*class as u64, *value as u64, *count]).collect();
+        crate::wire::words_as_bytes(&words)
     }
 }

@@ -3,6 +3,11 @@
 
 use crate::fault::WireFault;
 
+/// Words as they are compared and hashed.
+pub(crate) fn words_as_bytes(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Writer(Vec<u8>);
 
@@ -16,6 +21,10 @@ impl Writer {
     }
 
     pub(crate) fn u32(&mut self, value: u32) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn u64(&mut self, value: u64) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
 
@@ -76,7 +85,11 @@ impl<'a> Reader<'a> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    fn count(&mut self, max: usize) -> Result<usize, WireFault> {
+    pub(crate) fn u64(&mut self) -> Result<u64, WireFault> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    pub(crate) fn count(&mut self, max: usize) -> Result<usize, WireFault> {
         let count = self.u32()? as usize;
         if count > max { Err(WireFault::Range) } else { Ok(count) }
     }

@@ -1,5 +1,8 @@
 //! Custodians who publish together, from outside.
 
+mod agreement;
+mod coalition;
+mod fuzzed;
 mod joint;
 mod promises;
 // The same random tables and policies that a single publisher is held to.

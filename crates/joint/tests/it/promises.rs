@@ -8,27 +8,27 @@ use std::sync::Arc;
 
 use hedgerow_joint::{Agreed, Joint, JointRow, Profile, rehearse, rehearse_release};
 use hedgerow_publish::bind::Bound;
-use hedgerow_smc::{Inquiry as _, Kind, Operation, Turn};
+use hedgerow_smc::{Coins, Inquiry as _, Kind, Operation, Turn};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
 use crate::joint::{agree, classes_by_row, read, split};
 
 /// People of one random case, and what is required for them.
-struct People {
+pub(crate) struct People {
     /// Age, ward, disease.
-    rows: Vec<(u32, u32, u32)>,
-    k: u64,
+    pub(crate) rows: Vec<(u32, u32, u32)>,
+    pub(crate) k: u64,
     /// At least so many diseases.
-    distinct: u64,
+    pub(crate) distinct: u64,
     /// No disease with more than one in so many; 1 asks for nothing.
-    frequency: u64,
+    pub(crate) frequency: u64,
     /// Distributions of diseases that differ by at most so many tenths; 10 asks for nothing.
-    tenths: u64,
+    pub(crate) tenths: u64,
 }
 
 impl People {
-    fn random(random: &mut StdRng) -> People {
+    pub(crate) fn random(random: &mut StdRng) -> People {
         let (wide, wards, diseases) =
             (random.random_range(1..20), random.random_range(1..5), random.random_range(1..5));
         let person = |random: &mut StdRng| {
@@ -44,7 +44,7 @@ impl People {
         }
     }
 
-    fn write(&self, folder: &Path) {
+    pub(crate) fn write(&self, folder: &Path) {
         let mut text = "age,ward,disease\n".to_owned();
         self.rows.iter().for_each(|(age, ward, disease)| text.push_str(&format!("{age},w{ward},d{disease}\n")));
         let mut models = vec![format!("{{ model = \"distinct-l-diversity\", l = {} }}", self.distinct)];
@@ -140,6 +140,72 @@ fn every_class_has_rows_of_several_custodians_and_no_coalition_learns_too_much()
 }
 
 #[test]
+fn histograms_open_only_where_shares_are_judged_and_sizes_hold_towards_custodians() {
+    let (mut opened, mut none) = (0, 0);
+    for seed in 0..300 {
+        let mut random = StdRng::seed_from_u64(seed);
+        let mut people = People::random(&mut random);
+        people.k = people.k.max(2);
+        let folder = tempfile::tempdir().unwrap();
+        people.write(folder.path());
+        let (policy, table) = read(&folder.path().join("policy.toml"));
+        let bound = Bound::new(&policy, &table).unwrap();
+        let custodians = random.random_range(3..6usize);
+        let owner = split(&mut random, people.rows.len(), custodians);
+        let towards = 1 + seed % 2;
+        let agreed = Arc::new(Agreed { towards, ..agree(&bound, seed % 3 > 0, false).unwrap() });
+        let shares = agreed.deal(&bound.judged_codes(), &owner, custodians);
+        let ledger = rehearse(Profile::Masked, &agreed, shares, seed).unwrap().ledger;
+        let histograms: Vec<_> = ledger.entries().iter().filter(|entry| entry.kind == Kind::Histograms).collect();
+        if people.frequency == 1 && people.tenths == 10 {
+            assert!(histograms.is_empty(), "seed {seed}: rows and different values need no histogram");
+            none += 1;
+        }
+        for entry in histograms {
+            assert_eq!(entry.values.len() % agreed.cardinalities[0], 0);
+            for histogram in entry.values.chunks(agreed.cardinalities[0]) {
+                let rows: u64 = histogram.iter().sum();
+                // Some custodians have at least so many of them; without these, k are left.
+                let theirs = (rows * towards).div_ceil(custodians as u64);
+                assert!(
+                    rows - theirs >= people.k,
+                    "seed {seed}: {rows} rows among {custodians} towards {towards}: {entry}"
+                );
+                opened += 1;
+            }
+        }
+    }
+    assert!(opened > 50 && none > 50, "{opened} {none}");
+}
+
+#[test]
+fn every_entry_of_the_ledger_names_its_part_and_comparisons_their_thresholds() {
+    let mut random = StdRng::seed_from_u64(3);
+    let mut people = People::random(&mut random);
+    people.rows = (0..80).map(|row| (row % 13, row % 3, row % 4)).collect();
+    (people.k, people.distinct, people.frequency, people.tenths) = (3, 2, 1, 9);
+    let folder = tempfile::tempdir().unwrap();
+    people.write(folder.path());
+    let (policy, table) = read(&folder.path().join("policy.toml"));
+    let bound = Bound::new(&policy, &table).unwrap();
+    let agreed = Arc::new(Agreed { sites: 2, towards: 1, ..agree(&bound, false, false).unwrap() });
+    let owner: Vec<usize> = (0..80).map(|row| row % 3).collect();
+    let ledger = rehearse(Profile::Masked, &agreed, agreed.deal(&bound.judged_codes(), &owner, 3), 1).unwrap().ledger;
+    let mut compared = BTreeSet::new();
+    for entry in ledger.entries() {
+        assert!(entry.about.part.is_some(), "{entry}");
+        let whole = matches!(entry.about.what, "all rows" | "a released class");
+        assert!(whole || entry.about.attribute.is_some(), "{entry}");
+        if !entry.at_least.is_empty() {
+            assert_eq!(entry.at_least.len(), entry.values.len(), "{entry}");
+            compared.insert(entry.kind);
+        }
+    }
+    let expected = [Kind::CountsAtProbe, Kind::Sizes, Kind::Sites, Kind::Holders, Kind::ClippedSizes];
+    assert_eq!(compared, BTreeSet::from(expected));
+}
+
+#[test]
 fn sixty_rows_of_each_of_six_can_be_divided_towards_any_four() {
     let mut random = StdRng::seed_from_u64(1);
     let person =
@@ -211,7 +277,7 @@ fn shares_code(shares: &[hedgerow_joint::Share], owner: &[usize], row: usize) ->
 /// some end, and nobody panics.
 #[test]
 fn answers_that_make_no_sense_lead_to_some_end() {
-    let mut ends = [0; 3];
+    let mut ends = [0; 4];
     for seed in 0..300 {
         let mut random = StdRng::seed_from_u64(seed);
         let people = People::random(&mut random);
@@ -222,12 +288,13 @@ fn answers_that_make_no_sense_lead_to_some_end() {
         let (sites, towards) = (random.random_range(1..3u64), seed % 4);
         let agreed = Arc::new(Agreed { sites, towards, ..agree(&bound, seed % 3 > 0, false).unwrap() });
         let share = agreed.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
-        let mut joint = Joint::new(Arc::clone(&agreed), share, StdRng::seed_from_u64(seed));
+        let mut joint = Joint::new(Arc::clone(&agreed), share, Coins::danger_from_seed(seed));
         let mut answer: Vec<u64> = Vec::new();
         let mut rounds = 0;
         ends[loop {
             let ask = match joint.next(&answer) {
                 Turn::Done(joined) => break usize::from(joined.is_some()),
+                Turn::Impossible(_) | Turn::Exceeds { .. } => break 3,
                 Turn::Ask(next, ask) => {
                     joint = next;
                     ask
@@ -237,18 +304,22 @@ fn answers_that_make_no_sense_lead_to_some_end() {
             if rounds > 200 {
                 break 2;
             }
-            let (bits, flags) = match ask.operation {
-                Operation::Tally { bits, flags } => (bits, flags),
-                _ => (10, 0),
-            };
+            let Operation::Tally { bits, compared, flags } = ask.operation else { panic!("asked otherwise") };
             answer = ask.words;
-            let counts = answer.len() - flags;
+            let counts = answer.len() - flags - compared;
             for (place, word) in answer.iter_mut().enumerate() {
-                if random.random_bool(0.3) {
-                    *word = random.random_range(0..if place < counts { 1 << bits } else { 2 });
+                let lies = random.random_bool(0.1);
+                if place < counts {
+                    *word = if lies { random.random_range(0..1 << bits) } else { *word };
+                } else if place < counts + compared {
+                    let thresholds = &ask.thresholds[place - counts];
+                    let reached = thresholds.iter().filter(|threshold| *word >= **threshold).count() as u64;
+                    *word = if lies { random.random_range(0..=thresholds.len() as u64) } else { reached };
+                } else {
+                    *word = if lies { random.random_range(0..2) } else { u64::from(*word > 0) };
                 }
             }
         }] += 1;
     }
-    assert!(ends[0] > 10 && ends[1] > 10, "no release, a release, still going: {ends:?}");
+    assert!(ends[0] > 10 && ends[1] + ends[3] > 10, "no release, a release, still going, impossible: {ends:?}");
 }

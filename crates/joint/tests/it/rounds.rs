@@ -9,10 +9,8 @@ use hedgerow_cuts::Axis;
 use hedgerow_joint::{Agreed, Joint, JointRule, Profile, rehearse};
 use hedgerow_privacy::{Context, Distance, Model, models};
 use hedgerow_publish::bind::Bound;
-use hedgerow_smc::{Forecast, baseline};
+use hedgerow_smc::{Coins, Forecast, baseline};
 use hedgerow_table::exact::Ratio;
-use rand::SeedableRng as _;
-use rand::rngs::StdRng;
 
 use crate::joint::{agree, read, splits};
 
@@ -54,7 +52,7 @@ fn rounds_grow_with_depth_and_digits_whatever_is_required() {
         // all.
         let plain = agreed((1, 0));
         let all = plain.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
-        let (whole, forecast) = Forecast::of(Joint::new(Arc::clone(&plain), all, StdRng::seed_from_u64(1)));
+        let (whole, forecast) = Forecast::of(Joint::new(Arc::clone(&plain), all, Coins::danger_from_seed(1))).unwrap();
         let depth = whole.unwrap().depth;
         check(&plain, depth, forecast.masked(3).rounds, (1, 0));
         check(&plain, depth, forecast.baseline(3, baseline::Chances::default()).rounds, (1, 0));
@@ -78,12 +76,14 @@ fn what_travels_is_what_was_forecast() {
         let bound = Bound::new(&policy, &table).unwrap();
         let agreed = Arc::new(agree(&bound, strict, false).unwrap());
         let all = agreed.deal(&bound.judged_codes(), &vec![0; table.rows], 1).remove(0);
-        let (whole, forecast) = Forecast::of(Joint::new(Arc::clone(&agreed), all, StdRng::seed_from_u64(1)));
+        let (whole, forecast) = Forecast::of(Joint::new(Arc::clone(&agreed), all, Coins::danger_from_seed(1))).unwrap();
         let whole = whole.unwrap();
         let (_, owner) = &splits(4, table.rows)[1];
         for profile in [Profile::Masked, Profile::Baseline] {
             let found = rehearse(profile, &agreed, agreed.deal(&bound.judged_codes(), owner, 4), 2).unwrap();
-            assert_eq!(found.joined.unwrap()[0].classes.len(), whole.classes.len());
+            let classes = found.joined.unwrap()[0].classes.len();
+            // Lots are drawn anew in every run: other people are in other classes.
+            assert!(!strict || classes == whole.classes.len(), "{profile:?}");
             let forecast = match profile {
                 Profile::Masked => forecast.masked(4),
                 Profile::Baseline => forecast.baseline(4, baseline::Chances::default()),

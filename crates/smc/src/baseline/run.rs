@@ -22,15 +22,17 @@
 
 use std::fmt;
 
+use sha2::{Digest as _, Sha256};
+
 use super::ring::{Neighbors, neighbors};
 use crate::burn::Permit;
 use crate::coins::Coins;
-use crate::fault::Fault;
+use crate::fault::{Fault, Reason};
 use crate::inbox::{Inbox, Place};
-use crate::inquiry::{Ask, Inquiry, Operation, Turn};
+use crate::inquiry::{Ask, Inquiry, Layout, Operation, Turn};
 use crate::ledger::{Kind, Ledger, Opens};
-use crate::machine::{Concluded, Machine, Outgoing, To, Transition};
-use crate::message::{Body, Message, WORDS_MAX};
+use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
+use crate::message::{Body, Digest, Message, WORDS_MAX};
 use crate::secret::Private;
 
 /// How often a custodian hides what it has when a largest value is looked for.
@@ -61,13 +63,20 @@ pub struct Run<I: Inquiry> {
     announced: Vec<Kind>,
     inquiry: Option<I>,
     pending: Pending,
+    /// Whether the outcome is confirmed by all; a part of another protocol leaves that to it.
+    confirms: bool,
+    /// The output, while everybody confirms.
+    concluded: Option<(I::Output, [Digest; 2])>,
     ledger: Ledger,
+    journaled: usize,
+    send: Vec<Outgoing>,
 }
 
 #[derive(Debug)]
 struct Pending {
     operation: Operation,
     opens: Vec<Opens>,
+    thresholds: Vec<Vec<u64>>,
     own: Private,
     /// The first one's masks of a sum.
     masks: Private,
@@ -90,14 +99,23 @@ pub fn start<I: Inquiry>(
     chances: Chances,
     coins: Coins,
 ) -> Result<Transition<Run<I>>, Fault> {
-    let count = permit.roster.count() as u16;
-    if me >= count {
-        return Err(Fault::Stranger { sender: me });
-    }
-    let place = Place { session: permit.session, question: permit.question.digest(), me, count };
+    begin(permit, me, inquiry, chances, coins, true)
+}
+
+/// The same, without confirmation where another protocol confirms.
+pub(super) fn begin<I: Inquiry>(
+    permit: Permit,
+    me: u16,
+    inquiry: I,
+    chances: Chances,
+    coins: Coins,
+    confirms: bool,
+) -> Result<Transition<Run<I>>, Fault> {
+    let place = permit.place(me)?;
     let pending = Pending {
         operation: Operation::Sum,
         opens: Vec::new(),
+        thresholds: Vec::new(),
         own: Private(Vec::new()),
         masks: Private(Vec::new()),
         pass: 0,
@@ -105,7 +123,7 @@ pub fn start<I: Inquiry>(
     };
     let mut run = Run {
         place,
-        ring: neighbors(&permit.session, me, count),
+        ring: neighbors(&permit.session, me, place.count),
         chances: Chances { passes: chances.passes.max(1), ..chances },
         coins,
         inbox: Inbox::new(place),
@@ -113,48 +131,111 @@ pub fn start<I: Inquiry>(
         announced: inquiry.may_open(),
         inquiry: Some(inquiry),
         pending,
+        confirms,
+        concluded: None,
         ledger: Ledger::default(),
+        journaled: 0,
+        send: Vec::new(),
     };
     if let Some(output) = run.turn(&[])? {
-        return Ok(Transition::Finish(Concluded { output, ledger: run.ledger }, Vec::new()));
+        return Ok(Transition::Finish(Concluded { output, ledger: run.ledger }, Effects::default()));
     }
-    let outgoing = if run.is_first() { vec![run.begin(0, Vec::new())?] } else { Vec::new() };
-    Ok(Transition::Continue(run, outgoing))
+    if run.is_first() {
+        run.begin(0, Vec::new())?;
+    }
+    let effects = run.take_effects();
+    Ok(Transition::Continue(run, effects))
 }
 
 impl<I: Inquiry> Machine for Run<I> {
     type Output = Concluded<I::Output>;
 
-    fn step(mut self, message: Message) -> Result<Transition<Self>, Fault> {
-        self.inbox.accept(message, self.round)?;
-        let mut outgoing = Vec::new();
-        while let Some((sender, body)) = self.inbox.one_of(self.round, [self.ring.before, self.ring.first])? {
+    fn step(self, from: u16, message: Message) -> Result<Transition<Self>, Failure> {
+        machine::step(self, from, message)
+    }
+
+    fn abort(self, blamed: Option<u16>) -> Outgoing {
+        machine::farewell(&self, Reason::GaveUp, blamed)
+    }
+}
+
+impl<I: Inquiry> Engine for Run<I> {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn round(&self) -> u32 {
+        self.round
+    }
+
+    fn take_effects(&mut self) -> Effects {
+        let opened = self.ledger.entries()[self.journaled..].to_vec();
+        self.journaled += opened.len();
+        Effects { opened, send: std::mem::take(&mut self.send) }
+    }
+
+    fn advance(&mut self, from: u16, message: Message) -> Result<Option<Self::Output>, Fault> {
+        self.inbox.accept(from, message, self.round)?;
+        loop {
+            if let Some((output, digests)) = self.concluded.take() {
+                let Some(bodies) = self.inbox.all_single(self.round)? else {
+                    self.concluded = Some((output, digests));
+                    return Ok(None);
+                };
+                self.confirmed(&bodies, digests)?;
+                return Ok(Some(Concluded { output, ledger: self.ledger.clone() }));
+            }
+            let Some((sender, body)) = self.inbox.one_of(self.round, [self.ring.before, self.ring.first])? else {
+                return Ok(None);
+            };
             let concluded = match body {
                 Body::RingTotal(words) | Body::RingLargestFound(words) if !self.is_first() => {
                     Some(self.last_result(sender, words)?)
                 }
-                Body::RingSum(words) => self.passing(sender, false, words, &mut outgoing)?,
-                Body::RingLargest(words) => self.passing(sender, true, words, &mut outgoing)?,
+                Body::RingSum(words) => self.passing(sender, false, words)?,
+                Body::RingLargest(words) => self.passing(sender, true, words)?,
                 _ => return Err(self.out_of_place(sender)),
             };
-            if let Some(output) = concluded {
-                return Ok(Transition::Finish(Concluded { output, ledger: self.ledger }, outgoing));
+            // The first one's announcement takes a round of its own.
+            self.round += if concluded.is_some() && self.is_first() { 2 } else { 1 };
+            let (found, max) = (u64::from(self.round), u64::from(self.place.limits.rounds_max));
+            if found > max {
+                return Err(Fault::Limit { what: "rounds", found, max });
             }
-            self.round += 1;
+            match concluded {
+                Some(output) if self.confirms => self.conclude(output),
+                Some(output) => return Ok(Some(Concluded { output, ledger: self.ledger.clone() })),
+                None => {}
+            }
         }
-        Ok(Transition::Continue(self, outgoing))
     }
 }
 
 impl<I: Inquiry> Run<I> {
-    /// Where the words begin of which only opens whether somebody's is not 0.
-    fn flags_from(&self) -> usize {
-        let words = self.pending.own.0.len();
-        match self.pending.operation {
-            Operation::Any => 0,
-            Operation::Tally { flags, .. } => words - flags.min(words),
-            Operation::Sum | Operation::Count { .. } | Operation::Max { .. } => words,
+    fn layout(&self) -> Result<Layout, Fault> {
+        let layout = self.pending.operation.layout(self.pending.own.0.len());
+        layout.ok_or(Fault::Internal("more flags than words"))
+    }
+
+    /// The inquiry is done: everybody says what it concludes.
+    fn conclude(&mut self, output: I::Output) {
+        let (ledger, shared) = (self.ledger.digest(), Sha256::digest(I::shared(&output)).into());
+        let body = Body::Confirm { ledger, output: shared, seen: Vec::new() };
+        self.send.push(Outgoing { to: To::Others, message: self.place.message(self.round, body) });
+        self.concluded = Some((output, [ledger, shared]));
+    }
+
+    fn confirmed(&self, bodies: &[(u16, Body)], [own_ledger, own_output]: [Digest; 2]) -> Result<(), Fault> {
+        for (sender, body) in bodies {
+            let Body::Confirm { ledger, output, .. } = body else { return Err(self.out_of_place(*sender)) };
+            if *ledger != own_ledger {
+                return Err(Fault::Disagrees { sender: *sender, what: "ledger" });
+            }
+            if *output != own_output {
+                return Err(Fault::Disagrees { sender: *sender, what: "output" });
+            }
         }
+        Ok(())
     }
 
     fn is_first(&self) -> bool {
@@ -175,18 +256,12 @@ impl<I: Inquiry> Run<I> {
 
     /// What came in during a pass: handed on, or for the first custodian the end of the pass, after
     /// which another pass or the next ask begins.
-    fn passing(
-        &mut self,
-        sender: u16,
-        largest: bool,
-        mut words: Vec<u64>,
-        outgoing: &mut Vec<Outgoing>,
-    ) -> Result<Option<I::Output>, Fault> {
+    fn passing(&mut self, sender: u16, largest: bool, mut words: Vec<u64>) -> Result<Option<I::Output>, Fault> {
         if sender != self.ring.before {
             return Err(self.out_of_place(sender));
         }
         if self.is_first() {
-            return self.pass_ends(largest, words, outgoing);
+            return self.pass_ends(largest, words);
         }
         let mut announced = Vec::new();
         if self.pending.passed {
@@ -202,39 +277,36 @@ impl<I: Inquiry> Run<I> {
         if words.len() != self.pending.own.0.len() || largest != self.is_largest() {
             return Err(self.out_of_place(sender));
         }
-        self.contribute(&mut words);
+        self.ledger.record(self.round, Kind::PassedOn, "what our predecessor passed on", words.clone());
+        self.contribute(&mut words)?;
         self.pending.passed = self.is_last_pass();
         self.pending.pass += 1;
-        outgoing.push(self.pass_on(self.round, announced, words)?);
+        self.pass_on(self.round, announced, words)?;
         Ok(None)
     }
 
     /// The first custodian has its words back.
-    fn pass_ends(
-        &mut self,
-        largest: bool,
-        mut words: Vec<u64>,
-        outgoing: &mut Vec<Outgoing>,
-    ) -> Result<Option<I::Output>, Fault> {
+    fn pass_ends(&mut self, largest: bool, mut words: Vec<u64>) -> Result<Option<I::Output>, Fault> {
         if words.len() != self.pending.own.0.len() || largest != self.is_largest() {
             return Err(self.out_of_place(self.ring.before));
         }
         let round = self.round + 1;
+        self.ledger.record(self.round, Kind::PassedOn, "what our predecessor passed on", words.clone());
         if !self.is_last_pass() {
             self.pending.pass += 1;
-            self.contribute(&mut words);
-            outgoing.push(self.pass_on(round, Vec::new(), words)?);
+            self.contribute(&mut words)?;
+            self.pass_on(round, Vec::new(), words)?;
             return Ok(None);
         }
         words.iter_mut().zip(&self.pending.masks.0).for_each(|(word, mask)| *word = word.wrapping_sub(*mask));
         match self.opened(&words, self.round)? {
             Some(output) => {
                 let body = if largest { Body::RingLargestFound(words) } else { Body::RingTotal(words) };
-                outgoing.push(Outgoing { to: To::Others, message: self.place.message(round, body) });
+                self.send.push(Outgoing { to: To::Others, message: self.place.message(round, body) });
                 Ok(Some(output))
             }
             None => {
-                outgoing.push(self.begin(round, words)?);
+                self.begin(round, words)?;
                 Ok(None)
             }
         }
@@ -249,10 +321,10 @@ impl<I: Inquiry> Run<I> {
     }
 
     /// Our part of a pass.
-    fn contribute(&mut self, words: &mut [u64]) {
+    fn contribute(&mut self, words: &mut [u64]) -> Result<(), Fault> {
         let (pass, Chances { p0, d, passes }) = (self.pending.pass, self.chances);
         let hiding = if pass + 1 >= passes { 0.0 } else { p0 * d.powi(pass as i32) };
-        let flags_from = self.flags_from();
+        let flags_from = self.layout()?.flags.start;
         for (place, (word, own)) in words.iter_mut().zip(&self.pending.own.0).enumerate() {
             match self.pending.operation {
                 Operation::Any | Operation::Tally { .. } if place >= flags_from => {
@@ -269,54 +341,60 @@ impl<I: Inquiry> Run<I> {
                 Operation::Max { .. } => {}
             }
         }
+        Ok(())
     }
 
     /// A message to the next one. `announced` is the result of the ask before, which the first
     /// custodian computed itself.
-    fn pass_on(&self, round: u32, mut announced: Vec<u64>, words: Vec<u64>) -> Result<Outgoing, Fault> {
+    fn pass_on(&mut self, round: u32, mut announced: Vec<u64>, words: Vec<u64>) -> Result<(), Fault> {
         if self.ring.after == self.ring.first {
             announced.clear();
         }
         let found = announced.len() + words.len();
         if found > WORDS_MAX {
-            return Err(Fault::TooLarge { found, max: WORDS_MAX });
+            return Err(Fault::Limit { what: "words in one message", found: found as u64, max: WORDS_MAX as u64 });
         }
         let words = [announced, words].concat();
         let body = if self.is_largest() { Body::RingLargest(words) } else { Body::RingSum(words) };
-        Ok(Outgoing { to: To::One(self.ring.after), message: self.place.message(round, body) })
+        self.send.push(Outgoing { to: To::One(self.ring.after), message: self.place.message(round, body) });
+        Ok(())
     }
 
     /// Writes a result into the ledger and lets the inquiry go on; its output when it is done.
     fn opened(&mut self, result: &[u64], round: u32) -> Result<Option<I::Output>, Fault> {
-        let flags_from = self.flags_from();
-        let mut answer = result.to_vec();
-        answer.iter_mut().skip(flags_from).for_each(|raised| *raised = u64::from(*raised != 0));
-        self.ledger.record_all(round, std::mem::take(&mut self.pending.opens), &answer);
-        self.turn(&answer)
+        let layout = self.layout()?;
+        let mut opened = result.to_vec();
+        opened[layout.flags.clone()].iter_mut().for_each(|raised| *raised = u64::from(*raised != 0));
+        let (opens, thresholds) =
+            (std::mem::take(&mut self.pending.opens), std::mem::take(&mut self.pending.thresholds));
+        self.ledger.record_all(round, opens, &opened, layout.compared.clone(), &thresholds);
+        self.turn(&layout.answer(opened, &thresholds))
     }
 
     fn turn(&mut self, answer: &[u64]) -> Result<Option<I::Output>, Fault> {
         let inquiry = self.inquiry.take().ok_or(Fault::Internal("no inquiry"))?;
         let (inquiry, ask) = match inquiry.next(answer) {
             Turn::Done(output) => return Ok(Some(output)),
+            Turn::Impossible(what) => return Err(Fault::Impossible { what }),
+            Turn::Exceeds { what, found, max } => return Err(Fault::Limit { what, found, max }),
             Turn::Ask(inquiry, ask) => (inquiry, ask),
         };
         self.inquiry = Some(inquiry);
-        ask.check(&self.announced)?;
-        let Ask { operation, words, opens } = ask;
-        self.pending =
-            Pending { operation, opens, own: Private(words), masks: Private(Vec::new()), pass: 0, passed: false };
+        ask.check(&self.announced, &self.place.limits)?;
+        let Ask { operation, words, opens, thresholds } = ask;
+        let (own, masks) = (Private(words), Private(Vec::new()));
+        self.pending = Pending { operation, opens, thresholds, own, masks, pass: 0, passed: false };
         Ok(None)
     }
 
     /// The first custodian sends the pending ask on its way, the result of the one before it ahead.
-    fn begin(&mut self, round: u32, announced: Vec<u64>) -> Result<Outgoing, Fault> {
+    fn begin(&mut self, round: u32, announced: Vec<u64>) -> Result<(), Fault> {
         let mut words = vec![0; self.pending.own.0.len()];
         if !self.is_largest() {
             words.iter_mut().for_each(|mask| *mask = self.coins.word());
         }
         self.pending.masks = Private(words.clone());
-        self.contribute(&mut words);
+        self.contribute(&mut words)?;
         self.pass_on(round, announced, words)
     }
 }

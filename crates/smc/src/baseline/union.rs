@@ -12,6 +12,8 @@
 //! the leader's items but for the dummy items that happen to be in the result. How much that is
 //! worth in probability is the loss of privacy (`lop.rs`).
 //!
+//! At the end everybody confirms the result to all.
+//!
 //! **What it does not protect against**: two neighbors of a custodian together see exactly what it
 //! added.
 
@@ -19,25 +21,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use sha2::{Digest as _, Sha256};
+
 use super::ring::{Neighbors, neighbors};
 use super::run::{self, Chances, Run};
 use crate::burn::Permit;
 use crate::coins::Coins;
-use crate::fault::Fault;
-use crate::inbox::Place;
+use crate::fault::{Fault, Reason};
+use crate::inbox::{Inbox, Place};
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::{Kind, Ledger};
-use crate::machine::{Concluded, Machine, Outgoing, To, Transition};
-use crate::message::{Body, ITEMS_MAX, Item, Message};
+use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
+use crate::message::{Body, Digest, ITEMS_MAX, Item, Message};
 
 /// What one custodian brings to a union.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct UnionInput {
     pub items: Vec<Item>,
     /// Every item there can be, from which dummy items are drawn; the same for all.
     pub domain: Arc<[Item]>,
     /// How many dummy items a leader adds.
     pub dummy_items: usize,
+}
+
+impl fmt::Debug for UnionInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnionInput").field("dummy_items", &self.dummy_items).finish_non_exhaustive()
+    }
 }
 
 /// One custodian's side of a union.
@@ -51,11 +61,16 @@ pub struct Union {
     ticket: u64,
     /// The dummy items, if we lead.
     dummy_items: Option<Vec<Item>>,
-    items: Option<Vec<Item>>,
-    result: Option<Vec<Item>>,
     /// Whether the items have passed through our hands.
     added: bool,
     round: u32,
+    inbox: Inbox,
+    /// What the draw was told, by round and sender.
+    drawn: BTreeMap<(u32, u16), Digest>,
+    concluded: Option<(Vec<Item>, Digest)>,
+    ledger: Ledger,
+    journaled: usize,
+    send: Vec<Outgoing>,
 }
 
 /// Starts one custodian's side.
@@ -66,99 +81,166 @@ pub fn start(
     chances: Chances,
     mut coins: Coins,
 ) -> Result<Transition<Union>, Fault> {
-    let count = permit.roster.count() as u16;
-    if me >= count {
-        return Err(Fault::Stranger { sender: me });
-    }
-    let most = input.dummy_items + input.items.len();
+    let most = input.dummy_items.saturating_add(input.items.len());
     if most > ITEMS_MAX {
-        return Err(Fault::TooLarge { found: most, max: ITEMS_MAX });
+        return Err(Fault::Limit { what: "items in one message", found: most as u64, max: ITEMS_MAX as u64 });
     }
-    let place = Place { session: permit.session, question: permit.question.digest(), me, count };
-    let ring = neighbors(&permit.session, me, count);
+    let place = permit.place(me)?;
+    let ring = neighbors(&permit.session, me, place.count);
     let (ticket, seed) = (coins.word(), coins.secret());
-    let drawn = run::start(permit, me, Draw(Some(ticket)), chances, Coins::from_public(*seed.bytes()))?;
-    let Transition::Continue(draw, outgoing) = drawn else {
+    let drawn = run::begin(permit, me, Draw(Some(ticket)), chances, Coins::from_public(*seed.bytes()), false)?;
+    let Transition::Continue(draw, effects) = drawn else {
         return Err(Fault::Internal("a draw without a message"));
     };
     let round = chances.passes.max(1) + 1;
-    let (draw, dummy_items, items, result, added) = (Some(draw), None, None, None, false);
-    let union = Union { place, ring, coins, input, draw, ticket, dummy_items, items, result, added, round };
-    Ok(Transition::Continue(union, outgoing))
+    let union = Union {
+        place,
+        ring,
+        coins,
+        input,
+        draw: Some(draw),
+        ticket,
+        dummy_items: None,
+        added: false,
+        round,
+        inbox: Inbox::new(place),
+        drawn: BTreeMap::new(),
+        concluded: None,
+        ledger: Ledger::default(),
+        journaled: 0,
+        send: Vec::new(),
+    };
+    Ok(Transition::Continue(union, effects))
 }
 
 impl Machine for Union {
     /// All items, sorted, repetitions kept.
     type Output = Concluded<Vec<Item>>;
 
-    fn step(mut self, message: Message) -> Result<Transition<Self>, Fault> {
-        self.place.check(&message)?;
-        let mut outgoing = Vec::new();
-        if matches!(message.body, Body::UnionItems(_) | Body::UnionResult(_)) {
-            self.keep(message)?;
-        } else if let Some(draw) = self.draw.take() {
-            match draw.step(message)? {
-                Transition::Continue(draw, messages) => {
+    fn step(self, from: u16, message: Message) -> Result<Transition<Self>, Failure> {
+        machine::step(self, from, message)
+    }
+
+    fn abort(self, blamed: Option<u16>) -> Outgoing {
+        machine::farewell(&self, Reason::GaveUp, blamed)
+    }
+}
+
+impl Engine for Union {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn round(&self) -> u32 {
+        self.round
+    }
+
+    fn take_effects(&mut self) -> Effects {
+        let opened = self.ledger.entries()[self.journaled..].to_vec();
+        self.journaled += opened.len();
+        Effects { opened, send: std::mem::take(&mut self.send) }
+    }
+
+    fn advance(&mut self, from: u16, message: Message) -> Result<Option<Self::Output>, Fault> {
+        if matches!(message.body, Body::UnionItems(_) | Body::UnionResult(_) | Body::Confirm { .. }) {
+            // They may come before the draw is over: rounds two ahead are none too early.
+            let round = message.round.clamp(self.round, self.round + 2);
+            self.inbox.accept(from, message, round)?;
+            return self.after_message();
+        }
+        // What belongs to the draw may be repeated after it.
+        let (key, digest) = ((message.round, from), message.digest());
+        match self.drawn.get(&key) {
+            Some(earlier) if *earlier == digest => return Ok(None),
+            Some(_) => return Err(Fault::Equivocated { sender: from, round: message.round }),
+            None => {}
+        }
+        let round = message.round;
+        if let Some(draw) = self.draw.take() {
+            match machine::step(draw, from, message).map_err(|failure| failure.fault)? {
+                Transition::Continue(draw, effects) => {
                     self.draw = Some(draw);
-                    return Ok(Transition::Continue(self, messages));
+                    self.draw_effects(effects);
                 }
-                Transition::Finish(concluded, messages) => {
-                    outgoing = messages;
+                Transition::Finish(concluded, effects) => {
+                    self.draw_effects(effects);
                     if concluded.output == self.ticket {
-                        outgoing.push(self.lead()?);
+                        self.lead();
                     }
                 }
             }
-        } else {
-            return Err(Fault::Replayed { sender: message.sender, round: message.round });
+            self.drawn.insert(key, digest);
+            return self.after_message();
         }
-        if self.draw.is_some() {
-            return Ok(Transition::Continue(self, outgoing));
+        // A stray is passed over; anything else has no place any more.
+        self.inbox.accept(from, message, self.round)?;
+        if self.inbox.digest(round, from) == Some(digest) {
+            return Err(Fault::OutOfPlace { sender: from, round });
         }
-        if let Some(items) = self.items.take() {
-            let (round, body) = self.received(items)?;
-            outgoing.push(self.hand_on(round, body));
-        }
-        match self.result.take() {
-            None => Ok(Transition::Continue(self, outgoing)),
-            Some(_) if !self.added => Err(Fault::TooEarly { sender: self.ring.before, round: self.round + 1 }),
-            Some(result) => {
-                // The leader gets its own result back, and so cannot be recognized by being the one
-                // who does not pass it on.
-                if self.dummy_items.is_none() {
-                    outgoing.push(self.hand_on(self.round + 1, Body::UnionResult(result.clone())));
-                }
-                Ok(Transition::Finish(self.conclude(result), outgoing))
-            }
-        }
+        Ok(None)
     }
 }
 
 impl Union {
-    fn hand_on(&self, round: u32, body: Body) -> Outgoing {
-        Outgoing { to: To::One(self.ring.after), message: self.place.message(round, body) }
+    fn after_message(&mut self) -> Result<Option<Concluded<Vec<Item>>>, Fault> {
+        if self.draw.is_some() { Ok(None) } else { self.go_on() }
     }
 
-    /// Takes a message with items in; it may come before the draw is over.
-    fn keep(&mut self, message: Message) -> Result<(), Fault> {
-        let (sender, round) = (message.sender, message.round);
-        let (expected, slot, seen, items) = match message.body {
-            Body::UnionItems(items) => (self.round, &mut self.items, self.added, items),
-            Body::UnionResult(items) => (self.round + 1, &mut self.result, false, items),
-            _ => return Err(Fault::Internal("not a message with items")),
-        };
-        if sender != self.ring.before || round != expected {
-            return Err(Fault::OutOfPlace { sender, round });
+    /// What the draw opened and sends is what the union opens and sends.
+    fn draw_effects(&mut self, effects: Effects) {
+        self.ledger.extend(effects.opened);
+        self.send.extend(effects.send);
+    }
+
+    fn hand_on(&mut self, round: u32, body: Body) {
+        self.send.push(Outgoing { to: To::One(self.ring.after), message: self.place.message(round, body) });
+    }
+
+    /// The one message of a round from our predecessor.
+    fn next_of_predecessor(&mut self, round: u32) -> Result<Option<Body>, Fault> {
+        let Some(bodies) = self.inbox.only(round, self.ring.before)? else { return Ok(None) };
+        let sender = self.ring.before;
+        let [body] = <[Body; 1]>::try_from(bodies).map_err(|_| Fault::OutOfPlace { sender, round })?;
+        Ok(Some(body))
+    }
+
+    /// Everything that can be done with what is there.
+    fn go_on(&mut self) -> Result<Option<Concluded<Vec<Item>>>, Fault> {
+        let (before, round) = (self.ring.before, self.round);
+        if !self.added {
+            match self.next_of_predecessor(round)? {
+                Some(Body::UnionItems(items)) => self.received(items)?,
+                Some(_) => return Err(Fault::OutOfPlace { sender: before, round }),
+                None => return Ok(None),
+            }
         }
-        if seen || slot.is_some() {
-            return Err(Fault::Replayed { sender, round });
+        if self.concluded.is_none() {
+            match self.next_of_predecessor(round + 1)? {
+                Some(Body::UnionResult(result)) => self.conclude(result)?,
+                Some(_) => return Err(Fault::OutOfPlace { sender: before, round: round + 1 }),
+                None => return Ok(None),
+            }
         }
-        *slot = Some(items);
-        Ok(())
+        let Some(bodies) = self.inbox.all_single(round + 2)? else { return Ok(None) };
+        let Some((items, digest)) = self.concluded.take() else { return Err(Fault::Internal("no result")) };
+        let own = self.ledger.digest();
+        for (sender, body) in bodies {
+            match body {
+                Body::Confirm { output, .. } if output != digest => {
+                    return Err(Fault::Disagrees { sender, what: "output" });
+                }
+                Body::Confirm { ledger, .. } if ledger != own => {
+                    return Err(Fault::Disagrees { sender, what: "ledger" });
+                }
+                Body::Confirm { .. } => {}
+                _ => return Err(Fault::OutOfPlace { sender, round: round + 2 }),
+            }
+        }
+        Ok(Some(Concluded { output: items, ledger: self.ledger.clone() }))
     }
 
     /// We drew the largest number: begin.
-    fn lead(&mut self) -> Result<Outgoing, Fault> {
+    fn lead(&mut self) {
         let domain = Arc::clone(&self.input.domain);
         let wanted = self.input.dummy_items.min(domain.len());
         // In an order that follows from the coins alone.
@@ -170,38 +252,66 @@ impl Union {
         let mut items = [self.input.items.as_slice(), &dummy_items].concat();
         self.coins.shuffle(&mut items);
         self.dummy_items = Some(dummy_items);
-        Ok(self.hand_on(self.round, Body::UnionItems(items)))
+        self.hand_on(self.round, Body::UnionItems(items));
     }
 
     /// The items have come to us: add ours, or as the leader take the dummy items out.
-    fn received(&mut self, mut items: Vec<Item>) -> Result<(u32, Body), Fault> {
+    fn received(&mut self, mut items: Vec<Item>) -> Result<(), Fault> {
         self.added = true;
-        let Some(dummy_items) = &self.dummy_items else {
+        let seen = vec![items.len() as u64];
+        self.ledger.record(self.round, Kind::PassedOn, "items that our predecessor passed on", seen);
+        let Some(dummy_items) = self.dummy_items.take() else {
             items.extend(self.input.items.iter().cloned());
             if items.len() > ITEMS_MAX {
-                return Err(Fault::TooLarge { found: items.len(), max: ITEMS_MAX });
+                let (found, max) = (items.len() as u64, ITEMS_MAX as u64);
+                return Err(Fault::Limit { what: "items in one message", found, max });
             }
             self.coins.shuffle(&mut items);
-            return Ok((self.round, Body::UnionItems(items)));
+            self.hand_on(self.round, Body::UnionItems(items));
+            return Ok(());
         };
         let mut counts: BTreeMap<Item, usize> = BTreeMap::new();
         for item in items {
             *counts.entry(item).or_default() += 1;
         }
-        for item in dummy_items {
+        for item in &dummy_items {
             match counts.get_mut(item) {
                 Some(count) if *count > 0 => *count -= 1,
                 _ => return Err(Fault::Tampered { sender: self.ring.before }),
             }
         }
         let result = counts.into_iter().flat_map(|(item, count)| std::iter::repeat_n(item, count)).collect();
-        Ok((self.round + 1, Body::UnionResult(result)))
+        self.dummy_items = Some(dummy_items);
+        self.hand_on(self.round + 1, Body::UnionResult(result));
+        Ok(())
     }
 
-    fn conclude(self, items: Vec<Item>) -> Concluded<Vec<Item>> {
-        let mut ledger = Ledger::default();
-        ledger.record(self.round + 1, Kind::Rows, "items of the union", vec![items.len() as u64]);
-        Concluded { output: items, ledger }
+    /// The result has come to us, with everything that we put in.
+    fn conclude(&mut self, result: Vec<Item>) -> Result<(), Fault> {
+        let mut counts: BTreeMap<&Item, usize> = BTreeMap::new();
+        result.iter().for_each(|item| *counts.entry(item).or_default() += 1);
+        for item in &self.input.items {
+            match counts.get_mut(item) {
+                Some(count) if *count > 0 => *count -= 1,
+                _ => return Err(Fault::Lost { sender: self.ring.before }),
+            }
+        }
+        self.ledger.record(self.round + 1, Kind::Rows, "items of the union", vec![result.len() as u64]);
+        let mut hash = Sha256::new();
+        for item in &result {
+            hash.update((item.len() as u64).to_le_bytes());
+            hash.update(item);
+        }
+        let output: Digest = hash.finalize().into();
+        // The leader gets its own result back, and so cannot be recognized by being the one who
+        // does not pass it on.
+        if self.dummy_items.is_none() {
+            self.hand_on(self.round + 1, Body::UnionResult(result.clone()));
+        }
+        let body = Body::Confirm { ledger: self.ledger.digest(), output, seen: Vec::new() };
+        self.send.push(Outgoing { to: To::Others, message: self.place.message(self.round + 2, body) });
+        self.concluded = Some((result, output));
+        Ok(())
     }
 }
 
@@ -212,7 +322,6 @@ impl fmt::Debug for Union {
 }
 
 /// Finds the largest ticket.
-#[derive(Debug)]
 struct Draw(Option<u64>);
 
 impl Inquiry for Draw {
@@ -230,6 +339,10 @@ impl Inquiry for Draw {
             }
             None => Turn::Done(answer.first().copied().unwrap_or_default()),
         }
+    }
+
+    fn shared(largest: &u64) -> Vec<u8> {
+        largest.to_le_bytes().to_vec()
     }
 }
 

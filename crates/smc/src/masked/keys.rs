@@ -1,9 +1,10 @@
 //! Pairwise keys and the masks made from them.
 //!
 //! Every pair (i, j) has the secret X25519(i, j), from keys made for this run alone. For each round
-//! it is turned by HKDF-SHA-256 over session, question, roster, both public keys and the round into
-//! a key for ChaCha20, whose stream is the pair's mask: i adds it, j subtracts it. In the total
-//! over all custodians every mask meets its opposite, and only the sum of the inputs is left.
+//! it is turned by HKDF-SHA-256 over session, question, roster, both public keys, the round and the
+//! transcript of all rounds before it into a key for ChaCha20, whose stream is the pair's mask: i
+//! adds it, j subtracts it. In the total over all custodians every mask meets its opposite, and
+//! only the sum of the inputs is left.
 //!
 //! *Used once* is a type: [`Keyring::mask`] takes rounds in rising order only, and what it returns
 //! is consumed by covering one vector.
@@ -80,30 +81,22 @@ impl Keyring {
     pub(crate) fn agree(own: &KeyPair, publics: &[[u8; 32]], place: Place, roster: &Digest) -> Result<Keyring, Fault> {
         let pair = |other: u16| {
             let theirs = &publics[usize::from(other)];
-            let (first, second) = (place.me.min(other), place.me.max(other));
-            let mut context = b"hedgerow mask 1".to_vec();
-            context.extend_from_slice(&place.session);
-            context.extend_from_slice(&place.question);
-            context.extend_from_slice(roster);
-            for end in [first, second] {
-                context.extend_from_slice(&end.to_le_bytes());
-                context.extend_from_slice(&publics[usize::from(end)]);
-            }
-            Ok(Pair { added: place.me == first, shared: own.agree(other, theirs)?, context })
+            let context = context(publics, place, other, roster);
+            Ok(Pair { added: place.me < other, shared: own.agree(other, theirs)?, context })
         };
         Ok(Keyring { pairs: place.others().map(pair).collect::<Result<_, Fault>>()?, next_round: 0 })
     }
 
     /// The mask of a round. Each round has one, and a round that was left behind has none any more.
-    pub(crate) fn mask(&mut self, round: u32) -> Result<OneTimeMask, Fault> {
+    pub(crate) fn mask(&mut self, round: u32, transcript: &Digest) -> Result<OneTimeMask, Fault> {
         if round < self.next_round {
             return Err(Fault::Internal("a mask would be used twice"));
         }
         self.next_round = round + 1;
         let seed = |pair: &Pair| {
             let mut key = [0; 32];
-            let hkdf = Hkdf::<Sha256>::new(Some(&pair.context[..]), pair.shared.bytes());
-            hkdf.expand_multi_info(&[b"round", &round.to_le_bytes()], &mut key)
+            let hkdf = Hkdf::<Sha256>::new(Some(&pair.context[..]), secret_of(pair));
+            hkdf.expand_multi_info(&[b"round", &round.to_le_bytes(), transcript], &mut key)
                 .map_err(|_| Fault::Internal("HKDF refuses 32 bytes"))?;
             Ok((pair.added, Secret::new(key)))
         };
@@ -112,21 +105,54 @@ impl Keyring {
 
     /// The mask of a round that this custodian shares with one other, as the other applies it: what
     /// a member of a coalition can take away.
-    #[cfg(test)]
-    pub(crate) fn as_applied_by(&self, position: usize, round: u32, words: usize) -> Vec<u64> {
-        let pair = &self.pairs[position];
-        let mut copy = Keyring {
-            pairs: vec![Pair {
-                added: !pair.added,
-                shared: Secret::new(*pair.shared.bytes()),
-                context: pair.context.clone(),
-            }],
-            next_round: 0,
-        };
+    #[cfg(any(test, feature = "danger-seeded"))]
+    pub(crate) fn as_applied_by(
+        &self,
+        position: usize,
+        round: u32,
+        transcript: &Digest,
+        words: usize,
+    ) -> Result<Vec<u64>, Fault> {
+        let pair = self.pairs.get(position).ok_or(Fault::Internal("no such pair"))?;
+        let shared = Secret::new(*pair.shared.bytes());
+        let copy = Pair { added: !pair.added, shared, context: pair.context.clone() };
         let mut mask = vec![0; words];
-        copy.mask(round).unwrap().cover(&mut mask);
-        mask
+        Keyring { pairs: vec![copy], next_round: 0 }.mask(round, transcript)?.cover(&mut mask);
+        Ok(mask)
     }
+}
+
+impl Keyring {
+    /// The masks between two others, for whoever guesses that their secret is `secret`: what an
+    /// adversary may try.
+    #[cfg(any(test, feature = "danger-seeded"))]
+    pub(crate) fn guess(publics: &[[u8; 32]], place: Place, other: u16, roster: &Digest, secret: [u8; 32]) -> Keyring {
+        let context = context(publics, place, other, roster);
+        let pair = Pair { added: place.me < other, shared: Secret::new(secret), context };
+        Keyring { pairs: vec![pair], next_round: 0 }
+    }
+}
+
+fn secret_of(pair: &Pair) -> &[u8] {
+    #[cfg(test)]
+    if super::mutants::on(super::mutants::Mutant::SecretIgnored) {
+        return &[0; 32];
+    }
+    pair.shared.bytes()
+}
+
+/// Everything public that the masks of a pair depend on, but for rounds.
+fn context(publics: &[[u8; 32]], place: Place, other: u16, roster: &Digest) -> Vec<u8> {
+    let (first, second) = (place.me.min(other), place.me.max(other));
+    let mut context = b"hedgerow mask 1".to_vec();
+    context.extend_from_slice(&place.session);
+    context.extend_from_slice(&place.question);
+    context.extend_from_slice(roster);
+    for end in [first, second] {
+        context.extend_from_slice(&end.to_le_bytes());
+        context.extend_from_slice(&publics[usize::from(end)]);
+    }
+    context
 }
 
 /// One custodian's masks of one round; covers one vector and is gone.
@@ -137,6 +163,10 @@ pub(crate) struct OneTimeMask {
 
 impl OneTimeMask {
     pub(crate) fn cover(self, words: &mut [u64]) {
+        #[cfg(test)]
+        if super::mutants::spoils(&self.seeds, words) {
+            return;
+        }
         // The nonce is constant because the key is never used again.
         let cipher = |seed: &Secret| ChaCha20::new(seed.bytes().into(), &[0; 12].into());
         let mut streams: Vec<(bool, ChaCha20)> =
@@ -160,15 +190,17 @@ impl OneTimeMask {
 
 /// Packs counters whose sums stay below 2^`bits` and covers them with the masks of `custodians` − 1
 /// others, `times` times: for measuring speed.
+#[cfg(any(test, feature = "danger-seeded"))]
 pub fn measure_masking(counters: &[u64], bits: u8, custodians: usize, times: u32) -> Result<(), Fault> {
     let mut coins = Coins::danger_from_seed(1);
     let keys: Vec<KeyPair> = (0..custodians).map(|_| KeyPair::draw(&mut coins)).collect();
     let publics: Vec<[u8; 32]> = keys.iter().map(KeyPair::public).collect();
-    let place = Place { session: [0; 16], question: [0; 32], me: 0, count: custodians as u16 };
+    let limits = crate::Limits::default();
+    let place = Place { session: [0; 16], question: [0; 32], me: 0, count: custodians as u16, limits };
     let mut keyring = Keyring::agree(&keys[0], &publics, place, &[0; 32])?;
     for round in 0..times {
         let mut words = crate::packed::pack(counters, bits);
-        keyring.mask(round)?.cover(&mut words);
+        keyring.mask(round, &[0; 32])?.cover(&mut words);
         std::hint::black_box(words);
     }
     Ok(())
@@ -182,7 +214,8 @@ mod tests {
         let mut coins = Coins::danger_from_seed(5);
         let keys: Vec<KeyPair> = (0..count).map(|_| KeyPair::draw(&mut coins)).collect();
         let publics: Vec<[u8; 32]> = keys.iter().map(KeyPair::public).collect();
-        let place = |me| Place { session: [session; 16], question: [2; 32], me, count };
+        let limits = crate::Limits::default();
+        let place = |me| Place { session: [session; 16], question: [2; 32], me, count, limits };
         (0..count).map(|me| Keyring::agree(&keys[usize::from(me)], &publics, place(me), &[3; 32]).unwrap()).collect()
     }
 
@@ -193,7 +226,7 @@ mod tests {
             for (index, keyring) in keyrings(count, 1).iter_mut().enumerate() {
                 assert!(index == 0 || total.iter().all(|word| *word != 0), "a part of the masks cancels already");
                 let mut words = vec![10; 1500];
-                keyring.mask(4).unwrap().cover(&mut words);
+                keyring.mask(4, &[6; 32]).unwrap().cover(&mut words);
                 total.iter_mut().zip(words).for_each(|(sum, word)| *sum = sum.wrapping_add(word));
             }
             assert_eq!(total, vec![10 * u64::from(count); 1500]);
@@ -204,13 +237,25 @@ mod tests {
     fn a_mask_is_used_once_and_differs_by_round_and_session() {
         let cover = |keyring: &mut Keyring, round| {
             let mut words = vec![0; 4];
-            keyring.mask(round).map(|mask| mask.cover(&mut words)).map(|()| words)
+            keyring.mask(round, &[6; 32]).map(|mask| mask.cover(&mut words)).map(|()| words)
         };
         let mut keyring = keyrings(3, 1).remove(0);
         let (first, second) = (cover(&mut keyring, 1).unwrap(), cover(&mut keyring, 2).unwrap());
         assert_ne!(first, second);
         assert_eq!(cover(&mut keyring, 2), Err(Fault::Internal("a mask would be used twice")));
         assert_ne!(cover(&mut keyrings(3, 2)[0], 1).unwrap(), first);
+    }
+
+    #[test]
+    fn masks_of_custodians_with_different_transcripts_do_not_cancel() {
+        let mut total = vec![0u64; 100];
+        for (index, keyring) in keyrings(4, 1).iter_mut().enumerate() {
+            let mut words = vec![10; 100];
+            keyring.mask(4, &[u8::from(index == 2); 32]).unwrap().cover(&mut words);
+            total.iter_mut().zip(words).for_each(|(sum, word)| *sum = sum.wrapping_add(word));
+        }
+        // A uniform word is below 2³² once in four thousand million times.
+        assert!(total.iter().all(|word| *word > u64::from(u32::MAX)), "{total:?}");
     }
 
     #[test]

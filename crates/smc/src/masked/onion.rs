@@ -2,7 +2,9 @@
 //!
 //! A layer is a fresh X25519 key, and the rest under ChaCha20-Poly1305 with the key that
 //! HKDF-SHA-256 makes of the secret shared with the layer's owner. The key is used once, so the
-//! nonce is constant. All onions of a run have one length: rows are padded before they are wrapped.
+//! nonce is constant. The key depends on the roster and on everybody's public key (`agreed`), so
+//! that custodians who were sent different keys cannot open each other's layers. All onions of a
+//! run have one length: rows are padded before they are wrapped.
 
 use chacha20poly1305::aead::{Aead as _, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit as _};
@@ -51,14 +53,14 @@ pub(crate) fn wrap(
     row: Item,
     publics: &[[u8; 32]],
     place: &Place,
-    roster: &Digest,
+    agreed: &Digest,
     coins: &mut Coins,
 ) -> Result<Item, Fault> {
     let mut onion = row;
     for (owner, public) in publics.iter().enumerate().rev() {
         let once = KeyPair::draw(coins);
         let shared = once.agree(owner as u16, public)?;
-        let (key, bound) = layer_key(&shared, &once.public(), public, owner as u16, place, roster)?;
+        let (key, bound) = layer_key(&shared, &once.public(), public, owner as u16, place, agreed)?;
         let cipher = ChaCha20Poly1305::new(key.bytes().into());
         let sealed = cipher.encrypt(&[0; 12].into(), Payload { msg: &onion, aad: &bound });
         let sealed = sealed.map_err(|_| Fault::Internal("a row is too long to encrypt"))?;
@@ -68,10 +70,10 @@ pub(crate) fn wrap(
 }
 
 /// Strips the layer of `owner`; `None` when it is not theirs or was changed.
-pub(crate) fn strip(onion: &[u8], own: &KeyPair, owner: u16, place: &Place, roster: &Digest) -> Option<Item> {
+pub(crate) fn strip(onion: &[u8], own: &KeyPair, owner: u16, place: &Place, agreed: &Digest) -> Option<Item> {
     let (once, sealed) = onion.split_first_chunk::<32>()?;
     let shared = own.agree(owner, once).ok()?;
-    let (key, bound) = layer_key(&shared, once, &own.public(), owner, place, roster).ok()?;
+    let (key, bound) = layer_key(&shared, once, &own.public(), owner, place, agreed).ok()?;
     let cipher = ChaCha20Poly1305::new(key.bytes().into());
     cipher.decrypt(&[0; 12].into(), Payload { msg: sealed, aad: &bound }).ok()
 }
@@ -82,10 +84,10 @@ fn layer_key(
     public: &[u8; 32],
     owner: u16,
     place: &Place,
-    roster: &Digest,
+    agreed: &Digest,
 ) -> Result<(Secret, Vec<u8>), Fault> {
     let parts: [&[u8]; 7] =
-        [b"hedgerow layer 1", &place.session, &place.question, roster, once, public, &owner.to_le_bytes()];
+        [b"hedgerow layer 1", &place.session, &place.question, agreed, once, public, &owner.to_le_bytes()];
     let bound = parts.concat();
     let mut key = [0; 32];
     Hkdf::<Sha256>::new(Some(&place.session), shared.bytes())
@@ -103,7 +105,8 @@ mod tests {
         let mut coins = Coins::danger_from_seed(1);
         let keys: Vec<KeyPair> = (0..3).map(|_| KeyPair::draw(&mut coins)).collect();
         let publics: Vec<[u8; 32]> = keys.iter().map(KeyPair::public).collect();
-        let place = Place { session: [1; 16], question: [2; 32], me: 0, count: 3 };
+        let limits = crate::Limits::default();
+        let place = Place { session: [1; 16], question: [2; 32], me: 0, count: 3, limits };
         let row = pad(Some(b"ward 4"), 10);
         let onion = wrap(row.clone(), &publics, &place, &[3; 32], &mut coins).unwrap();
         assert_eq!(onion.len(), row.len() + 3 * LAYER_BYTES);

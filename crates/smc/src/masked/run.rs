@@ -23,23 +23,29 @@
 //! agrees with the largest of all. A party that alone holds the largest value learns the same of
 //! all others.
 //!
+//! **A split view** (somebody sends the others different vectors) is found before the next total
+//! opens: every message says what its sender has received (`transcript.rs`), and the masks of a
+//! round depend on all messages before it. After the last round everybody confirms what it opened
+//! and concluded; a run concludes when all have confirmed the same.
+//!
 //! **What it does not protect against**: n − 1 parties together learn the last one's input from the
-//! total, whatever the protocol. A party that lies about its input shifts the total, and one that
-//! sends the others different vectors makes them open different totals; the protocol does not
-//! notice. A party that stops, stops the run: nothing is opened that the ledger does not list, but
-//! the others must start again under the burn rule. Who takes part, when, and how long vectors are,
-//! is no secret.
+//! total, whatever the protocol. A party that lies about its input shifts the total. A party that
+//! stops, stops the run: nothing is opened that the ledger does not list, but the others must start
+//! again under the burn rule. Who takes part, when, and how long vectors are, is no secret.
 
 use std::fmt;
 
+use sha2::{Digest as _, Sha256};
+
 use super::keys::{KeyPair, Keyring};
+use super::transcript::Transcript;
 use crate::burn::Permit;
 use crate::coins::Coins;
-use crate::fault::Fault;
+use crate::fault::{Fault, Reason};
 use crate::inbox::{Inbox, Place};
 use crate::inquiry::{Ask, Inquiry, Operation, Turn};
 use crate::ledger::{Kind, Ledger, Opens};
-use crate::machine::{Concluded, Machine, Outgoing, To, Transition};
+use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
 use crate::message::{Body, Digest, Message};
 use crate::packed::{pack, unpack};
 use crate::secret::Private;
@@ -52,22 +58,29 @@ pub struct Run<I: Inquiry> {
     keyring: Option<Keyring>,
     coins: Coins,
     inbox: Inbox,
+    transcript: Transcript,
     round: u32,
     announced: Vec<Kind>,
     inquiry: Option<I>,
     pending: Option<Pending>,
-    /// What we sent in this round: our own part of the total.
+    /// What we sent in this round: our own part of the total, and what we know it by.
     sent: Vec<u64>,
+    sent_digest: Digest,
+    /// The output, while everybody confirms.
+    concluded: Option<(I::Output, [Digest; 2])>,
     ledger: Ledger,
+    /// How many entries of the ledger have been handed out.
+    journaled: usize,
+    send: Vec<Outgoing>,
 }
 
 #[derive(Debug)]
 struct Pending {
     operation: Operation,
     opens: Vec<Opens>,
-    /// For a largest value: our values, what is known of the largest ones, and the digit being
-    /// requested.
+    thresholds: Vec<Vec<u64>>,
     own: Private,
+    /// For a largest value: what is known of the largest ones, and the digit being requested.
     found: Vec<u64>,
     digit: u8,
 }
@@ -75,7 +88,7 @@ struct Pending {
 /// The kinds of values that such a run can open: to be agreed on before it starts.
 pub fn may_open<I: Inquiry>(inquiry: &I) -> Vec<Kind> {
     let mut kinds = inquiry.may_open();
-    if kinds.contains(&Kind::Largest) {
+    if kinds.contains(&Kind::Largest) && !kinds.contains(&Kind::Digits) {
         kinds.push(Kind::Digits);
     }
     kinds
@@ -83,11 +96,7 @@ pub fn may_open<I: Inquiry>(inquiry: &I) -> Vec<Kind> {
 
 /// Starts one custodian's side of a run. `me` is its place in the roster's order of names.
 pub fn start<I: Inquiry>(permit: Permit, me: u16, inquiry: I, mut coins: Coins) -> Result<Transition<Run<I>>, Fault> {
-    let count = permit.roster.count() as u16;
-    if me >= count {
-        return Err(Fault::Stranger { sender: me });
-    }
-    let place = Place { session: permit.session, question: permit.question.digest(), me, count };
+    let place = permit.place(me)?;
     let keys = KeyPair::draw(&mut coins);
     let hello = place.message(0, Body::Key(keys.public()));
     let run = Run {
@@ -97,39 +106,81 @@ pub fn start<I: Inquiry>(permit: Permit, me: u16, inquiry: I, mut coins: Coins) 
         keyring: None,
         coins,
         inbox: Inbox::new(place),
+        transcript: Transcript::new(place.count),
         round: 0,
         announced: inquiry.may_open(),
         inquiry: Some(inquiry),
         pending: None,
         sent: Vec::new(),
+        sent_digest: hello.digest(),
+        concluded: None,
         ledger: Ledger::default(),
+        journaled: 0,
+        send: Vec::new(),
     };
-    Ok(Transition::Continue(run, vec![Outgoing { to: To::Others, message: hello }]))
+    let send = vec![Outgoing { to: To::Others, message: hello }];
+    Ok(Transition::Continue(run, Effects { opened: Vec::new(), send }))
 }
 
 impl<I: Inquiry> Machine for Run<I> {
     type Output = Concluded<I::Output>;
 
-    fn step(mut self, message: Message) -> Result<Transition<Self>, Fault> {
-        self.inbox.accept(message, self.round)?;
-        let mut outgoing = Vec::new();
-        while let Some(bodies) = self.inbox.all(self.round) {
+    fn step(self, from: u16, message: Message) -> Result<Transition<Self>, Failure> {
+        machine::step(self, from, message)
+    }
+
+    fn abort(self, blamed: Option<u16>) -> Outgoing {
+        machine::farewell(&self, Reason::GaveUp, blamed)
+    }
+}
+
+impl<I: Inquiry> Engine for Run<I> {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn round(&self) -> u32 {
+        self.round
+    }
+
+    fn take_effects(&mut self) -> Effects {
+        let opened = self.ledger.entries()[self.journaled..].to_vec();
+        self.journaled += opened.len();
+        Effects { opened, send: std::mem::take(&mut self.send) }
+    }
+
+    fn advance(&mut self, from: u16, message: Message) -> Result<Option<Self::Output>, Fault> {
+        self.inbox.accept(from, message, self.round)?;
+        while let Some(bodies) = self.inbox.all_single(self.round)? {
+            // Before anything else is judged: custodians with other transcripts may well ask
+            // otherwise.
+            for (sender, body) in &bodies {
+                if let Body::Masked { seen, .. } | Body::Confirm { seen, .. } = body {
+                    self.transcript.compare(self.place.me, *sender, self.round, seen)?;
+                }
+            }
+            if let Some((output, digests)) = self.concluded.take() {
+                self.confirmed(&bodies, digests)?;
+                return Ok(Some(Concluded { output, ledger: self.ledger.clone() }));
+            }
             let answer = if self.round == 0 {
                 self.meet(bodies)?;
+                self.close_round()?;
                 Some(Vec::new())
             } else {
                 let totals = self.open(bodies)?;
+                self.close_round()?;
                 self.absorb(totals)?
             };
-            if let Some(output) = match answer {
-                Some(answer) => self.turn(answer)?,
-                None => None,
-            } {
-                return Ok(Transition::Finish(Concluded { output, ledger: self.ledger }, outgoing));
+            match answer {
+                Some(answer) => match self.turn(answer)? {
+                    Some(output) => self.conclude(output)?,
+                    None => self.ask()?,
+                },
+                None => self.ask()?,
             }
-            outgoing.push(self.send()?);
         }
-        Ok(Transition::Continue(self, outgoing))
+        Ok(None)
     }
 }
 
@@ -145,11 +196,22 @@ impl<I: Inquiry> Run<I> {
         Ok(())
     }
 
+    /// What everybody sent in this round becomes part of the transcript.
+    fn close_round(&mut self) -> Result<(), Fault> {
+        let digest = |custodian: u16| match custodian == self.place.me {
+            true => Ok(self.sent_digest),
+            false => self.inbox.digest(self.round, custodian).ok_or(Fault::Internal("a message without digest")),
+        };
+        let sent: Vec<Digest> = (0..self.place.count).map(digest).collect::<Result<_, Fault>>()?;
+        self.transcript.extend(&sent);
+        Ok(())
+    }
+
     fn open(&mut self, bodies: Vec<(u16, Body)>) -> Result<Vec<u64>, Fault> {
         let mut totals = std::mem::take(&mut self.sent);
         for (sender, body) in bodies {
             match body {
-                Body::Masked(words) if words.len() == totals.len() => {
+                Body::Masked { words, .. } if words.len() == totals.len() => {
                     totals.iter_mut().zip(words).for_each(|(total, word)| *total = total.wrapping_add(word));
                 }
                 _ => return Err(Fault::OutOfPlace { sender, round: self.round }),
@@ -161,35 +223,36 @@ impl<I: Inquiry> Run<I> {
     /// The answer to the pending ask, if these totals complete it; what was opened goes into the
     /// ledger.
     fn absorb(&mut self, totals: Vec<u64>) -> Result<Option<Vec<u64>>, Fault> {
-        let pending = self.pending.as_mut().ok_or(Fault::Internal("totals of no ask"))?;
+        let mut pending = self.pending.take().ok_or(Fault::Internal("totals of no ask"))?;
+        let words = pending.own.0.len();
         let any = |totals: Vec<u64>| totals.into_iter().map(|total| u64::from(total != 0)).collect::<Vec<_>>();
-        let answer = match pending.operation {
+        let layout = pending.operation.layout(words).ok_or(Fault::Internal("more flags than words"))?;
+        let opened = match pending.operation {
             Operation::Sum => totals,
-            Operation::Count { bits } => unpack(&totals, bits, pending.own.0.len()),
+            Operation::Count { bits } => unpack(&totals, bits, words),
             Operation::Any => any(totals),
-            Operation::Tally { bits, flags } => {
+            Operation::Tally { bits, .. } => {
                 let mut totals = totals;
-                let raised = any(totals.split_off(totals.len() - flags));
-                let mut answer = unpack(&totals, bits, pending.own.0.len() - flags);
-                answer.extend(raised);
-                answer
+                let raised = any(totals.split_off(totals.len() - layout.flags.len()));
+                let mut opened = unpack(&totals, bits, layout.flags.start);
+                opened.extend(raised);
+                opened
             }
             Operation::Max { .. } => {
                 let digits = any(totals);
                 let digit = pending.digit;
                 pending.found.iter_mut().zip(&digits).for_each(|(found, one)| *found |= one << digit);
-                self.ledger.record(self.round, Kind::Digits, format!("digit {digit}"), digits);
+                self.ledger.record(self.round, Kind::Digits, "a binary digit, the highest first", digits);
                 if digit > 0 {
                     pending.digit -= 1;
+                    self.pending = Some(pending);
                     return Ok(None);
                 }
                 std::mem::take(&mut pending.found)
             }
         };
-        if let Some(pending) = self.pending.take() {
-            self.ledger.record_all(self.round, pending.opens, &answer);
-        }
-        Ok(Some(answer))
+        self.ledger.record_all(self.round, pending.opens, &opened, layout.compared.clone(), &pending.thresholds);
+        Ok(Some(layout.answer(opened, &pending.thresholds)))
     }
 
     /// Lets the inquiry go on until it has something to ask of the others, or is done.
@@ -198,38 +261,39 @@ impl<I: Inquiry> Run<I> {
             let inquiry = self.inquiry.take().ok_or(Fault::Internal("no inquiry"))?;
             let (inquiry, ask) = match inquiry.next(&answer) {
                 Turn::Done(output) => return Ok(Some(output)),
+                Turn::Impossible(what) => return Err(Fault::Impossible { what }),
+                Turn::Exceeds { what, found, max } => return Err(Fault::Limit { what, found, max }),
                 Turn::Ask(inquiry, ask) => (inquiry, ask),
             };
             self.inquiry = Some(inquiry);
-            ask.check(&self.announced)?;
-            let Ask { operation, words, opens } = ask;
-            let (own, found) = (Private(words), Vec::new());
-            match operation {
-                Operation::Max { bits: 0 } => answer = vec![0; own.0.len()],
-                Operation::Max { bits } => {
-                    let (found, digit) = (vec![0; own.0.len()], bits.min(64) - 1);
-                    self.pending = Some(Pending { operation, opens, own, found, digit });
-                    return Ok(None);
+            ask.check(&self.announced, &self.place.limits)?;
+            let Ask { operation, words, opens, thresholds } = ask;
+            let own = Private(words);
+            let (found, digit) = match operation {
+                Operation::Max { bits: 0 } => {
+                    answer = vec![0; own.0.len()];
+                    continue;
                 }
-                Operation::Sum | Operation::Count { .. } | Operation::Any | Operation::Tally { .. } => {
-                    self.pending = Some(Pending { operation, opens, own, found, digit: 0 });
-                    return Ok(None);
-                }
-            }
+                Operation::Max { bits } => (vec![0; own.0.len()], bits.min(64) - 1),
+                Operation::Sum | Operation::Count { .. } | Operation::Any | Operation::Tally { .. } => (Vec::new(), 0),
+            };
+            self.pending = Some(Pending { operation, opens, thresholds, own, found, digit });
+            return Ok(None);
         }
     }
 
     /// Our vector for the next round, under its masks.
-    fn send(&mut self) -> Result<Outgoing, Fault> {
+    fn ask(&mut self) -> Result<(), Fault> {
         let pending = self.pending.as_ref().ok_or(Fault::Internal("nothing to send"))?;
+        let own = &pending.own.0;
+        let layout = pending.operation.layout(own.len()).ok_or(Fault::Internal("more flags than words"))?;
         let mut words: Vec<u64> = match pending.operation {
-            Operation::Sum => pending.own.0.clone(),
-            Operation::Count { bits } => pack(&pending.own.0, bits),
-            Operation::Any => pending.own.0.iter().map(|word| self.coins.flag(*word != 0)).collect(),
-            Operation::Tally { bits, flags } => {
-                let (counts, raised) = pending.own.0.split_at(pending.own.0.len() - flags);
-                let mut words = pack(counts, bits);
-                words.extend(raised.iter().map(|word| self.coins.flag(*word != 0)));
+            Operation::Sum => own.clone(),
+            Operation::Count { bits } => pack(own, bits),
+            Operation::Any => own.iter().map(|word| self.coins.flag(*word != 0)).collect(),
+            Operation::Tally { bits, .. } => {
+                let mut words = pack(&own[..layout.flags.start], bits);
+                words.extend(own[layout.flags.clone()].iter().map(|word| self.coins.flag(*word != 0)));
                 words
             }
             Operation::Max { .. } => {
@@ -237,15 +301,56 @@ impl<I: Inquiry> Run<I> {
                 // In the running and with this digit: what is found so far has neither it nor the
                 // ones below.
                 let in_running = |own: u64, found: u64| own >> digit == (found >> digit) | 1;
-                let lanes = pending.own.0.iter().zip(&pending.found);
+                let lanes = own.iter().zip(&pending.found);
                 lanes.map(|(own, found)| self.coins.flag(in_running(*own, *found))).collect()
             }
         };
-        self.round += 1;
+        self.next_round()?;
+        #[cfg(test)]
+        super::mutants::covering(self.round, words.len().checked_sub(layout.flags.len()));
         let keyring = self.keyring.as_mut().ok_or(Fault::Internal("no keys"))?;
-        keyring.mask(self.round)?.cover(&mut words);
+        keyring.mask(self.round, &self.transcript.digest())?.cover(&mut words);
         self.sent.clone_from(&words);
-        Ok(Outgoing { to: To::Others, message: self.place.message(self.round, Body::Masked(words)) })
+        let seen = self.transcript.seen();
+        self.tell(Body::Masked { words, seen });
+        Ok(())
+    }
+
+    fn next_round(&mut self) -> Result<(), Fault> {
+        self.round += 1;
+        let (found, max) = (u64::from(self.round), u64::from(self.place.limits.rounds_max));
+        if found > max { Err(Fault::Limit { what: "rounds", found, max }) } else { Ok(()) }
+    }
+
+    fn tell(&mut self, body: Body) {
+        let message = self.place.message(self.round, body);
+        self.sent_digest = message.digest();
+        self.send.push(Outgoing { to: To::Others, message });
+    }
+
+    /// The inquiry is done: everybody says what it concludes.
+    fn conclude(&mut self, output: I::Output) -> Result<(), Fault> {
+        self.next_round()?;
+        let (ledger, shared) = (self.ledger.digest(), Sha256::digest(I::shared(&output)).into());
+        self.tell(Body::Confirm { ledger, output: shared, seen: self.transcript.seen() });
+        self.concluded = Some((output, [ledger, shared]));
+        Ok(())
+    }
+
+    fn confirmed(&self, bodies: &[(u16, Body)], [own_ledger, own_output]: [Digest; 2]) -> Result<(), Fault> {
+        for (sender, body) in bodies {
+            let sender = *sender;
+            let Body::Confirm { ledger, output, .. } = body else {
+                return Err(Fault::OutOfPlace { sender, round: self.round });
+            };
+            if *ledger != own_ledger {
+                return Err(Fault::Disagrees { sender, what: "ledger" });
+            }
+            if *output != own_output {
+                return Err(Fault::Disagrees { sender, what: "output" });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -359,7 +464,7 @@ mod tests {
         };
         let mut totals = std::collections::BTreeMap::<u32, Vec<u64>>::new();
         let watcher = |delivery: &simulate::Delivery| {
-            if let Body::Masked(words) = &delivery.message.body
+            if let Body::Masked { words, .. } = &delivery.message.body
                 && delivery.to == (delivery.message.sender + 1) % 4
             {
                 let total = totals.entry(delivery.message.round).or_insert_with(|| vec![0; words.len()]);
@@ -388,6 +493,10 @@ mod tests {
 
         fn next(self, _: &[u64]) -> Turn<Self> {
             Turn::Ask(self, Ask::one(Operation::Sum, vec![1], Kind::Sizes, "all"))
+        }
+
+        fn shared((): &()) -> Vec<u8> {
+            Vec::new()
         }
     }
 

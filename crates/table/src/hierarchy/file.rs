@@ -44,6 +44,15 @@ pub(super) fn build(path: &Path, subject: &Subject<'_>) -> Result<(Vec<Level>, u
     Ok((built, rows.len() as u64 + u64::from(missing_apart)))
 }
 
+/// The leaves that a file lists: the values there can be, whoever is in the data.
+pub(super) fn leaves(path: &Path, subject: &Subject<'_>) -> Result<Vec<String>, TableError> {
+    let file = HierarchyFile { path, subject };
+    file.check_exists()?;
+    let text = read_text(path, BYTES_MAX)?;
+    let rows = file.rows(&text)?;
+    Ok((0..rows.len()).map(|row| rows.cell(row, 0).to_owned()).collect())
+}
+
 /// The file whose rows are being checked, for the errors about it.
 pub(super) struct HierarchyFile<'a> {
     path: &'a Path,

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 pub use bound::Bound;
 pub use breaks::interval_label;
 
-use crate::domain::Domain;
+use crate::domain::{Domain, Values};
 use crate::error::TableError;
 use subject::Subject;
 
@@ -124,6 +124,21 @@ impl Hierarchy {
         subject.refuse_star(levels::TOP)?;
         let levels = std::iter::once(levels::values(domain)).chain(levels).collect();
         Ok(Hierarchy { levels, leaves: domain.cardinality() as u64 })
+    }
+
+    /// The leaves of a hierarchy that a file lists: all values that there can be. `None` for other
+    /// hierarchies, which know of no values but those that they are built for.
+    pub fn declared_leaves(
+        spec: &HierarchySpec,
+        attribute: &str,
+        place: &str,
+        nulls: &[String],
+    ) -> Result<Option<Vec<String>>, TableError> {
+        let HierarchySpec::File(path) = spec else { return Ok(None) };
+        let domain = Domain::new(Values::Category(Vec::new()), false);
+        let leaves = file::leaves(path, &Subject { attribute, place, domain: &domain, nulls })?;
+        // A row for the missing value is no row of a value.
+        Ok(Some(leaves.into_iter().filter(|leaf| !nulls.contains(leaf)).collect()))
     }
 
     /// Levels from the values (0) to the top.

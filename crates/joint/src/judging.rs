@@ -1,0 +1,177 @@
+//! Whether classes may stand: asked from the cheapest to the dearest, and no further than needed.
+//!
+//! Sizes are known to hold before anything is asked here. First comparisons: custodians with rows,
+//! rows when of each custodian's only so many are counted, custodians with each value; and which
+//! values there are, where enough different ones are required. Only where all that holds, and a
+//! rule looks at shares of values, histograms open. Where a rule must hold towards single
+//! custodians, they object last, and only whether any does opens.
+
+use hedgerow_privacy::Distribution;
+use hedgerow_smc::{About, Kind};
+
+use super::request::{Answer, Request};
+use super::rules::{Counts, Values};
+use super::trial::View;
+
+/// Some classes, all of which must stand.
+#[derive(Debug)]
+pub(super) struct Judging {
+    stage: Stage,
+    /// Whether the one class is the whole, which distributions are compared with. It is compared
+    /// with itself; before its distribution is known, nobody can object.
+    whole: bool,
+    wholes: Vec<Distribution>,
+    /// Of each class, once they are asked for.
+    values: Vec<Values>,
+    counts: Vec<Counts>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Comparing,
+    Histograms,
+    Objecting,
+    Holds,
+    Breaks,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judged {
+    Open,
+    Holds,
+    Breaks,
+}
+
+impl Judging {
+    pub(super) fn new(view: View<'_>, whole: bool) -> Judging {
+        let (values, counts, wholes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut judging = Judging { stage: Stage::Comparing, whole, wholes, values, counts };
+        if !view.agreed.compares() {
+            judging.stage = judging.after_comparing(view);
+        }
+        judging
+    }
+
+    pub(super) fn judged(&self) -> Judged {
+        match self.stage {
+            Stage::Holds => Judged::Holds,
+            Stage::Breaks => Judged::Breaks,
+            _ => Judged::Open,
+        }
+    }
+
+    /// The distributions of the whole, where they were needed.
+    pub(super) fn into_wholes(self) -> Vec<Distribution> {
+        self.wholes
+    }
+
+    fn objects_early(&self, view: View<'_>) -> bool {
+        !self.whole && view.agreed.objects_by_own_rows()
+    }
+
+    fn after_comparing(&self, view: View<'_>) -> Stage {
+        if view.agreed.needs_histograms() { Stage::Histograms } else { self.after_histograms(view) }
+    }
+
+    fn after_histograms(&self, view: View<'_>) -> Stage {
+        let late = self.whole && view.agreed.objects_by_own_rows();
+        if late || view.agreed.objects_after_opening() { Stage::Objecting } else { Stage::Holds }
+    }
+
+    /// Our part of what is asked next; `classes` are our rows of each.
+    pub(super) fn request(&self, view: View<'_>, classes: &[&[u32]], about: About, request: &mut Request) {
+        let (agreed, share) = (view.agreed, view.share);
+        match self.stage {
+            Stage::Comparing => {
+                classes.iter().for_each(|rows| agreed.compare(share, rows, about, request));
+                if self.objects_early(view) {
+                    let objects = |rows: &&[u32]| !agreed.own_part_holds(share, rows, view.wholes);
+                    // One flag for all of them: which class somebody objects to is nobody's
+                    // business.
+                    request.any(Kind::Objections, about, [classes.iter().any(objects)]);
+                }
+            }
+            Stage::Histograms => {
+                for rows in classes {
+                    let own = agreed.own_counts(share, rows);
+                    request.count(Kind::Histograms, about, own.histograms.concat());
+                }
+            }
+            Stage::Objecting => {
+                let wholes = if self.whole { &self.wholes } else { view.wholes };
+                let objects = |(place, rows): (usize, &&[u32])| {
+                    let (values, counts) = (self.values.get(place), self.counts.get(place));
+                    match agreed.objects_by_own_rows() {
+                        true => !agreed.own_part_holds(share, rows, wholes),
+                        false => !agreed.rest_holds(share, rows, values, counts, wholes),
+                    }
+                };
+                request.any(Kind::Objections, about, [classes.iter().enumerate().any(objects)]);
+            }
+            Stage::Holds | Stage::Breaks => {}
+        }
+    }
+
+    /// Takes the answer.
+    pub(super) fn absorb(&mut self, view: View<'_>, classes: usize, answer: &mut Answer<'_>) {
+        let agreed = view.agreed;
+        self.stage = match self.stage {
+            Stage::Comparing => {
+                let found: Vec<(bool, Values)> = (0..classes).map(|_| agreed.compared(answer)).collect();
+                let objected = self.objects_early(view) && answer.raised();
+                let holds = found.iter().all(|(holds, values)| *holds && agreed.enough_values(values));
+                self.values = found.into_iter().map(|(_, values)| values).collect();
+                if holds && !objected { self.after_comparing(view) } else { Stage::Breaks }
+            }
+            Stage::Histograms => {
+                self.counts = (0..classes).map(|_| agreed.read(answer)).collect();
+                if let (true, Some(counts)) = (self.whole, self.counts.first()) {
+                    self.wholes = agreed.wholes(counts);
+                }
+                let wholes = if self.whole { &self.wholes } else { view.wholes };
+                let holds = self.counts.iter().all(|counts| agreed.shares_hold(counts, wholes));
+                if holds { self.after_histograms(view) } else { Stage::Breaks }
+            }
+            Stage::Objecting if answer.raised() => Stage::Breaks,
+            Stage::Objecting => Stage::Holds,
+            settled @ (Stage::Holds | Stage::Breaks) => settled,
+        };
+    }
+}
+
+/// All custodians in one place, without any protocol.
+#[cfg(test)]
+pub(super) mod together {
+    use super::*;
+    use crate::{Agreed, Share};
+
+    /// Whether all rows of all custodians may stand as one class.
+    pub(crate) fn stands(agreed: &Agreed, shares: &[Share], wholes: &[Distribution]) -> bool {
+        let rows: Vec<Vec<u32>> = shares.iter().map(|share| (0..share.rows() as u32).collect()).collect();
+        let view = |share| View { agreed, share, wholes, rows: rows.iter().map(|rows| rows.len() as u64).sum() };
+        let mut all: Vec<Judging> = shares.iter().map(|share| Judging::new(view(share), false)).collect();
+        while all[0].judged() == Judged::Open {
+            let mut requests = Vec::new();
+            for ((judging, share), rows) in all.iter().zip(shares).zip(&rows) {
+                let mut request = Request::default();
+                judging.request(view(share), &[rows], "test".into(), &mut request);
+                requests.push(request);
+            }
+            let requested = requests[0].requested();
+            let asks: Vec<_> = requests.into_iter().map(|request| request.ask(64)).collect();
+            let total = |place: usize| asks.iter().map(|ask| ask.words[place]).sum::<u64>();
+            let mut answer: Vec<u64> = (0..requested.words()).map(total).collect();
+            let flags = requested.counts + requested.compared;
+            for (place, thresholds) in asks[0].thresholds.iter().enumerate() {
+                let total = &mut answer[requested.counts + place];
+                *total = thresholds.iter().filter(|threshold| *total >= **threshold).count() as u64;
+            }
+            answer[flags..].iter_mut().for_each(|flag| *flag = u64::from(*flag > 0));
+            for (judging, share) in all.iter_mut().zip(shares) {
+                judging.absorb(view(share), 1, &mut Answer::new(&answer, requested));
+            }
+            assert!(all.iter().all(|judging| judging.judged() == all[0].judged()), "custodians disagree");
+        }
+        all[0].judged() == Judged::Holds
+    }
+}

@@ -1,0 +1,138 @@
+//! What one part asks of all custodians in one round: counts, comparisons with thresholds, and
+//! flags; and the answers, part by part.
+
+use hedgerow_smc::{About, Ask, Kind, Opens, Operation};
+
+/// Our words of one round, in the order in which parts ask for them.
+#[derive(Default)]
+pub(super) struct Request {
+    counts: Words,
+    compared: Words,
+    thresholds: Vec<Vec<u64>>,
+    flags: Words,
+}
+
+#[derive(Default)]
+struct Words {
+    opens: Vec<Opens>,
+    words: Vec<u64>,
+}
+
+impl Words {
+    fn push(&mut self, kind: Kind, about: About, words: impl IntoIterator<Item = u64>) {
+        let before = self.words.len();
+        self.words.extend(words);
+        let added = self.words.len() - before;
+        match self.opens.last_mut() {
+            Some(last) if last.kind == kind && last.about == about => last.words += added,
+            _ if added > 0 => self.opens.push(Opens { kind, about, words: added }),
+            _ => {}
+        }
+    }
+}
+
+/// How many words of each sort are waited for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Requested {
+    pub(super) counts: usize,
+    pub(super) compared: usize,
+    pub(super) flags: usize,
+}
+
+impl Requested {
+    /// What was requested since.
+    pub(super) fn since(self, before: Requested) -> Requested {
+        Requested {
+            counts: self.counts - before.counts,
+            compared: self.compared - before.compared,
+            flags: self.flags - before.flags,
+        }
+    }
+
+    pub(super) fn words(self) -> usize {
+        self.counts + self.compared + self.flags
+    }
+}
+
+impl Request {
+    /// Totals that are needed as they are.
+    pub(super) fn count(&mut self, kind: Kind, about: About, words: impl IntoIterator<Item = u64>) {
+        self.counts.push(kind, about, words);
+    }
+
+    /// How many of the thresholds the total of a word reaches.
+    pub(super) fn compare(&mut self, kind: Kind, about: About, word: u64, thresholds: Vec<u64>) {
+        self.compared.push(kind, about, [word]);
+        self.thresholds.push(thresholds);
+    }
+
+    /// Whether anybody's flag is raised.
+    pub(super) fn any(&mut self, kind: Kind, about: About, flags: impl IntoIterator<Item = bool>) {
+        self.flags.push(kind, about, flags.into_iter().map(u64::from));
+    }
+
+    pub(super) fn requested(&self) -> Requested {
+        Requested {
+            counts: self.counts.words.len(),
+            compared: self.compared.words.len(),
+            flags: self.flags.words.len(),
+        }
+    }
+
+    /// All of it in one vector. Every total lies below 2^`bits`.
+    pub(super) fn ask(self, bits: u8) -> Ask {
+        let Requested { compared, flags, .. } = self.requested();
+        let opens = [self.counts.opens, self.compared.opens, self.flags.opens].concat();
+        let words = [self.counts.words, self.compared.words, self.flags.words].concat();
+        Ask { operation: Operation::Tally { bits, compared, flags }, words, opens, thresholds: self.thresholds }
+    }
+}
+
+/// What came back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer<'a> {
+    counts: &'a [u64],
+    /// How many thresholds are reached.
+    compared: &'a [u64],
+    flags: &'a [u64],
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn new(answer: &'a [u64], requested: Requested) -> Answer<'a> {
+        let (counts, rest) = answer.split_at(requested.counts.min(answer.len()));
+        let (compared, flags) = rest.split_at(requested.compared.min(rest.len()));
+        Answer { counts, compared, flags }
+    }
+
+    /// What the next one requested.
+    pub(super) fn take(&mut self, requested: Requested) -> Answer<'a> {
+        let split = |words: &mut &'a [u64], count: usize| {
+            let (taken, rest) = words.split_at(count.min(words.len()));
+            *words = rest;
+            taken
+        };
+        Answer {
+            counts: split(&mut self.counts, requested.counts),
+            compared: split(&mut self.compared, requested.compared),
+            flags: split(&mut self.flags, requested.flags),
+        }
+    }
+
+    pub(super) fn counts(&mut self, count: usize) -> &'a [u64] {
+        self.take(Requested { counts: count, ..Requested::default() }).counts
+    }
+
+    /// How many thresholds the next total reaches.
+    pub(super) fn reached(&mut self) -> u64 {
+        self.take(Requested { compared: 1, ..Requested::default() }).compared.first().copied().unwrap_or(0)
+    }
+
+    /// Whether somebody raised the next flag.
+    pub(super) fn raised(&mut self) -> bool {
+        self.take(Requested { flags: 1, ..Requested::default() }).flags.first().is_some_and(|flag| *flag != 0)
+    }
+
+    pub(super) fn flags(self) -> &'a [u64] {
+        self.flags
+    }
+}

@@ -65,6 +65,11 @@ impl Distribution {
     }
 
     /// How many different values occur.
+    /// Rows of every value.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
     pub fn distinct(&self) -> usize {
         self.cumulative.len()
     }

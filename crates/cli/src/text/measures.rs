@@ -60,15 +60,18 @@ fn attributes(f: &mut fmt::Formatter<'_>, attributes: &[AttributeLoss]) -> fmt::
     }
     let widest = attributes.iter().map(|attribute| attribute.name.chars().count()).max().unwrap_or(0).max(9);
     let has_levels = attributes.iter().all(|attribute| attribute.level.is_some());
+    let has_cells = attributes.iter().any(|attribute| attribute.granularity.is_some());
     let levels = if has_levels { "  level of top" } else { "" };
-    writeln!(f, "\n  {:<widest$}{levels}       ncp  granularity  entropy", "attribute")?;
+    let cells = if has_cells { "  granularity  entropy" } else { "" };
+    writeln!(f, "\n  {:<widest$}{levels}       ncp{cells}", "attribute")?;
     for attribute in attributes {
         let (name, top, ncp) = (&attribute.name, attribute.top, decimal(attribute.ncp));
         let level = attribute.level.filter(|_| has_levels);
         let level = level.map_or_else(String::new, |level| format!("  {level:>5} of {top:<3}"));
         let [granularity, entropy] =
             [attribute.granularity, attribute.entropy].map(|loss| loss.map_or_else(|| "-".to_owned(), decimal));
-        writeln!(f, "  {name:<widest$}{level}  {ncp:>8}  {granularity:>11}  {entropy:>7}")?;
+        let cells = if has_cells { format!("  {granularity:>11}  {entropy:>7}") } else { String::new() };
+        writeln!(f, "  {name:<widest$}{level}  {ncp:>8}{cells}")?;
     }
     Ok(())
 }

@@ -72,19 +72,18 @@ pub fn cells(quasi: &Quasi<'_>, axis: &Axis, tight: bool, regions: impl Iterator
     for rank in 0..axis.size() {
         before.push(before[rank as usize] + counts[axis.code(rank) as usize]);
     }
-    let covered = |region: &Span| {
-        let region = match axis.shape() {
-            // No interval holds the missing value.
-            Shape::Line(line) if region.first < line.present() && region.last >= line.present() => axis.whole(),
-            _ => *region,
-        };
+    let labels = teller.labels(&regions);
+    let covered = |(region, label): (&Span, &Label)| {
+        // As readers see it: with the missing value among numbers, or for all but the missing value,
+        // the codebook has no words.
+        let region = if label.cover == Cover::Everything { axis.whole() } else { *region };
         let rows = before[region.last as usize + 1] - before[region.first as usize];
         Covered { values: region.ranks() as u32, rows }
     };
     Cells {
-        covered: regions.iter().map(covered).collect(),
+        covered: regions.iter().zip(&labels).map(covered).collect(),
         counts,
-        labels: teller.labels(&regions),
+        labels,
         weights: regions.iter().map(|&region| teller.weight(region)).collect(),
         values_only: regions.iter().all(|&region| teller.value(region).is_some()),
         regions,

@@ -179,10 +179,7 @@ impl Seen<'_> {
             let (mut covered, mut left, mut all) = (0.0, 0.0, 0.0);
             for row in 0..self.case.table.rows {
                 let label = self.label(found, attribute, row);
-                let mut codes = self.covered(attribute, &label.cover);
-                if label.text == "not missing" {
-                    codes.remove(&column.domain.missing_code().unwrap());
-                }
+                let codes = self.covered(attribute, &label.cover);
                 let own = rows_with(column.codes.get(row));
                 covered += (codes.len() - 1) as f64 / (values - 1).max(1) as f64;
                 left += (codes.iter().map(|&code| rows_with(code)).sum::<f64>() / own).log2();

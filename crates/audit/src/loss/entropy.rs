@@ -1,11 +1,11 @@
 //! Non-uniform entropy (De Waal, Willenborg: *Information loss through global recoding and local
-//! suppression*, 1999; Gionis, Tassa: *k-anonymization with minimal loss of information*, 2009): what
-//! the cells of an attribute leave open about its values, in bits, over what one `*` would.
+//! suppression*, 1999; Gionis, Tassa: *k-anonymization with minimal loss of information*, 2009):
+//! what the cells of an attribute leave open about its values, in bits, over what one `*` would.
 //!
 //! A row costs −log2 of how likely its value is under its cell: the rows of the source that have it
 //! over those that have any value under the cell. Suppressed rows of a full-domain release cost the
-//! way from their labels to one `*` over all of them besides, as ARX counts it. An attribute with one
-//! value has nothing to lose.
+//! way from their labels to one `*` over all of them besides, as ARX counts it. An attribute with
+//! one value has nothing to lose.
 
 use super::granularity::levels_of;
 use crate::attribute::Attribute;

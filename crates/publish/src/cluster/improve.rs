@@ -2,9 +2,9 @@
 //! out, rows change places between them or all are grouped anew, and what is cheaper is put back.
 //!
 //! Classes are taken in pieces, all cores at once; in every round other ones share a piece. What
-//! becomes of a piece depends on its rows alone, so that the result does not depend on the number of
-//! threads. No step makes anything dearer: whoever stops earlier has a dearer release and a sound
-//! one.
+//! becomes of a piece depends on its rows alone, so that the result does not depend on the number
+//! of threads. No step makes anything dearer: whoever stops earlier has a dearer release and a
+//! sound one.
 
 use std::time::Instant;
 

@@ -74,8 +74,8 @@ pub fn cells(quasi: &Quasi<'_>, axis: &Axis, tight: bool, regions: impl Iterator
     }
     let labels = teller.labels(&regions);
     let covered = |(region, label): (&Span, &Label)| {
-        // As readers see it: with the missing value among numbers, or for all but the missing value,
-        // the codebook has no words.
+        // As readers see it: with the missing value among numbers, or for all but the missing
+        // value, the codebook has no words.
         let region = if label.cover == Cover::Everything { axis.whole() } else { *region };
         let rows = before[region.last as usize + 1] - before[region.first as usize];
         Covered { values: region.ranks() as u32, rows }

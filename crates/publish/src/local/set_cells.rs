@@ -2,8 +2,8 @@
 //! their order.
 //!
 //! The text of a label names the values, or the first of them where they are many. One label has
-//! one cover: sets whose texts would be the same are numbered, in an order that tells nothing of how
-//! classes were found.
+//! one cover: sets whose texts would be the same are numbered, in an order that tells nothing of
+//! how classes were found.
 
 use hashbrown::{HashMap, HashSet};
 use hedgerow_table::{Cover, Kind, Label};

@@ -386,8 +386,9 @@ impl<'a> Oracle<'a> {
         weights.iter().find(|weight| weight.attribute == name).map_or(1.0, |weight| weight.weight.as_f64())
     }
 
-    /// Non-uniform entropy row by row: −log2 of how likely a row's value is among the rows with its
-    /// label, and for a suppressed row also of its label among the suppressed; over that of one `*`.
+    /// Non-uniform entropy row by row: −log2 of how likely a row's value is among the rows with
+    /// its label, and for a suppressed row also of its label among the suppressed; over that of one
+    /// `*`.
     fn entropy(&self, levels: &[usize], name: &str, kept: &[bool]) -> f64 {
         let texts = |of: &dyn Fn(usize) -> String| (0..kept.len()).map(of).collect::<Vec<String>>();
         let values = texts(&|row| self.value(name, row));

@@ -64,12 +64,12 @@ impl Distribution {
         })
     }
 
-    /// How many different values occur.
     /// Rows of every value.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
+    /// How many different values occur.
     pub fn distinct(&self) -> usize {
         self.cumulative.len()
     }

@@ -167,6 +167,9 @@ pub(crate) struct Measure {
     /// The policy that the release was made from; its source is read for comparison
     #[arg(long)]
     pub(crate) policy: PathBuf,
+    /// Also publish by the other methods that generalize cells, for comparison; nothing is kept
+    #[arg(long)]
+    pub(crate) compare: bool,
     /// How many random count queries to run on both the source and the release
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) queries: usize,

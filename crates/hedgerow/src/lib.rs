@@ -145,6 +145,7 @@
 mod audit;
 mod catalog;
 mod check;
+mod compare;
 mod error;
 pub mod federation;
 mod init;
@@ -158,6 +159,7 @@ mod source;
 pub use audit::{Audit, audit};
 pub use catalog::{Catalog, Entry};
 pub use check::{Check, check, check_combined, check_table};
+pub use compare::{Compared, compare};
 pub use error::{Error, Problem, Severity, Unsatisfiable};
 pub use init::{ColumnProfile, Proposal, Relation, init, init_with};
 pub use measure::{

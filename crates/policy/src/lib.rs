@@ -44,7 +44,9 @@ pub use dependency::Dependency;
 pub use hedgerow_config::{ConfigError, ConfigErrors, Excerpt, Position, Source};
 pub use hedgerow_release::Role;
 pub use hedgerow_table::{Format, Kind};
-pub use publish::{Algorithm, Anonymizer, Assignment, Loss, Method, Publish, SECONDS_MAX, Summary};
+pub use publish::{
+    Algorithm, Anonymizer, Assignment, Labels, Loss, Method, Publish, SECONDS_MAX, Summary, WEIGHT_MAX, Weight,
+};
 pub use rule::Rule;
 
 use attribute::Draft;
@@ -117,6 +119,9 @@ fn read_root(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<Policy
         && publish.method == Method::Clone
     {
         cloning::imply(&mut rules, drafts, publish);
+    }
+    if let (Some(publish), Some(drafts)) = (&publish, &drafts) {
+        publish::hold_weights_against(reader, publish, drafts);
     }
     if rules.is_empty() && sections.get("rule").is_none() {
         let at = At::missing(&root.at, "rule");

@@ -4,9 +4,11 @@ use hedgerow_config::number::{ABOVE_ZERO, SHARE};
 use hedgerow_config::{Field, Fields, Node, Reader};
 use hedgerow_table::Ratio;
 
+use crate::Role;
+use crate::attribute::Draft;
 use crate::cloning::{self, Cloning};
 use crate::words::{
-    ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, CLONE_ASSIGNMENTS, LOSSES, METHODS, PUBLISH, SUMMARIES,
+    ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, CLONE_ASSIGNMENTS, LABELS, LOSSES, METHODS, PUBLISH, SUMMARIES,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -15,9 +17,17 @@ pub struct Publish {
     /// The share of rows that may be suppressed, from 0 to 1.
     pub suppression: Ratio,
     pub loss: Loss,
+    /// How much the cells of an attribute count; 1 for those not named.
+    pub weights: Vec<Weight>,
     /// Mondrian: rows with equal values are never divided.
     pub strict: bool,
     pub summarise: Summary,
+    /// For [`Method::Cluster`]: how categories are released.
+    pub labels: Labels,
+    /// For local recoding: classes are improved until nothing improves, or for `max_seconds`.
+    pub improve: bool,
+    /// What neighbors lose by, when it is named.
+    pub cluster_loss: Option<Loss>,
     /// For [`Method::Clone`] and [`Method::Anatomy`].
     pub assignment: Assignment,
     pub cloning: Cloning,
@@ -41,20 +51,34 @@ pub enum Method {
     FullDomain,
     Mondrian,
     BestCut,
+    Cluster,
     Anatomy,
     Clone,
     Decompose,
 }
 
 impl Method {
-    pub const ALL: [Method; 6] =
-        [Method::FullDomain, Method::Mondrian, Method::BestCut, Method::Anatomy, Method::Clone, Method::Decompose];
+    pub const ALL: [Method; 7] = [
+        Method::FullDomain,
+        Method::Mondrian,
+        Method::BestCut,
+        Method::Cluster,
+        Method::Anatomy,
+        Method::Clone,
+        Method::Decompose,
+    ];
+
+    /// Whether each class has cells of its own.
+    pub fn is_local(self) -> bool {
+        matches!(self, Method::Mondrian | Method::BestCut | Method::Cluster)
+    }
 
     pub fn name(self) -> &'static str {
         match self {
             Method::FullDomain => "full-domain",
             Method::Mondrian => "mondrian",
             Method::BestCut => "best-cut",
+            Method::Cluster => "cluster",
             Method::Anatomy => "anatomy",
             Method::Clone => "clone",
             Method::Decompose => "decompose",
@@ -130,6 +154,28 @@ pub enum Summary {
     Tight,
 }
 
+/// How a class tells which categories it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Labels {
+    /// By the values that occur.
+    #[default]
+    Set,
+    /// By the lowest node of the hierarchy over them, where there is one.
+    Hierarchy,
+}
+
+/// How much the cells of one attribute count in what a method minimizes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weight {
+    pub attribute: String,
+    /// Above 0 and at most [`WEIGHT_MAX`].
+    pub weight: Ratio,
+    pub place: String,
+}
+
+/// Beyond this the other attributes would not be seen.
+pub const WEIGHT_MAX: u64 = 1_000_000;
+
 /// What a search minimizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Loss {
@@ -139,11 +185,17 @@ pub enum Loss {
     Discernibility,
     AverageClass,
     Granularity,
+    Entropy,
 }
 
 impl Loss {
-    pub const ALL: [Loss; 5] =
-        [Loss::Ncp, Loss::Precision, Loss::Discernibility, Loss::AverageClass, Loss::Granularity];
+    pub const ALL: [Loss; 6] =
+        [Loss::Ncp, Loss::Precision, Loss::Discernibility, Loss::AverageClass, Loss::Granularity, Loss::Entropy];
+
+    /// Whether it looks at the cells of single attributes, so that these can be weighted.
+    pub fn is_of_cells(self) -> bool {
+        !matches!(self, Loss::Discernibility | Loss::AverageClass)
+    }
 
     /// The name in a policy, a manifest and a report.
     pub fn name(self) -> &'static str {
@@ -153,6 +205,7 @@ impl Loss {
             Loss::Discernibility => "discernibility",
             Loss::AverageClass => "average-class",
             Loss::Granularity => "granularity",
+            Loss::Entropy => "entropy",
         }
     }
 
@@ -162,13 +215,23 @@ impl Loss {
 }
 
 impl Publish {
+    /// The weight of an attribute's cells.
+    pub fn weight(&self, attribute: &str) -> f64 {
+        let weight = self.weights.iter().find(|weight| weight.attribute == attribute);
+        weight.map_or(1.0, |weight| weight.weight.as_f64())
+    }
+
     pub(crate) fn by_default(place: String) -> Publish {
         Publish {
             method: Method::default(),
             suppression: Ratio::ZERO,
             loss: Loss::default(),
+            weights: Vec::new(),
             strict: true,
             summarise: Summary::default(),
+            labels: Labels::default(),
+            improve: false,
+            cluster_loss: None,
             assignment: Assignment::default(),
             cloning: Cloning::default(),
             algorithm: Algorithm::default(),
@@ -203,11 +266,48 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
         }
         publish.max_seconds = seconds;
     }
+    read_weights(reader, &fields, &mut publish);
     read_local(reader, &fields, &mut publish);
     read_assignment(reader, &fields, &mut publish);
     cloning::read(reader, &fields, &mut publish);
     read_decompose(reader, &fields, &mut publish);
     Some(publish)
+}
+
+/// Whose names are held against the attributes once these are read: [`hold_weights_against`].
+fn read_weights(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+    let Some(field) = fields.get("weights") else { return };
+    if publish.method != Method::FullDomain && !publish.method.is_local() {
+        return refuse_for(reader, field, publish.method, "it is for methods that generalize cells");
+    }
+    if publish.method == Method::FullDomain && !publish.loss.is_of_cells() {
+        let problem = format!("has no meaning for the loss {}: it counts classes, not cells", publish.loss.name());
+        return reader.refuse_key(&field.node.at, problem, "omit it, or choose `loss = \"ncp\"`");
+    }
+    for (attribute, entry) in reader.entries(field) {
+        let Some(weight) = reader.ratio(entry, ABOVE_ZERO) else { continue };
+        if weight.as_f64() > WEIGHT_MAX as f64 {
+            reader.refuse(&entry.node.at, format!("must be at most {WEIGHT_MAX}"), field.hint());
+            continue;
+        }
+        let place = reader.place(&entry.node.at);
+        publish.weights.push(Weight { attribute: attribute.to_owned(), weight, place });
+    }
+}
+
+/// Only the cells of quasi-identifiers are generalized.
+pub(crate) fn hold_weights_against(reader: &mut Reader<'_>, publish: &Publish, drafts: &[Draft]) {
+    let quasi = || drafts.iter().filter(|draft| draft.role == Some(Role::Quasi)).map(|draft| draft.name.as_str());
+    for weight in &publish.weights {
+        if quasi().all(|name| name != weight.attribute) {
+            let problem = format!("`{}` is no quasi-identifier: its cells are not generalized", weight.attribute);
+            let hint = match hedgerow_table::spelling::nearest(&weight.attribute, quasi()) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => format!("the quasi-identifiers are: {}", quasi().collect::<Vec<_>>().join(", ")),
+            };
+            reader.refuse_place(&weight.place, problem, hint);
+        }
+    }
 }
 
 fn read_assignment(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
@@ -252,7 +352,8 @@ fn read_decompose(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Pu
 /// What only local recoding understands, and what they do not.
 fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
     let method = publish.method;
-    let is_local = matches!(method, Method::Mondrian | Method::BestCut);
+    let is_local = method.is_local();
+    read_neighbors(reader, fields, publish);
     if let Some(field) = fields.get("strict") {
         publish.strict = reader.flag(field).unwrap_or(true);
         if method != Method::Mondrian {
@@ -262,7 +363,7 @@ fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publis
     if let Some(field) = fields.get("summarise") {
         let tight = reader.choice(field, SUMMARIES.iter(), "summary") == Some("tight");
         if !is_local {
-            refuse_for(reader, field, method, "it is for local recoding: `mondrian` and `best-cut`");
+            refuse_for(reader, field, method, "it is for local recoding: `mondrian`, `best-cut` and `cluster`");
         } else if tight {
             publish.summarise = Summary::Tight;
             let problem =
@@ -275,12 +376,41 @@ fn read_local(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publis
         }
     }
     let releases_every_row = is_local || method == Method::Anatomy;
-    for key in ["suppression", "loss", "max-nodes", "max-seconds"].into_iter().filter(|_| releases_every_row) {
+    let searches = method == Method::Cluster || publish.improve;
+    let keys =
+        ["suppression", "max-nodes"].into_iter().chain(["loss", "max-seconds"].into_iter().filter(|_| !searches));
+    for key in keys.filter(|_| releases_every_row) {
         if let Some(field) = fields.get(key) {
             let problem =
                 format!("has no meaning for the method {}: every row is released, nothing is searched", method.name());
             reader.warn(&field.node.at, problem, "omit it");
         }
+    }
+}
+
+/// What only the search for neighbors understands.
+fn read_neighbors(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
+    let method = publish.method;
+    if let Some(field) = fields.get("labels") {
+        if reader.choice(field, LABELS.iter(), "kind of labels") == Some("hierarchy") {
+            publish.labels = Labels::Hierarchy;
+        }
+        if method != Method::Cluster {
+            refuse_for(reader, field, method, "it is for `method = \"cluster\"`; cuts follow the hierarchies");
+        }
+    }
+    if let Some(field) = fields.get("improve") {
+        publish.improve = reader.flag(field).unwrap_or(false);
+        if !method.is_local() {
+            refuse_for(reader, field, method, "it is for local recoding: `cluster`, `best-cut` and `mondrian`");
+        }
+    }
+    let Some(field) = fields.get("loss").filter(|_| method == Method::Cluster || publish.improve) else { return };
+    if matches!(publish.loss, Loss::Ncp | Loss::Granularity | Loss::Entropy) {
+        publish.cluster_loss = Some(publish.loss);
+    } else {
+        let problem = format!("classes of neighbors cannot be found by the loss {}", publish.loss.name());
+        reader.refuse(&field.node.at, problem, "choose \"granularity\", \"entropy\" or \"ncp\", or omit it");
     }
 }
 

@@ -192,14 +192,26 @@ pub const PUBLISH: &[Word] = &[
         "suppression-limit",
         "outliers",
     ]),
-    Word::key("loss", "loss = \"ncp\"", "for full-domain: the loss measure that the search minimizes").also(&["metric", "measure", "utility"]),
+    Word::key("loss", "loss = \"ncp\"", "for full-domain, cluster and `improve`: the loss that is minimized; cluster takes ncp, granularity or entropy, and without it granularity with a tenth of entropy").also(&["metric", "measure", "utility"]),
+    Word::key(
+        "weights",
+        "weights = { age = 3, zip = 0.5 }",
+        "for full-domain, mondrian, best-cut and cluster: how much the cells of a quasi-identifier count in the loss; 1 when not named",
+    )
+    .also(&["weight", "attribute-weights"]),
     Word::key("max-nodes", "max-nodes = 100000", "for full-domain: stop the search after this many lattice nodes").also(&["nodes"]),
-    Word::key("max-seconds", "max-seconds = 60", "for full-domain: stop the search after this many seconds")
+    Word::key("max-seconds", "max-seconds = 60", "for full-domain, cluster and `improve`: stop after this many seconds, with the best found")
         .also(&["timeout", "seconds", "max-time"]),
     Word::key("strict", "strict = true", "for mondrian: rows with equal values stay in one class").also(&["relaxed"]),
-    Word::key("summarise", "summarise = \"region\"", "for mondrian and best-cut: how the cells of a class are released")
+    Word::key("summarise", "summarise = \"region\"", "for mondrian, best-cut and cluster: how numbers and dates of a class are released")
         .accepts(&["summarize"])
         .also(&["summary"]),
+    Word::key("labels", "labels = \"set\"", "for cluster: how categories of a class are released"),
+    Word::key(
+        "improve",
+        "improve = true",
+        "for cluster, best-cut and mondrian: exchange rows between classes until nothing improves, or for `max-seconds`",
+    ),
     Word::key("k", "k = 5", "for clone: the fewest tuples in a sub-class"),
     Word::key("lambda", "lambda = 3", "for clone: how many values of a sub-class an indicative range covers"),
     Word::key(
@@ -231,6 +243,11 @@ pub const METHODS: &[Word] = &[
         .also(&["incognito"]),
     Word::value("mondrian", "local recoding: classes by cuts at the median, each released as its own region"),
     Word::value("best-cut", "local recoding: classes by the cuts that lower the loss the most").also(&["bestcut"]),
+    Word::value(
+        "cluster",
+        "local recoding: classes of rows that are near in every quasi-identifier, described by what occurs in them",
+    )
+    .also(&["clustering", "k-member", "neighbors", "nearest-neighbor"]),
     Word::value("anatomy", "quasi-identifiers and protected values in separate tables, joined by bucket")
         .also(&["bucketization"]),
     Word::value("clone", "classes alike in their protected values, released as statistics").also(&["cloning"]),
@@ -278,12 +295,20 @@ pub const SUMMARIES: &[Word] = &[
         .also(&["extremes", "min-max"]),
 ];
 
+pub const LABELS: &[Word] = &[
+    Word::value("set", "the values that occur in the class").also(&["sets", "values"]),
+    Word::value("hierarchy", "the lowest node over them where the attribute has a hierarchy, else the values")
+        .also(&["tree", "nodes"]),
+];
+
 pub const LOSSES: &[Word] = &[
     Word::value("ncp", "normalized certainty penalty"),
     Word::value("precision", "mean share of the hierarchy's height"),
     Word::value("discernibility", "sum of squared class sizes").also(&["dm", "discernability"]),
     Word::value("average-class", "mean class size over the required k").also(&["aecs", "average-class-size"]),
     Word::value("granularity", "mean share of leaves under a cell").also(&["loss", "arx-loss"]),
+    Word::value("entropy", "non-uniform entropy: what a cell leaves open about its value, by how frequent values are")
+        .also(&["non-uniform-entropy", "nue"]),
 ];
 
 pub const COMMUNITY: &[Word] = &[
@@ -314,6 +339,7 @@ mod tests {
             CLONE_ASSIGNMENTS,
             RARE,
             SUMMARIES,
+            LABELS,
             ALGORITHMS,
             ANONYMIZERS,
             LOSSES,

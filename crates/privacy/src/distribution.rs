@@ -64,6 +64,11 @@ impl Distribution {
         })
     }
 
+    /// Rows of every value.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
     /// How many different values occur.
     pub fn distinct(&self) -> usize {
         self.cumulative.len()

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_cuts::Axis;
-use hedgerow_policy::{Attribute, Policy, Role};
+use hedgerow_policy::{Attribute, Labels, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
 use hedgerow_privacy::{Community, Context, Distribution, Judge, Model, Rule, Tree, models};
 use hedgerow_table::read::{NumberFormat, ReadOptions, read_table};
@@ -220,9 +220,15 @@ impl<'a> Bound<'a> {
 
     /// How every quasi attribute can be cut.
     pub fn axes(&self) -> Vec<Axis> {
+        self.axes_with(Labels::Hierarchy)
+    }
+
+    /// How every quasi attribute can be cut; with sets for labels, categories along no hierarchy.
+    pub fn axes_with(&self, labels: Labels) -> Vec<Axis> {
         let axis = |quasi: &Quasi<'_>, counts: &[u64]| {
             let spec = quasi.attribute.hierarchy.as_ref().map(|(spec, _)| spec);
-            let in_tree = matches!(spec, Some(HierarchySpec::File(_) | HierarchySpec::Mask(_)));
+            let in_tree =
+                labels == Labels::Hierarchy && matches!(spec, Some(HierarchySpec::File(_) | HierarchySpec::Mask(_)));
             let order = || order_of_cuts(quasi, counts);
             Axis::new(&quasi.column.domain, &quasi.hierarchy, in_tree, order)
         };
@@ -233,11 +239,22 @@ impl<'a> Bound<'a> {
         self.quasi.iter().map(|quasi| &quasi.hierarchy).collect()
     }
 
+    /// The quasi attributes as a loss sees them, weighted as the policy says.
     pub fn loss_attributes(&self) -> Vec<LossAttribute<'_>> {
-        let quasi = self.quasi.iter().zip(&self.counts);
+        let quasi = self.quasi.iter().zip(&self.counts).zip(self.weights());
         quasi
-            .map(|(quasi, counts)| LossAttribute { domain: &quasi.column.domain, hierarchy: &quasi.hierarchy, counts })
+            .map(|((quasi, counts), weight)| LossAttribute {
+                domain: &quasi.column.domain,
+                hierarchy: &quasi.hierarchy,
+                counts,
+                weight,
+            })
             .collect()
+    }
+
+    /// How much the cells of every quasi attribute count.
+    pub fn weights(&self) -> Vec<f64> {
+        self.quasi.iter().map(|quasi| self.policy.publish.weight(&quasi.attribute.name)).collect()
     }
 
     /// The rules over the source's codes.

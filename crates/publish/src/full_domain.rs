@@ -15,22 +15,28 @@ use crate::bind::{Bound, Quasi};
 use crate::draft::Draft;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::generalized::{self, Recoded};
-use crate::loss::LossModel;
+use crate::loss::{LossAttribute, LossModel};
 use crate::publish::{PublishOptions, Searched};
 use crate::search::{Budget, FullDomain, Outcome, search};
 
 pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
     let source = bound.table.rows as u64;
     let judge = bound.judge()?;
-    let loss_model = |loss| LossModel::new(loss, &bound.loss_attributes(), source, bound.k());
-    let measured = Loss::ALL.map(loss_model);
-    let outcome = find(bound, &judge, &loss_model(bound.policy.publish.loss), &measured, options);
+    let weighted = bound.loss_attributes();
+    // What is reported compares with other policies, so it counts every attribute alike.
+    let alike: Vec<_> = weighted.iter().map(|attribute| LossAttribute { weight: 1.0, ..*attribute }).collect();
+    let measured = Loss::ALL.map(|loss| LossModel::new(loss, &alike, source, bound.k()));
+    let minimized = LossModel::new(bound.policy.publish.loss, &weighted, source, bound.k());
+    let outcome = find(bound, &judge, &minimized, &measured, options);
     options.progress.check()?;
     let Some(found) = &outcome.best else {
         return Err(Box::new(why_not(bound, &judge, &outcome)).into());
     };
-    let losses =
+    let mut losses: Map<String, Value> =
         Loss::ALL.iter().zip(&found.losses).map(|(loss, value)| (loss.name().to_owned(), json!(value))).collect();
+    if !bound.policy.publish.weights.is_empty() {
+        losses.insert("weighted".to_owned(), json!(minimized.loss(found.cost)));
+    }
     let rows = Rows { source, out: source - found.suppressed, suppressed: found.suppressed };
     let recoded = bound.quasi.iter().zip(&found.levels).map(|(quasi, &level)| recoded(quasi, level)).collect();
     let (table, codebook) = generalized::table(bound, recoded, found.kept_rows.clone())?;

@@ -5,6 +5,7 @@ pub mod bind;
 mod bucketized;
 pub mod catalog;
 pub mod cloning;
+pub mod cluster;
 pub mod community;
 mod declared_range;
 mod declared_values;

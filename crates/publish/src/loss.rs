@@ -5,13 +5,22 @@
 //! (Sweeney, 2002) and `granularity` (Iyengar, 2002, as ARX's "Loss") are sums over cells: a
 //! table's cost on given levels follows from the counts of single attributes, and a row that is
 //! suppressed costs as much as a row of tops. That makes the cost without suppression a lower bound
-//! of a node's cost, known before the node is counted. `discernibility` (Bayardo, Agrawal, 2005)
+//! of a node's cost, known before the node is counted.
+//!
+//! `entropy` is non-uniform entropy (De Waal, Willenborg: *Information loss through global recoding
+//! and local suppression*, 1999; Gionis, Tassa, 2009), normalized by attribute as ARX does: a cell
+//! costs what it leaves open about its value, log2 of how many rows' values it covers over how many
+//! rows have its own value. Suppressed rows cost the way from their labels to one `*` over all of
+//! them besides. It is a sum over cells too, but for the suppressed rows, which look at each other:
+//! their number bounds nothing.
+//!
+//! `discernibility` (Bayardo, Agrawal, 2005)
 //! and `average-class` (LeFevre et al., 2006) look at whole classes and have no such bound.
 
 use hedgerow_cuts::{clipped_share, interval_share, position};
 use hedgerow_policy::Loss;
 use hedgerow_table::frequency::{FrequencySet, Layout};
-use hedgerow_table::{Cover, Domain, Hierarchy, Kind, Label, hierarchy::Bound};
+use hedgerow_table::{Cover, Domain, Hierarchy, Kind, Label, Level, hierarchy::Bound};
 
 /// The weight of a cell that tells nothing, as a fixed-point number.
 const WHOLE: u64 = 1 << 40;
@@ -26,6 +35,8 @@ pub struct LossAttribute<'a> {
     pub hierarchy: &'a Hierarchy,
     /// Rows per code of the domain.
     pub counts: &'a [u64],
+    /// How much its cells count, above 0.
+    pub weight: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -39,6 +50,10 @@ pub struct LossModel {
     weights: Vec<Vec<Vec<u64>>>,
     /// Per attribute and level: the weight of all rows' cells.
     totals: Vec<Vec<Cost>>,
+    /// Per attribute: the weight of a cell that tells nothing.
+    wholes: Vec<u64>,
+    /// Per attribute, in bits: what one `*` leaves open about all rows' values. For `entropy`.
+    bits: Vec<f64>,
 }
 
 impl LossModel {
@@ -47,13 +62,15 @@ impl LossModel {
             Loss::Ncp => Some(ncp),
             Loss::Precision => Some(precision),
             Loss::Granularity => Some(granularity),
+            Loss::Entropy => return LossModel::of_entropy(attributes, rows),
             Loss::Discernibility | Loss::AverageClass => None,
         };
-        let mut model = LossModel { loss, rows, k: k.max(1), weights: Vec::new(), totals: Vec::new() };
+        let mut model = LossModel::without_cells(loss, rows, k);
         let Some(weigh) = weigh else { return model };
-        for &attribute in attributes {
+        model.wholes = wholes(attributes);
+        for (&attribute, &whole) in attributes.iter().zip(&model.wholes) {
             let levels = attribute.hierarchy.levels();
-            let fixed = |share: f64| (share * WHOLE as f64).round() as u64;
+            let fixed = |share: f64| (share * whole as f64).round() as u64;
             let weights: Vec<Vec<u64>> =
                 (0..levels.len()).map(|level| weigh(attribute, level).into_iter().map(fixed).collect()).collect();
             let total = |(level, weights): (usize, &Vec<u64>)| {
@@ -62,6 +79,27 @@ impl LossModel {
             };
             model.totals.push(weights.iter().enumerate().map(total).collect());
             model.weights.push(weights);
+        }
+        model
+    }
+
+    fn without_cells(loss: Loss, rows: u64, k: u64) -> LossModel {
+        let (weights, totals, wholes, bits) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        LossModel { loss, rows, k: k.max(1), weights, totals, wholes, bits }
+    }
+
+    fn of_entropy(attributes: &[LossAttribute<'_>], rows: u64) -> LossModel {
+        let mut model = LossModel::without_cells(Loss::Entropy, rows, 1);
+        model.wholes = wholes(attributes);
+        for (attribute, &whole) in attributes.iter().zip(&model.wholes) {
+            let levels = attribute.hierarchy.levels();
+            let all = left_open(attribute.counts, &vec![0; attribute.counts.len()], 1);
+            let total = |level: &Level| {
+                let open = left_open(attribute.counts, &level.map, level.labels.len());
+                if all > 0.0 { (open / all * rows as f64 * whole as f64).round() as Cost } else { 0 }
+            };
+            model.totals.push(levels.iter().map(total).collect());
+            model.bits.push(all);
         }
         model
     }
@@ -85,6 +123,9 @@ impl LossModel {
                 Loss::Discernibility => Cost::from(suppressed) * Cost::from(self.rows),
                 _ => 0,
             };
+        }
+        if self.loss == Loss::Entropy {
+            return self.lower_bound(levels);
         }
         let dearest: u64 = self
             .weights
@@ -110,6 +151,9 @@ impl LossModel {
             return self.cost_of_classes(layout, quasi, set, kept);
         }
         let mut cost = self.lower_bound(levels);
+        if self.loss == Loss::Entropy {
+            return cost + self.entropy_of_suppressed(layout, quasi, set, kept);
+        }
         let weights: Vec<(_, &Vec<u64>)> = (quasi.iter().zip(&self.weights).zip(levels))
             .map(|((&attribute, weights), &level)| (layout.field(attribute), &weights[level as usize]))
             .collect();
@@ -118,6 +162,32 @@ impl LossModel {
             cost += Cost::from(count) * Cost::from(self.row_of_tops() - row);
         }
         cost
+    }
+
+    /// What one `*` leaves open about the labels of the suppressed rows.
+    fn entropy_of_suppressed<const W: usize>(
+        &self,
+        layout: &Layout,
+        quasi: &[usize],
+        set: &FrequencySet<W>,
+        kept: &[bool],
+    ) -> Cost {
+        let mut labels: Vec<Vec<u64>> = vec![Vec::new(); quasi.len()];
+        for ((key, &count), _) in set.keys().iter().zip(set.counts()).zip(kept).filter(|(_, kept)| !**kept) {
+            for (labels, &attribute) in labels.iter_mut().zip(quasi) {
+                let label = layout.field(attribute).get(key) as usize;
+                labels.resize(labels.len().max(label + 1), 0);
+                labels[label] += u64::from(count);
+            }
+        }
+        let parts = labels.iter().zip(&self.bits).zip(&self.wholes);
+        parts
+            .filter(|((_, bits), _)| **bits > 0.0)
+            .map(|((labels, bits), &whole)| {
+                let open = left_open(labels, &vec![0; labels.len()], 1);
+                (open / bits * self.rows as f64 * whole as f64).round() as Cost
+            })
+            .sum()
     }
 
     fn cost_of_classes<const W: usize>(
@@ -150,15 +220,36 @@ impl LossModel {
         let loss = match self.loss {
             Loss::Discernibility => cost as f64,
             Loss::AverageClass => cost as f64 / WHOLE as f64 / self.k as f64,
-            _ if self.rows == 0 || self.weights.is_empty() => 0.0,
+            _ if self.rows == 0 || self.wholes.is_empty() => 0.0,
             _ => cost as f64 / (self.rows as f64 * self.row_of_tops() as f64),
         };
         if loss < 1e3 { (loss * 1e12).round() / 1e12 } else { loss }
     }
 
     fn row_of_tops(&self) -> u64 {
-        self.weights.len() as u64 * WHOLE
+        self.wholes.iter().sum()
     }
+}
+
+/// The weight of a whole cell of every attribute; the heaviest has [`WHOLE`].
+fn wholes(attributes: &[LossAttribute<'_>]) -> Vec<u64> {
+    let heaviest = attributes.iter().map(|attribute| attribute.weight).fold(f64::MIN_POSITIVE, f64::max);
+    attributes.iter().map(|attribute| (attribute.weight / heaviest * WHOLE as f64).round() as u64).collect()
+}
+
+/// In bits, what is left open about the values of all rows when their labels are known: `counts`
+/// has the rows of every value, `map` its label.
+fn left_open(counts: &[u64], map: &[u32], labels: usize) -> f64 {
+    let mut covered = vec![0u64; labels];
+    for (&rows, &label) in counts.iter().zip(map) {
+        covered[label as usize] += rows;
+    }
+    let open = |(&rows, &label): (&u64, &u32)| {
+        let covered = covered[label as usize];
+        // No rounding where nothing is left open.
+        if rows == covered { 0.0 } else { rows as f64 * (covered as f64 / rows as f64).log2() }
+    };
+    counts.iter().zip(map).filter(|(rows, _)| **rows > 0).map(open).sum()
 }
 
 /// For every label of a level, how much of its attribute's domain a cell hides: from 0 to 1.
@@ -229,7 +320,7 @@ mod tests {
         let hierarchy = Hierarchy::build(&HierarchySpec::File(path), "age", "policy.toml", &domain, &nulls).unwrap();
         let model = LossModel::new(
             Loss::Ncp,
-            &[LossAttribute { domain: &domain, hierarchy: &hierarchy, counts: &[1, 1, 1, 1, 1] }],
+            &[LossAttribute { domain: &domain, hierarchy: &hierarchy, counts: &[1, 1, 1, 1, 1], weight: 1.0 }],
             5,
             1,
         );

@@ -130,7 +130,7 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     let searched_with = PublishOptions { progress: &phase, ..options.clone() };
     let draft = match policy.publish.method {
         Method::FullDomain => full_domain::draft(&bound, &searched_with)?,
-        Method::Mondrian | Method::BestCut => local::draft(&bound, &searched_with)?,
+        Method::Mondrian | Method::BestCut | Method::Cluster => local::draft(&bound, &searched_with)?,
         Method::Anatomy => anatomy::draft(&bound, &searched_with, &mut rng)?,
         Method::Clone => cloning::draft(&bound, &searched_with, &mut rng)?,
         Method::Decompose => decompose::draft(&bound, &searched_with, &mut rng)?,

@@ -13,7 +13,9 @@ use super::{Joinable, Kind, MeasureOptions, SourceTable, joinable_rows, rows_sup
 use crate::attribute::{Attribute, QuasiSource, Recoding, Unchanged};
 use crate::class_sizes::SizeDistribution;
 use crate::classes;
-use crate::loss::{AttributeLoss, Losses, average_class, discernibility, granularity, kl, mean, ncp, precision};
+use crate::loss::{
+    AttributeLoss, Losses, average_class, discernibility, entropy, granularity, kl, mean, ncp, precision,
+};
 use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
 use crate::query::rows::{Queryable, Rows};
@@ -108,13 +110,17 @@ pub(crate) fn measure(
     let queries = query_error::query_error(&quasi, &sensitive, &classes, input.source.rows, queries, progress)?;
     let k = input.k.max(1);
     let attributes: Vec<AttributeLoss> = quasi.iter().map(|attribute| attribute_loss(attribute, rows)).collect();
-    let granularities: Option<Vec<f64>> = attributes.iter().map(|attribute| attribute.granularity).collect();
+    let mean_of = |loss: fn(&AttributeLoss) -> Option<f64>| {
+        let shares: Option<Vec<f64>> = attributes.iter().map(loss).collect();
+        shares.map(|shares| mean(&shares))
+    };
     let losses = Losses {
         ncp: mean(&attributes.iter().map(|attribute| attribute.ncp).collect::<Vec<_>>()),
         precision: precision::of_release(&quasi, rows.source, rows.suppressed),
         discernibility: discernibility::of_classes(&classes.sizes, rows.source, rows.suppressed),
         average_class: average_class::of_classes(rows.released, classes.sizes.len() as u64, k),
-        granularity: granularities.map(|shares| mean(&shares)),
+        granularity: mean_of(|attribute| attribute.granularity),
+        entropy: mean_of(|attribute| attribute.entropy),
         kl,
     };
     Ok(TableMeasures {
@@ -135,7 +141,8 @@ fn attribute_loss(attribute: &Attribute<'_>, rows: RowCounts) -> AttributeLoss {
         level: attribute.full_domain.as_ref().map(|found| found.level),
         top: attribute.hierarchy.top(),
         ncp: ncp::of_attribute(attribute, rows.source, rows.suppressed),
-        granularity: granularity::of_attribute(attribute, rows.source, rows.suppressed),
+        granularity: Some(granularity::of_attribute(attribute, rows.source, rows.suppressed)),
+        entropy: entropy::of_attribute(attribute, rows.suppressed),
     }
 }
 

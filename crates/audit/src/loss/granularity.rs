@@ -3,23 +3,42 @@
 //! summed over the rows and brought from its range `n/|dom| … n` to `0 … 1`. Suppressed rows count
 //! 1, |dom| is all leaves of the hierarchy, whether or not they occur. A hierarchy of a single leaf
 //! has no such range: its cells count 0, and its suppressed rows 1 as everywhere.
+//!
+//! A local cell need not be a node of the hierarchy. There |dom| is the values of the source, and a
+//! cell counts those that it covers.
+
+use hedgerow_table::Level;
 
 use crate::attribute::Attribute;
 
-/// Full-domain releases only: a local cell need not be a node of the hierarchy, and then has no
-/// leaves.
-pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64) -> Option<f64> {
-    let leaves = attribute.hierarchy.leaves();
-    let found = attribute.full_domain.as_ref()?;
+pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64) -> f64 {
+    let found = attribute.full_domain.as_ref();
+    let leaves = found.map_or(attribute.source.domain.cardinality() as u64, |_| attribute.hierarchy.leaves());
     if leaves <= 1 {
-        return Some(suppressed as f64 / rows as f64);
+        return suppressed as f64 / rows as f64;
     }
     // Counted in leaves, all sums are whole numbers until the one division.
-    let counts = attribute.counts.iter().zip(&found.leaves);
-    let under: u128 = counts.map(|(&rows, &leaves)| u128::from(rows) * u128::from(leaves)).sum();
+    let under_label = |label: usize| match found {
+        Some(found) => found.leaves[label],
+        None => attribute.cells[label].codes.len() as u64,
+    };
+    let counts = attribute.counts.iter().enumerate();
+    let under: u128 = counts.map(|(label, &rows)| u128::from(rows) * u128::from(under_label(label))).sum();
     let (rows, leaves) = (u128::from(rows), u128::from(leaves));
     let sum = under + u128::from(suppressed) * leaves;
-    Some((sum - rows) as f64 / (rows * leaves - rows) as f64)
+    (sum - rows) as f64 / (rows * leaves - rows) as f64
+}
+
+/// Of a full-domain release the level of an attribute, and for every label how many rows were
+/// released with it.
+pub(crate) fn levels_of<'a>(attribute: &'a Attribute<'_>) -> Option<(&'a Level, Vec<u64>)> {
+    let found = attribute.full_domain.as_ref()?;
+    let level = &attribute.hierarchy.levels()[found.level];
+    let mut released = vec![0u64; level.labels.len()];
+    for (&label, &code) in level.map.iter().zip(&found.recoded) {
+        released[label as usize] = attribute.counts.get(code as usize).copied().unwrap_or(0);
+    }
+    Some((level, released))
 }
 
 #[cfg(test)]

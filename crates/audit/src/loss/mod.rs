@@ -6,6 +6,7 @@ use crate::rows::RowCounts;
 
 pub(crate) mod average_class;
 pub(crate) mod discernibility;
+pub(crate) mod entropy;
 pub(crate) mod granularity;
 pub(crate) mod kl;
 pub(crate) mod ncp;
@@ -21,6 +22,7 @@ pub struct Losses {
     pub discernibility: u64,
     pub average_class: f64,
     pub granularity: Option<f64>,
+    pub entropy: Option<f64>,
     /// In nats.
     pub kl: Option<f64>,
 }
@@ -35,6 +37,7 @@ impl Losses {
             discernibility: discernibility::of_classes(sizes, rows.source, rows.suppressed),
             average_class: average_class::of_classes(rows.released, sizes.len() as u64, k),
             granularity: None,
+            entropy: None,
             kl: None,
         }
     }
@@ -50,13 +53,14 @@ pub struct AttributeLoss {
     pub top: usize,
     pub ncp: f64,
     pub granularity: Option<f64>,
+    pub entropy: Option<f64>,
 }
 
 impl AttributeLoss {
     /// Of a release without levels and cells.
     pub(crate) fn without_cells(name: &str, rows: RowCounts) -> AttributeLoss {
         let ncp = rows.suppressed_share();
-        AttributeLoss { name: name.to_owned(), level: None, top: 0, ncp, granularity: None }
+        AttributeLoss { name: name.to_owned(), level: None, top: 0, ncp, granularity: None, entropy: None }
     }
 }
 

@@ -40,7 +40,8 @@ fn losses(f: &mut fmt::Formatter<'_>, losses: &Losses) -> fmt::Result {
     line("ncp", decimal(losses.ncp), "how wide cells are, compared with all values")?;
     let by_level = [
         ("precision", losses.precision, "how far up the hierarchies cells were taken"),
-        ("granularity", losses.granularity, "how many leaves of the hierarchies cells cover"),
+        ("granularity", losses.granularity, "how many leaves of the hierarchies, or values, cells cover"),
+        ("entropy", losses.entropy, "what cells leave open about values, by how frequent these are"),
         ("kl", losses.kl, "nats between the data and its best estimate; 0 is the same, no upper end"),
     ];
     for (name, value, meaning) in by_level {
@@ -58,19 +59,19 @@ fn attributes(f: &mut fmt::Formatter<'_>, attributes: &[AttributeLoss]) -> fmt::
         return Ok(());
     }
     let widest = attributes.iter().map(|attribute| attribute.name.chars().count()).max().unwrap_or(0).max(9);
-    if attributes.iter().any(|attribute| attribute.granularity.is_none()) {
-        writeln!(f, "\n  {:<widest$}       ncp", "attribute")?;
-    } else {
-        writeln!(f, "\n  {:<widest$}  level of top       ncp  granularity", "attribute")?;
-    }
+    let has_levels = attributes.iter().all(|attribute| attribute.level.is_some());
+    let has_cells = attributes.iter().any(|attribute| attribute.granularity.is_some());
+    let levels = if has_levels { "  level of top" } else { "" };
+    let cells = if has_cells { "  granularity  entropy" } else { "" };
+    writeln!(f, "\n  {:<widest$}{levels}       ncp{cells}", "attribute")?;
     for attribute in attributes {
         let (name, top, ncp) = (&attribute.name, attribute.top, decimal(attribute.ncp));
-        match (attribute.level, attribute.granularity.map(decimal)) {
-            (Some(level), Some(granularity)) => {
-                writeln!(f, "  {name:<widest$}  {level:>5} of {top:<3}  {ncp:>8}  {granularity:>11}")?;
-            }
-            _ => writeln!(f, "  {name:<widest$}  {ncp:>8}")?,
-        }
+        let level = attribute.level.filter(|_| has_levels);
+        let level = level.map_or_else(String::new, |level| format!("  {level:>5} of {top:<3}"));
+        let [granularity, entropy] =
+            [attribute.granularity, attribute.entropy].map(|loss| loss.map_or_else(|| "-".to_owned(), decimal));
+        let cells = if has_cells { format!("  {granularity:>11}  {entropy:>7}") } else { String::new() };
+        writeln!(f, "  {name:<widest$}{level}  {ncp:>8}{cells}")?;
     }
     Ok(())
 }
@@ -159,12 +160,12 @@ fn rounded(value: f64) -> String {
     format!("{value:.*}", 3usize.saturating_sub(whole))
 }
 
-fn decimal(value: f64) -> String {
+pub(super) fn decimal(value: f64) -> String {
     format!("{value:.4}")
 }
 
 /// Two digits after the point below ten percent, where they matter.
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 || (99.95..=100.0).contains(&percent) {
         format!("{percent:.0}%")

@@ -2,8 +2,10 @@
 
 pub(crate) mod answer;
 mod audit;
+mod compared;
 mod decomposed;
 mod measures;
 
 pub(crate) use audit::AuditText;
+pub(crate) use compared::ComparedText;
 pub(crate) use measures::MeasuresText;

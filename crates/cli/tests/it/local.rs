@@ -22,7 +22,7 @@ fn publish(publish: &str) -> (Folder, Ran) {
 #[test]
 fn the_shipped_example_is_published_and_checked() {
     let text = std::fs::read_to_string(example("hospital/policy-local.toml")).unwrap();
-    for method in ["mondrian", "best-cut"] {
+    for method in ["mondrian", "best-cut", "cluster"] {
         let folder = Folder::new();
         std::fs::copy(example("hospital/patients.csv"), folder.path("patients.csv")).unwrap();
         folder.write("policy.toml", text.replace("\"mondrian\"", &format!("{method:?}")));
@@ -33,7 +33,7 @@ fn the_shipped_example_is_published_and_checked() {
             assert_eq!(printed["rows"]["out"], 96, "every row is released");
             assert!(printed["classes"]["min"].as_u64() >= Some(3));
             let names: Vec<&String> = printed["loss"].as_object().unwrap().keys().collect();
-            assert_eq!(names, ["ncp", "discernibility", "average-class"]);
+            assert_eq!(names, ["ncp", "discernibility", "average-class", "granularity", "entropy"]);
             assert!(printed.get("levels").is_none() && printed.get("proven").is_none());
             let ran = folder.run(&["check", format]);
             assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -49,6 +49,11 @@ fn every_way_of_dividing_twelve_people_is_checked() {
         "method = \"mondrian\"\nsummarise = \"region\"",
         "method = \"best-cut\"",
         "method = \"best-cut\"\nsummarise = \"tight\"",
+        "method = \"best-cut\"\nimprove = true",
+        "method = \"mondrian\"\nimprove = true\nloss = \"entropy\"\nweights = { age = 2 }",
+        "method = \"cluster\"",
+        "method = \"cluster\"\nlabels = \"hierarchy\"\nloss = \"ncp\"",
+        "method = \"cluster\"\nmax-seconds = 0.1\nsummarise = \"tight\"\nloss = \"granularity\"",
     ] {
         let (folder, ran) = publish(way);
         assert_eq!(ran.code, Some(0), "{way}: {ran:?}");
@@ -67,6 +72,14 @@ fn what_has_no_meaning_is_refused_or_reported() {
         ("method = \"best-cut\"\nstrict = false", "publish.strict"),
         ("method = \"mondrian\"\nstrict = 1", "publish.strict"),
         ("method = \"mondrian\"\nsummarise = \"mean\"", "publish.summarise"),
+        ("method = \"mondrian\"\nlabels = \"set\"", "publish.labels"),
+        ("method = \"cluster\"\nlabels = \"names\"", "publish.labels"),
+        ("method = \"cluster\"\nloss = \"precision\"", "publish.loss"),
+        ("method = \"anatomy\"\nimprove = true", "publish.improve"),
+        ("method = \"anatomy\"\nweights = { age = 2 }", "publish.weights"),
+        ("weights = { age = 0 }", "publish.weights.age"),
+        ("weights = { illness = 2 }", "publish.weights.illness"),
+        ("loss = \"discernibility\"\nweights = { age = 2 }", "publish.weights"),
     ] {
         let (folder, ran) = publish(way);
         assert_eq!(ran.code, Some(2), "{way}: {ran:?}");

@@ -126,7 +126,8 @@ fn random_case(seed: u64) -> Case {
         columns.iter().filter(|column| column.1 == "quasi").map(|column| (column.0.clone(), column.2)).collect();
     let rules: Vec<Asking> = (0..rng.random_range(1..=2)).map(|_| random_rule(&mut rng, &quasi, &protected)).collect();
     let suppression = *[0.0, 0.1, 0.3, 1.0].choose(&mut rng).unwrap();
-    let loss = ["ncp", "precision", "granularity", "discernibility", "average-class"].choose(&mut rng).unwrap();
+    let loss =
+        ["ncp", "precision", "granularity", "discernibility", "average-class", "entropy"].choose(&mut rng).unwrap();
     // Seeds keep their tables: the method is not drawn.
     let method = ["full-domain", "mondrian", "full-domain", "best-cut"][seed as usize % 4];
     let mut policy = policy_text(&columns, &rules, suppression, loss) + &format!("method = {method:?}\n");
@@ -420,8 +421,8 @@ fn losses_agree(case: &Case, policy: &Policy, published: &Published, context: &s
     let measured =
         measure(&release, &source, &options, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{context}"));
     let measured = serde_json::to_value(measured).expect("numbers and names");
-    let by_levels = if case.is_local() { &[][..] } else { &["precision", "granularity"] };
-    for name in ["ncp", "discernibility", "average-class"].iter().chain(by_levels) {
+    let by_levels = if case.is_local() { &[][..] } else { &["precision"] };
+    for name in ["ncp", "discernibility", "average-class", "granularity", "entropy"].iter().chain(by_levels) {
         let claimed = published.losses[*name].as_f64().unwrap();
         let found = measured["loss"][name].as_f64().unwrap();
         assert!(

@@ -8,8 +8,8 @@ use std::path::Path;
 use hedgerow_config::Word;
 use hedgerow_policy::words::{
     ALGORITHMS, ANATOMY_ASSIGNMENTS, ANONYMIZERS, ATTRIBUTE, CLONE_ASSIGNMENTS, COMMUNITY, DATE_UNITS, DEPENDENCY,
-    DISTANCES, FORMATS, HIERARCHY, LOSSES, METHODS, MODELS, PUBLISH, RARE, READINGS, ROLES, RULE, SECTIONS, SOURCE,
-    SUMMARIES, TYPES,
+    DISTANCES, FORMATS, HIERARCHY, LABELS, LOSSES, METHODS, MODELS, PUBLISH, RARE, READINGS, ROLES, RULE, SECTIONS,
+    SOURCE, SUMMARIES, TYPES,
 };
 
 /// The prose: everything between two `{{…}}` marks, each of which stands for a table of words.
@@ -60,6 +60,7 @@ fn table(mark: &str) -> String {
         "methods" => names(METHODS),
         "losses" => names(LOSSES),
         "summaries" => names(SUMMARIES),
+        "labels" => names(LABELS),
         "anatomy-assignments" => names(ANATOMY_ASSIGNMENTS),
         "clone-assignments" => names(CLONE_ASSIGNMENTS),
         "rare" => names(RARE),

@@ -36,6 +36,8 @@ pub struct BestCut<'a> {
     pub axes: &'a [Axis],
     pub fields: &'a Fields,
     pub rules: &'a Rules<'a>,
+    /// How much the cells of each attribute count.
+    pub weights: &'a [f64],
     pub tight: bool,
 }
 
@@ -118,7 +120,7 @@ impl BestCut<'_> {
         let mut own: Vec<Candidate> = Vec::new();
         let mut add = |score: f64, cut: Cut| {
             if score > 0.0 {
-                own.push(Candidate { score, attribute, cut });
+                own.push(Candidate { score: score * self.weights[attribute], attribute, cut });
             }
         };
         if let Some(node) = axis.node(found(values)) {

@@ -26,12 +26,23 @@ pub struct Cells {
     pub labels: Vec<Label>,
     /// The share of the attribute that a cell with this label hides, as `ncp` counts it.
     pub weights: Vec<f64>,
-    /// For every label the ranks it covers.
+    /// For every label the ranks it covers; of a set, from the first to the last.
     pub regions: Vec<Span>,
+    /// For every label what it covers of the source.
+    pub covered: Vec<Covered>,
+    /// Rows of every code of the column.
+    pub counts: Vec<u64>,
     /// The label of every class.
     pub of_class: Vec<u32>,
     /// Whether every label is a value of the column.
     pub values_only: bool,
+}
+
+/// How many of the source's values a label covers, and how many rows have one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Covered {
+    pub values: u32,
+    pub rows: u64,
 }
 
 /// `regions` has one region for every class.
@@ -56,8 +67,23 @@ pub fn cells(quasi: &Quasi<'_>, axis: &Axis, tight: bool, regions: impl Iterator
     of_class.iter_mut().for_each(|number| *number = place[*number as usize]);
     let regions: Vec<Span> = order.iter().map(|&number| found[number as usize]).collect();
     let teller = Teller { quasi, axis, tight };
+    let counts = quasi.column.counts();
+    let mut before = vec![0u64];
+    for rank in 0..axis.size() {
+        before.push(before[rank as usize] + counts[axis.code(rank) as usize]);
+    }
+    let labels = teller.labels(&regions);
+    let covered = |(region, label): (&Span, &Label)| {
+        // As readers see it: with the missing value among numbers, or for all but the missing
+        // value, the codebook has no words.
+        let region = if label.cover == Cover::Everything { axis.whole() } else { *region };
+        let rows = before[region.last as usize + 1] - before[region.first as usize];
+        Covered { values: region.ranks() as u32, rows }
+    };
     Cells {
-        labels: teller.labels(&regions),
+        covered: regions.iter().zip(&labels).map(covered).collect(),
+        counts,
+        labels,
         weights: regions.iter().map(|&region| teller.weight(region)).collect(),
         values_only: regions.iter().all(|&region| teller.value(region).is_some()),
         regions,

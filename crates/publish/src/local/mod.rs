@@ -10,17 +10,19 @@ pub mod cells;
 pub mod mondrian;
 pub mod partition;
 pub mod rules;
+pub mod set_cells;
 
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
-use hedgerow_policy::{Method, Summary};
+use hedgerow_policy::{Loss, Method, Summary};
 use hedgerow_privacy::{Judge, OnMerge};
 use hedgerow_release::manifest::Rows;
 use hedgerow_table::{Codes, InputError, Kind, Progress, parallel, with_words};
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
+use crate::cluster::{self, Neighbors};
 use crate::draft::Draft;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::full_domain::broken_by_the_whole;
@@ -57,10 +59,19 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> R
     options.progress.stage("searching", Some(source));
     let publish = &bound.policy.publish;
     let local = Local { method: publish.method, strict: publish.strict, tight: publish.summarise == Summary::Tight };
-    let found = recode(bound, &bound.judge()?, local, options.progress)?;
+    let judge = bound.judge()?;
+    let found = match Neighbors::of(publish, options) {
+        Some(neighbors) => cluster::recode(bound, &judge, local, neighbors, options.progress)?,
+        None => recode(bound, &judge, local, options.progress)?,
+    };
     let rows = Rows { source, out: source, suppressed: 0 };
     let (table, codebook) = generalized::table(bound, found.recoded(&bound.quasi), None)?;
-    Ok(Draft::new(vec![table], codebook, rows, found.losses(source, bound.k())))
+    let mut losses = found.losses(source, bound.k());
+    if !publish.weights.is_empty() {
+        let weighted = |share: f64| json!((share * 1e12).round() / 1e12);
+        losses.insert("weighted".to_owned(), weighted(found.weighted(publish.cluster_loss, &bound.weights())));
+    }
+    Ok(Draft::new(vec![table], codebook, rows, losses))
 }
 
 /// Where every label is a value, the column is released as it was read, with its own type.
@@ -115,6 +126,20 @@ pub fn divide<const W: usize>(
     local: Local,
     progress: &dyn Progress,
 ) -> Option<(Vec<u32>, Vec<Class<W>>)> {
+    let (keys, classes) = divide_keys(bound, axes, fields, rules, local, progress)?;
+    Some((class_of_rows(fields, &keys, &classes), classes))
+}
+
+/// The rows, class after class.
+pub(crate) fn divide_keys<const W: usize>(
+    bound: &Bound<'_>,
+    axes: &[Axis],
+    fields: &Fields,
+    rules: &Rules<'_>,
+    local: Local,
+    progress: &dyn Progress,
+) -> Option<(Vec<Key<W>>, Vec<Class<W>>)> {
+    let weights = &bound.weights();
     let rows = bound.table.rows;
     let mut keys: Vec<Key<W>> = pack(fields, axes, &bound.judged_codes(), rows);
     if rows == 0 || !rules.hold_for_all(&keys, &mut Scratch::new(axes.len())) {
@@ -123,15 +148,15 @@ pub fn divide<const W: usize>(
     let whole = Part::whole(fields, axes, rows);
     let Local { method, strict, tight } = local;
     let classes = match method {
-        Method::BestCut => divide_all(&BestCut { axes, fields, rules, tight }, &mut keys, whole, progress),
-        _ => divide_all(&Mondrian { axes, fields, rules, strict, tight }, &mut keys, whole, progress),
+        Method::BestCut => divide_all(&BestCut { axes, fields, rules, weights, tight }, &mut keys, whole, progress),
+        _ => divide_all(&Mondrian { axes, fields, rules, weights, strict, tight }, &mut keys, whole, progress),
     };
-    Some((class_of_rows(fields, &keys, &classes), classes))
+    Some((keys, classes))
 }
 
 impl LocalRecoding {
     /// Relaxed cuts can leave two classes with the same cells: readers see one.
-    fn with_equal_classes_merged(mut self) -> LocalRecoding {
+    pub(crate) fn with_equal_classes_merged(mut self) -> LocalRecoding {
         let mut first_of: HashMap<Vec<u32>, u32> = HashMap::with_capacity(self.sizes.len());
         let mut sizes: Vec<u64> = Vec::with_capacity(self.sizes.len());
         let mut kept: Vec<usize> = Vec::with_capacity(self.sizes.len());
@@ -178,19 +203,59 @@ impl LocalRecoding {
 
     /// The normalized certainty penalty over all cells.
     pub fn ncp(&self) -> f64 {
-        let of_attribute = |cells: &Cells| -> f64 {
-            let mut rows = vec![0u64; cells.labels.len()];
-            for (&label, &size) in cells.of_class.iter().zip(&self.sizes) {
-                rows[label as usize] += size;
-            }
-            rows.iter().zip(&cells.weights).map(|(&rows, weight)| rows as f64 * weight).sum()
-        };
-        let cells = self.of_row.len() as f64 * self.cells.len() as f64;
-        self.cells.iter().map(of_attribute).sum::<f64>() / cells.max(1.0)
+        self.mean(|cells, label| cells.weights[label])
     }
 
-    /// The losses of a local recoding: `precision` and `granularity` speak of levels, which it
-    /// has none of.
+    /// The share of the source's values under a cell, over all cells: 0 for one value, 1 for all.
+    pub fn granularity(&self) -> f64 {
+        self.mean(granularity)
+    }
+
+    /// Non-uniform entropy: what cells leave open about values, over what one `*` would.
+    pub fn entropy(&self) -> f64 {
+        self.cells.iter().map(|cells| self.entropy_of(cells)).sum::<f64>() / self.cells.len().max(1) as f64
+    }
+
+    /// What is minimized, by how much attributes count.
+    fn weighted(&self, loss: Option<Loss>, weights: &[f64]) -> f64 {
+        let of_cells = |cells: &Cells| match loss {
+            Some(Loss::Entropy) => self.entropy_of(cells),
+            Some(Loss::Granularity) => self.mean_of(cells, &granularity),
+            _ => self.mean_of(cells, &|cells, label| cells.weights[label]),
+        };
+        let sum: f64 = self.cells.iter().zip(weights).map(|(cells, weight)| weight * of_cells(cells)).sum();
+        sum / weights.iter().sum::<f64>().max(f64::MIN_POSITIVE)
+    }
+
+    /// The mean over all cells of what each label costs.
+    fn mean(&self, cost: impl Fn(&Cells, usize) -> f64) -> f64 {
+        self.cells.iter().map(|cells| self.mean_of(cells, &cost)).sum::<f64>() / self.cells.len().max(1) as f64
+    }
+
+    fn mean_of(&self, cells: &Cells, cost: &impl Fn(&Cells, usize) -> f64) -> f64 {
+        let rows = self.rows_of_labels(cells);
+        let sum: f64 = rows.iter().enumerate().map(|(label, &rows)| rows as f64 * cost(cells, label)).sum();
+        sum / self.of_row.len().max(1) as f64
+    }
+
+    fn entropy_of(&self, cells: &Cells) -> f64 {
+        let bits = |rows: u64, among: u64| if rows == 0 { 0.0 } else { rows as f64 * (among as f64).log2() };
+        let own: f64 = cells.counts.iter().map(|&rows| bits(rows, rows)).sum();
+        let covered = self.rows_of_labels(cells).into_iter().zip(&cells.covered);
+        let left: f64 = covered.map(|(rows, covered)| bits(rows, covered.rows)).sum();
+        let all = bits(self.of_row.len() as u64, self.of_row.len() as u64) - own;
+        if all > 0.0 { ((left - own) / all).max(0.0) } else { 0.0 }
+    }
+
+    fn rows_of_labels(&self, cells: &Cells) -> Vec<u64> {
+        let mut rows = vec![0u64; cells.labels.len()];
+        for (&label, &size) in cells.of_class.iter().zip(&self.sizes) {
+            rows[label as usize] += size;
+        }
+        rows
+    }
+
+    /// The losses of a local recoding: `precision` speaks of levels, which it has none of.
     fn losses(&self, rows: u64, k: u64) -> Map<String, Value> {
         let squares: u128 = self.sizes.iter().map(|&size| u128::from(size) * u128::from(size)).sum();
         let mean = rows as f64 / self.sizes.len().max(1) as f64;
@@ -199,12 +264,19 @@ impl LocalRecoding {
             ("ncp", rounded(self.ncp())),
             ("discernibility", json!(squares as f64)),
             ("average-class", rounded(mean / k.max(1) as f64)),
+            ("granularity", rounded(self.granularity())),
+            ("entropy", rounded(self.entropy())),
         ];
         losses.into_iter().map(|(name, loss)| (name.to_owned(), loss)).collect()
     }
 }
 
-fn why_not(bound: &Bound<'_>, judge: &Judge) -> Unsatisfiable {
+fn granularity(cells: &Cells, label: usize) -> f64 {
+    let others = cells.counts.len().max(2) - 1;
+    (cells.covered[label].values.max(1) - 1) as f64 / others as f64
+}
+
+pub(crate) fn why_not(bound: &Bound<'_>, judge: &Judge) -> Unsatisfiable {
     let summary = match judge.on_merge() {
         OnMerge::Neither => {
             "no release was found: the whole table as one class breaks a rule, and no part of it was looked at \
@@ -218,7 +290,7 @@ fn why_not(bound: &Bound<'_>, judge: &Judge) -> Unsatisfiable {
 
 /// A rule that knows fewer attributes sees unions of classes. Guarantees that survive merging hold
 /// for these; others are judged again over what is released.
-fn judge_what_is_seen(bound: &Bound<'_>, judge: &Judge, found: &LocalRecoding) -> Result<(), PublishError> {
+pub(crate) fn judge_what_is_seen(bound: &Bound<'_>, judge: &Judge, found: &LocalRecoding) -> Result<(), PublishError> {
     if judge.on_merge() != OnMerge::Neither {
         return Ok(());
     }

@@ -24,6 +24,8 @@ pub struct Mondrian<'a> {
     pub axes: &'a [Axis],
     pub fields: &'a Fields,
     pub rules: &'a Rules<'a>,
+    /// How much the cells of each attribute count.
+    pub weights: &'a [f64],
     pub strict: bool,
     /// Cells are described by the values inside, not by the cuts around them.
     pub tight: bool,
@@ -36,7 +38,11 @@ impl<const W: usize> Divide<W> for Mondrian<'_> {
         }
         scratch.extents.clone_from(&part.extents);
         let (mut tried, mut counted) = (vec![false; self.axes.len()], vec![false; self.axes.len()]);
-        while let Some(attribute) = decide::widest(&scratch.extents, &tried) {
+        loop {
+            let Scratch { extents, weighted, .. } = &mut *scratch;
+            weighted.clear();
+            weighted.extend(extents.iter().zip(self.weights).map(|(extent, weight)| extent * weight));
+            let attribute = decide::widest(weighted, &tried)?;
             let (axis, field) = (&self.axes[attribute], self.fields.judged[attribute]);
             if !counted[attribute] {
                 counted[attribute] = true;
@@ -49,7 +55,6 @@ impl<const W: usize> Divide<W> for Mondrian<'_> {
                 return Some(children);
             }
         }
-        None
     }
 
     fn finish(&self, keys: &[Key<W>], part: &Part<W>) -> Class<W> {

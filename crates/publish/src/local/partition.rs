@@ -41,6 +41,11 @@ impl Fields {
         let judged = (0..cardinalities.len()).map(|attribute| layout.field(attribute)).collect();
         Some(Fields { judged, row: layout.field(cardinalities.len()), words: layout.words() })
     }
+
+    /// The row of the source that a key was made of.
+    pub fn row<const W: usize>(&self, key: &Key<W>) -> usize {
+        self.row.get(key) as usize
+    }
 }
 
 /// Packs all rows: ranks for the columns that have an axis, codes for the others.
@@ -121,6 +126,8 @@ pub struct Scratch {
     pub values: Vec<Vec<(u32, u32)>>,
     /// Per attribute, how far the people of the part at hand lie apart, as far as it is known.
     pub extents: Vec<f64>,
+    /// The extents, by how much attributes count.
+    pub weighted: Vec<f64>,
     pub class: Vec<(u32, u32)>,
     pub tuples: Vec<Vec<u32>>,
 }

@@ -22,6 +22,15 @@ pub struct Rules<'a> {
     nothing: Distribution,
 }
 
+/// A rule that rows break, by what it protects.
+#[derive(Debug, Clone, Copy)]
+pub struct Needed<'a> {
+    pub field: Field,
+    pub cardinality: usize,
+    /// The rows of every value in the source, where the rule compares with it.
+    pub source: Option<&'a [u64]>,
+}
+
 #[derive(Debug)]
 struct Requirement<'a> {
     rule: &'a Rule,
@@ -71,6 +80,16 @@ impl<'a> Rules<'a> {
     /// Whether rows can be a class.
     pub fn hold<const W: usize>(&self, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
         keys.len() as u64 >= self.minimum && self.cut.iter().all(|requirement| self.holds(requirement, keys, scratch))
+    }
+
+    /// What the rows lack to be a class; `None` when they are one, or when no value of a protected
+    /// attribute is known to help.
+    pub fn needed<const W: usize>(&self, keys: &[Key<W>], scratch: &mut Scratch) -> Option<Needed<'_>> {
+        let broken = self.cut.iter().find(|requirement| !self.holds(requirement, keys, scratch))?;
+        let (field, cardinality) = broken.protect?;
+        let compares = broken.rule.guarantees.iter().any(|guarantee| guarantee.compares_with_table());
+        let source = broken.rule.source.as_ref().filter(|_| compares).map(Distribution::counts);
+        Some(Needed { field, cardinality, source })
     }
 
     /// Whether all rows can be one class, and every rule that no cut changes holds.

@@ -74,14 +74,14 @@ fn check_case(seed: u64) -> bool {
 }
 
 /// A recoding as its readers see it.
-struct Seen<'a> {
-    case: &'a Case,
-    oracle: Oracle<'a>,
-    bound: &'a Bound<'a>,
+pub(crate) struct Seen<'a> {
+    pub(crate) case: &'a Case,
+    pub(crate) oracle: Oracle<'a>,
+    pub(crate) bound: &'a Bound<'a>,
 }
 
 impl Seen<'_> {
-    fn label<'f>(&self, found: &'f LocalRecoding, attribute: usize, row: usize) -> &'f Label {
+    pub(crate) fn label<'f>(&self, found: &'f LocalRecoding, attribute: usize, row: usize) -> &'f Label {
         let cells = &found.cells[attribute];
         &cells.labels[cells.of_class[found.of_row[row] as usize] as usize]
     }
@@ -95,7 +95,7 @@ impl Seen<'_> {
     }
 
     /// Whether a rule holds for rows that agree on all quasi attributes it knows.
-    fn holds(&self, rule: &Rule, rows: &[usize]) -> bool {
+    pub(crate) fn holds(&self, rule: &Rule, rows: &[usize]) -> bool {
         let all: Vec<usize> = (0..self.case.table.rows).collect();
         let plain: Vec<&String> = rule
             .know
@@ -111,12 +111,12 @@ impl Seen<'_> {
     }
 
     /// The codes of an attribute's domain that a label covers.
-    fn covered(&self, attribute: usize, cover: &Cover) -> BTreeSet<u32> {
+    pub(crate) fn covered(&self, attribute: usize, cover: &Cover) -> BTreeSet<u32> {
         let domain = &self.bound.quasi[attribute].column.domain;
         (0..domain.cardinality() as u32).filter(|&code| covers(cover, &domain.text(code))).collect()
     }
 
-    fn check_cells(&self, found: &LocalRecoding, context: &dyn Fn() -> String) {
+    pub(crate) fn check_cells(&self, found: &LocalRecoding, context: &dyn Fn() -> String) {
         let rows = self.case.table.rows;
         assert_eq!(found.of_row.len(), rows, "{}", context());
         let mut sizes = vec![0u64; found.sizes.len()];
@@ -135,7 +135,7 @@ impl Seen<'_> {
         assert_eq!(classes.len(), sizes.len(), "two classes with the same cells, {}", context());
     }
 
-    fn check_rules(&self, found: &LocalRecoding, context: &dyn Fn() -> String) {
+    pub(crate) fn check_rules(&self, found: &LocalRecoding, context: &dyn Fn() -> String) {
         let all: Vec<usize> = (0..self.case.table.rows).collect();
         for rule in &self.case.policy.rules {
             let mut classes: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
@@ -155,7 +155,7 @@ impl Seen<'_> {
         }
     }
 
-    fn check_loss(&self, found: &LocalRecoding, context: &dyn Fn() -> String) {
+    pub(crate) fn check_loss(&self, found: &LocalRecoding, context: &dyn Fn() -> String) {
         let mut sum = 0.0;
         for attribute in 0..found.cells.len() {
             sum += (0..self.case.table.rows)
@@ -164,6 +164,31 @@ impl Seen<'_> {
         }
         let ncp = sum / self.case.table.rows as f64 / found.cells.len() as f64;
         assert!((ncp - found.ncp()).abs() < 1e-9, "ncp is {ncp}, reported {}, {}", found.ncp(), context());
+        let (granularity, entropy) = self.values_and_bits(found);
+        assert!((granularity - found.granularity()).abs() < 1e-9, "granularity is {granularity}, {}", context());
+        assert!((entropy - found.entropy()).abs() < 1e-9, "entropy is {entropy}, {}", context());
+    }
+
+    /// Granularity and entropy, cell by cell from what the labels cover.
+    fn values_and_bits(&self, found: &LocalRecoding) -> (f64, f64) {
+        let (mut granularity, mut entropy) = (0.0, 0.0);
+        for attribute in 0..found.cells.len() {
+            let column = self.bound.quasi[attribute].column;
+            let values = column.domain.cardinality();
+            let rows_with = |code: u32| column.codes.iter().filter(|&other| other == code).count() as f64;
+            let (mut covered, mut left, mut all) = (0.0, 0.0, 0.0);
+            for row in 0..self.case.table.rows {
+                let label = self.label(found, attribute, row);
+                let codes = self.covered(attribute, &label.cover);
+                let own = rows_with(column.codes.get(row));
+                covered += (codes.len() - 1) as f64 / (values - 1).max(1) as f64;
+                left += (codes.iter().map(|&code| rows_with(code)).sum::<f64>() / own).log2();
+                all += (self.case.table.rows as f64 / own).log2();
+            }
+            granularity += covered / self.case.table.rows as f64;
+            entropy += if all > 0.0 { left / all } else { 0.0 };
+        }
+        (granularity / found.cells.len() as f64, entropy / found.cells.len() as f64)
     }
 
     fn penalty(&self, attribute: usize, cover: &Cover) -> f64 {

@@ -4,6 +4,7 @@ mod anatomy;
 mod as_read;
 mod bind;
 mod cloning;
+mod cluster;
 mod community;
 mod decompose;
 mod estimates;

@@ -364,16 +364,55 @@ impl<'a> Oracle<'a> {
                 });
                 out / classes.len() as f64 / k.max().unwrap() as f64
             }
+            Loss::Entropy => {
+                let by_attribute = self.quasi.iter().map(|name| self.weight(name) * self.entropy(levels, name, kept));
+                by_attribute.sum::<f64>() / self.quasi.iter().map(|name| self.weight(name)).sum::<f64>()
+            }
             cellwise => {
                 let mut sum = 0.0;
                 for (row, &kept) in kept.iter().enumerate() {
                     for (index, name) in self.quasi.iter().enumerate() {
-                        sum += if kept { self.cell_loss(cellwise, index, levels[index], name, row) } else { 1.0 };
+                        let cell = if kept { self.cell_loss(cellwise, index, levels[index], name, row) } else { 1.0 };
+                        sum += self.weight(name) * cell;
                     }
                 }
-                sum / n / self.quasi.len() as f64
+                sum / n / self.quasi.iter().map(|name| self.weight(name)).sum::<f64>()
             }
         }
+    }
+
+    fn weight(&self, name: &str) -> f64 {
+        let weights = &self.case.policy.publish.weights;
+        weights.iter().find(|weight| weight.attribute == name).map_or(1.0, |weight| weight.weight.as_f64())
+    }
+
+    /// Non-uniform entropy row by row: −log2 of how likely a row's value is among the rows with
+    /// its label, and for a suppressed row also of its label among the suppressed; over that of one
+    /// `*`.
+    fn entropy(&self, levels: &[usize], name: &str, kept: &[bool]) -> f64 {
+        let texts = |of: &dyn Fn(usize) -> String| (0..kept.len()).map(of).collect::<Vec<String>>();
+        let values = texts(&|row| self.value(name, row));
+        let labels = texts(&|row| self.cell(levels, name, row));
+        let count = |texts: &[String], counted: &dyn Fn(usize) -> bool| {
+            let mut counts = Counts::new();
+            for (_, text) in texts.iter().enumerate().filter(|&(row, _)| counted(row)) {
+                *counts.entry(text.clone()).or_default() += 1;
+            }
+            counts
+        };
+        let (by_value, by_label) = (count(&values, &|_| true), count(&labels, &|_| true));
+        let out = count(&labels, &|row| !kept[row]);
+        let out_rows: usize = out.values().sum();
+        let (mut left, mut all) = (0.0, 0.0);
+        for (row, &kept) in kept.iter().enumerate() {
+            let own = by_value[&values[row]] as f64;
+            left -= (own / by_label[&labels[row]] as f64).log2();
+            all -= (own / values.len() as f64).log2();
+            if !kept {
+                left -= (out[&labels[row]] as f64 / out_rows as f64).log2();
+            }
+        }
+        if all > 0.0 { left / all } else { 0.0 }
     }
 
     fn cell_loss(&self, loss: Loss, index: usize, level: usize, name: &str, row: usize) -> f64 {

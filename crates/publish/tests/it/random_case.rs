@@ -93,9 +93,21 @@ pub(crate) fn random_case(seed: u64) -> Case {
         rules.push_str(&format!("require = [{}]\n", require.join(", ")));
     }
     let suppression = ["0", "0.02", "0.1", "0.3", "1"].choose(&mut rng).unwrap();
-    let loss = ["ncp", "precision", "granularity", "discernibility", "average-class"].choose(&mut rng).unwrap();
+    let loss =
+        ["ncp", "precision", "granularity", "discernibility", "average-class", "entropy"].choose(&mut rng).unwrap();
+    let weights = if rng.random_bool(0.3) && !matches!(*loss, "discernibility" | "average-class") {
+        let mut drawn: Vec<String> = Vec::new();
+        for index in 0..quasi {
+            if rng.random_bool(0.7) {
+                drawn.push(format!("q{index} = {}", ["0.25", "2", "7.5", "1000"].choose(&mut rng).unwrap()));
+            }
+        }
+        format!("weights = {{ {} }}\n", drawn.join(", "))
+    } else {
+        String::new()
+    };
     let text = format!(
-        "[source]\npath = \"table.csv\"\n[attributes]\n{attributes}{rules}[publish]\nsuppression = {suppression}\nloss = \"{loss}\"\n"
+        "[source]\npath = \"table.csv\"\n[attributes]\n{attributes}{rules}[publish]\nsuppression = {suppression}\nloss = \"{loss}\"\n{weights}"
     );
     let mut policy =
         Policy::parse(&text, Path::new("policy.toml")).unwrap_or_else(|errors| panic!("seed {seed}\n{text}\n{errors}"));

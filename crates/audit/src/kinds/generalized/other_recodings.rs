@@ -81,7 +81,24 @@ fn local_cells_are_measured_by_what_they_cover() {
         let losses = &found.losses;
         assert!((found.attributes[0].ncp - age_loss).abs() < 1e-12, "seed {seed}: {losses:?}, expected {age_loss}");
         assert!((found.attributes[1].ncp - sex_loss).abs() < 1e-12, "seed {seed}: {losses:?}, expected {sex_loss}");
-        assert_eq!([losses.precision, losses.granularity, losses.kl], [None; 3], "these have no meaning here");
+        assert_eq!([losses.precision, losses.kl], [None; 2], "these have no meaning here");
+        let distinct: std::collections::BTreeSet<i64> = ages.iter().copied().collect();
+        let covered = |(low, high, _): &(i64, i64, bool)| distinct.range(*low..=*high).count() as f64;
+        let ages_lost: f64 = cells.iter().map(|cell| covered(cell) - 1.0).sum();
+        let ages_lost = ages_lost / cells.len() as f64 / (distinct.len() as f64 - 1.0).max(1.0);
+        let found_ages = found.attributes[0].granularity.unwrap();
+        assert!((found_ages - ages_lost).abs() < 1e-12, "seed {seed}: {found_ages}, expected {ages_lost}");
+        // Row by row: how many of the rows under its cell have its age.
+        let (mut left, mut all) = (0.0, 0.0);
+        for (age, (low, high, _)) in ages.iter().zip(&cells) {
+            let alike = ages.iter().filter(|other| *other == age).count() as f64;
+            let under = ages.iter().filter(|other| (low..=high).contains(other)).count() as f64;
+            left += (under / alike).log2();
+            all += (ages.len() as f64 / alike).log2();
+        }
+        let open = if all > 0.0 { left / all } else { 0.0 };
+        let found_open = found.attributes[0].entropy.unwrap();
+        assert!((found_open - open).abs() < 1e-9, "seed {seed}: {found_open}, expected {open}");
         let mut keys: Vec<String> = (0..released.rows)
             .map(|row| released.columns[0].text(row) + "|" + &released.columns[1].text(row))
             .collect();

@@ -1,0 +1,312 @@
+//! Makes classes cheaper, whatever made them: again and again a class with its neighbors is taken
+//! out, rows change places between them or all are grouped anew, and what is cheaper is put back.
+//!
+//! Classes are taken in pieces, all cores at once; in every round other ones share a piece. What
+//! becomes of a piece depends on its rows alone, so that the result does not depend on the number
+//! of threads. No step makes anything dearer: whoever stops earlier has a dearer release and a
+//! sound one.
+
+use std::time::Instant;
+
+use hedgerow_table::frequency::Field;
+use hedgerow_table::{Progress, parallel};
+
+use super::checked::Checked;
+use super::objective::Spread;
+use super::patch::Patch;
+use super::piece::{Cell, Piece, ROWS_MAX};
+use crate::local::partition::Key;
+use crate::local::rules::Rules;
+
+/// Rows of a piece, where no class has more: of many rows, there are near ones among fewer.
+pub fn piece_rows(rows: usize) -> usize {
+    if rows > MANY_ROWS { 256 } else { 512 }
+}
+
+const MANY_ROWS: usize = 1 << 18;
+
+/// Classes that are improved together, and how many rows they may have.
+const CLASSES: usize = 8;
+const PATCH_ROWS: usize = 40;
+
+/// Larger classes are no center of a patch: every row would be compared with every other.
+const CENTER_ROWS_MAX: usize = 256;
+
+/// Orders of classes, each of which decides who shares a piece.
+const ORDERS: usize = 4;
+
+/// A cost below this is none.
+const NOTHING: f64 = 1e-9;
+
+/// When to stop although something could still be improved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    /// After so many classes were tried; whole rounds.
+    Tries(u64),
+    Until(Instant),
+    /// Never: until a round of every kind improves nothing.
+    None,
+}
+
+/// Rows in classes: places among the keys, class after class.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Classes {
+    pub rows: Vec<u32>,
+    pub sizes: Vec<u32>,
+}
+
+impl Classes {
+    pub fn push(&mut self, class: impl Iterator<Item = u32>) {
+        let before = self.rows.len();
+        self.rows.extend(class);
+        self.sizes.push((self.rows.len() - before) as u32);
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let mut rest = self.rows.as_slice();
+        self.sizes.iter().map(move |&size| {
+            let (class, after) = rest.split_at(size as usize);
+            rest = after;
+            class
+        })
+    }
+
+    /// Runs of neighboring classes that have `rows` rows at most, or are one class; the first has
+    /// `first` at most.
+    pub fn pieces(&self, first: usize, rows: usize) -> Vec<Classes> {
+        let mut pieces = vec![Classes::default()];
+        let mut most = first;
+        for class in self.iter() {
+            let last = pieces.last_mut().expect("never empty");
+            if !last.sizes.is_empty() && last.rows.len() + class.len() > most {
+                most = rows;
+                pieces.push(Classes::default());
+            }
+            pieces.last_mut().expect("never empty").push(class.iter().copied());
+        }
+        pieces
+    }
+}
+
+/// What is improved.
+#[derive(Debug)]
+pub struct Improving<'a, const W: usize> {
+    pub spreads: &'a [Spread<'a>],
+    pub fields: &'a [Field],
+    pub keys: &'a [Key<W>],
+    pub rules: &'a Rules<'a>,
+}
+
+impl<const W: usize> Improving<'_, W> {
+    pub fn run(&self, mut classes: Classes, limit: Limit, progress: &dyn Progress) -> Classes {
+        let (mut tries, mut quiet) = (0, 0);
+        for round in 0.. {
+            tries += classes.sizes.len() as u64;
+            let over = match limit {
+                Limit::Tries(most) => tries > most,
+                Limit::Until(end) => Instant::now() >= end,
+                Limit::None => false,
+            };
+            if over || quiet == ORDERS || classes.sizes.len() < 2 || stopped(progress) {
+                break;
+            }
+            self.order(&mut classes, round);
+            let rows = piece_rows(self.keys.len());
+            let first = if round / 2 % 2 == 0 { rows / 2 } else { rows };
+            let improved = parallel::map_items(classes.pieces(first, rows), |_, piece| {
+                self.improve(piece, round, limit, progress)
+            });
+            let won: f64 = improved.iter().map(|(_, won)| won).sum();
+            quiet = if won > 0.0 { 0 } else { quiet + 1 };
+            classes = Classes::default();
+            for (piece, _) in improved {
+                classes.rows.extend(piece.rows);
+                classes.sizes.extend(piece.sizes);
+            }
+        }
+        classes
+    }
+
+    /// In turn by where their rows lie and by their values, another attribute first each time.
+    pub fn order(&self, classes: &mut Classes, round: usize) {
+        let mut order: Vec<&[u32]> = classes.iter().collect();
+        if round.is_multiple_of(2) {
+            order.sort_by_key(|class| class.iter().min());
+        } else {
+            let attributes = self.spreads.len();
+            let mut fewest: Vec<usize> = (0..attributes).collect();
+            fewest.sort_by_key(|&attribute| self.spreads[attribute].size());
+            fewest.rotate_left(round / 2 % attributes.max(1));
+            let key = |class: &&[u32]| {
+                let row = class.first().map(|&row| &self.keys[row as usize]);
+                let ranks = fewest.iter().map(|&attribute| row.map_or(0, |row| self.fields[attribute].get(row)));
+                ranks.collect::<Vec<u32>>()
+            };
+            order.sort_by_cached_key(key);
+        }
+        let mut ordered = Classes::default();
+        order.iter().for_each(|class| ordered.push(class.iter().copied()));
+        *classes = ordered;
+    }
+
+    /// The classes of a piece, and what was won.
+    fn improve(&self, classes: Classes, round: usize, limit: Limit, progress: &dyn Progress) -> (Classes, f64) {
+        if classes.sizes.len() < 2 || classes.rows.len() > ROWS_MAX {
+            return (classes, 0.0);
+        }
+        let keys = classes.rows.iter().map(|&row| self.keys[row as usize]).collect();
+        let piece = Piece::new(self.spreads, self.fields, keys);
+        let mut work = Work::new(&piece, Checked::new(self.rules), &classes.sizes);
+        let won = work.run(round, limit, progress);
+        let mut improved = Classes::default();
+        for class in &work.classes {
+            improved.push(class.iter().map(|&row| classes.rows[row as usize]));
+        }
+        (improved, won)
+    }
+}
+
+fn stopped(progress: &dyn Progress) -> bool {
+    progress.finishes_early() || progress.is_canceled()
+}
+
+/// One piece at work.
+struct Work<'p, const W: usize> {
+    piece: &'p Piece<'p, W>,
+    rules: Checked<'p, W>,
+    classes: Vec<Vec<u16>>,
+    costs: Vec<f64>,
+    /// By row.
+    class_of: Vec<u16>,
+    distances: Vec<f32>,
+    table: Vec<f32>,
+}
+
+impl<'p, const W: usize> Work<'p, W> {
+    fn new(piece: &'p Piece<'p, W>, rules: Checked<'p, W>, sizes: &[u32]) -> Self {
+        let mut next = 0u16;
+        let class = |&size: &u32| {
+            next += size as u16;
+            (next - size as u16..next).collect::<Vec<u16>>()
+        };
+        let classes: Vec<Vec<u16>> = sizes.iter().map(class).collect();
+        let costs = classes.iter().map(|class| piece.cost(class)).collect();
+        let mut work = Work {
+            piece,
+            rules,
+            classes,
+            costs,
+            class_of: vec![0; piece.rows()],
+            distances: Vec::new(),
+            table: Vec::new(),
+        };
+        for class in 0..work.classes.len() {
+            work.number(class);
+        }
+        work
+    }
+
+    fn number(&mut self, class: usize) {
+        for &row in &self.classes[class] {
+            self.class_of[row as usize] = class as u16;
+        }
+    }
+
+    /// Tries every class with its neighbors once.
+    fn run(&mut self, round: usize, limit: Limit, progress: &dyn Progress) -> f64 {
+        let mut won = 0.0;
+        for center in 0..self.classes.len() {
+            let late = matches!(limit, Limit::Until(end) if Instant::now() >= end);
+            if late || stopped(progress) {
+                break;
+            }
+            let rows = self.classes[center].len();
+            if rows == 0 || rows > CENTER_ROWS_MAX || self.costs[center] < NOTHING {
+                continue;
+            }
+            won += self.improve_around(center, round);
+        }
+        // Classes that others took all rows of.
+        self.classes.retain(|class| !class.is_empty());
+        won
+    }
+
+    fn improve_around(&mut self, center: usize, round: usize) -> f64 {
+        let chosen = self.neighborhood(center);
+        if chosen.len() < 2 && self.classes[center].len() as u64 <= self.rules.minimum() {
+            return 0.0;
+        }
+        let members: Vec<&[u16]> = chosen.iter().map(|&class| self.classes[class].as_slice()).collect();
+        let mut kept = Patch::new(self.piece, &members);
+        let old = kept.cost();
+        kept.exchange(&mut self.rules);
+        let mut anew = Patch::new(self.piece, &members);
+        // Another row each round.
+        if anew.regroup(round as u16 * 7, &mut self.rules) {
+            anew.exchange(&mut self.rules);
+            if anew.cost() < kept.cost() {
+                kept = anew;
+            }
+        }
+        let won = old - kept.cost();
+        if won < NOTHING {
+            return 0.0;
+        }
+        let mut classes = kept.classes();
+        classes.resize_with(classes.len().max(chosen.len()), Vec::new);
+        let more = classes.split_off(chosen.len());
+        let mut places = chosen;
+        for (&place, class) in places.iter().zip(classes) {
+            self.classes[place] = class;
+        }
+        for class in more {
+            places.push(self.classes.len());
+            self.classes.push(class);
+            self.costs.push(0.0);
+        }
+        for place in places {
+            self.costs[place] = self.piece.cost(&self.classes[place]);
+            self.number(place);
+        }
+        won
+    }
+
+    /// A class and those with the rows nearest to it.
+    fn neighborhood(&mut self, center: usize) -> Vec<usize> {
+        let size = self.classes[center].len();
+        self.distances.clear();
+        self.distances.resize(self.piece.rows(), 0.0);
+        for (spread, column) in self.piece.spreads.iter().zip(&self.piece.columns) {
+            let mut cell = Cell::default();
+            self.classes[center].iter().for_each(|&row| cell.add(column.codes[row as usize], spread, column));
+            cell.increases(size, spread, column, &mut self.table);
+            for (distance, &code) in self.distances.iter_mut().zip(&column.codes) {
+                *distance += self.table[code as usize];
+            }
+        }
+        let mut nearest = vec![f32::INFINITY; self.classes.len()];
+        for (&distance, &class) in self.distances.iter().zip(&self.class_of) {
+            let nearest = &mut nearest[class as usize];
+            *nearest = nearest.min(distance);
+        }
+        nearest[center] = f32::NEG_INFINITY;
+        let mut order: Vec<usize> = (0..self.classes.len()).filter(|&class| !self.classes[class].is_empty()).collect();
+        let near = order.len().min(CLASSES);
+        let by_distance = |&a: &usize, &b: &usize| nearest[a].total_cmp(&nearest[b]).then(a.cmp(&b));
+        if near < order.len() {
+            order.select_nth_unstable_by(near, by_distance);
+            order.truncate(near);
+        }
+        order.sort_unstable_by(by_distance);
+        let mut rows = 0;
+        let mut chosen = Vec::with_capacity(near);
+        for class in order {
+            rows += self.classes[class].len();
+            if rows > PATCH_ROWS.max(3 * size) && (chosen.len() >= 2 || rows > 3 * CENTER_ROWS_MAX) {
+                break;
+            }
+            chosen.push(class);
+        }
+        chosen
+    }
+}

@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn comparisons_choose_the_more_even_cut() {
-        for (below, at, above) in (0..400).map(|code| (code % 7, 1 + code / 7 % 8, code / 56)) {
+        for (below, at, above) in (0..400_u64).map(|code| (code % 7, 1 + code / 7 % 8, code / 56)) {
             if below >= (below + at + above).div_ceil(2) || below + at < (below + at + above).div_ceil(2) {
                 continue;
             }

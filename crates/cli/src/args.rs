@@ -49,6 +49,12 @@ pub(crate) enum Verb {
     Check(Check),
     /// Measure information loss, re-identification risk and query error of a release
     Measure(Measure),
+    /// Write a report about releases as one page: verdict, risk, loss, attacks, with pictures
+    Report(Report),
+    /// List every node of the lattice that satisfies all rules, with loss, suppression and risk
+    ///
+    /// To publish at another node than the one with the least loss: `hedgerow publish --levels`.
+    Explore(Explore),
     /// Query a release in SQL: counts, sums and means, estimated within generalized cells and
     /// buckets
     ///
@@ -111,6 +117,13 @@ pub(crate) struct Publish {
     /// Stop searching after this long, with the best found
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
+    /// Publish at these levels instead of searching, such as age=2,zip=3; attributes that are not
+    /// named are searched. For full-domain recoding
+    #[arg(long, value_name = "LEVELS", value_delimiter = ',', value_parser = level, conflicts_with_all = ["candidates", "max_nodes", "max_seconds"])]
+    pub(crate) levels: Vec<(String, u64)>,
+    /// Also describe the release in these vocabularies: dcat (DCAT-AP with HealthDCAT-AP) or csvw
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) metadata: Vec<Metadata>,
     /// Audit the new release combined with all in this catalog, every row of the source a person;
     /// write nothing when together they violate a rule, else add the release to the catalog
     #[arg(long, value_name = "DIR")]
@@ -143,6 +156,53 @@ pub(crate) enum Format {
     #[default]
     Csv,
     Parquet,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Metadata {
+    Dcat,
+    Csvw,
+}
+
+/// One attribute and its level.
+fn level(text: &str) -> Result<(String, u64), String> {
+    let (name, level) = text.rsplit_once('=').ok_or("expected attribute=level, such as age=2")?;
+    let level = level.trim().parse().map_err(|_| format!("the level of {name} is a whole number from 0"))?;
+    Ok((name.trim().to_owned(), level))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Release directories; or tables made elsewhere, described by a `release.toml`
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) releases: Vec<PathBuf>,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// The policy that a release was made from; adds what needs the private source, marked internal
+    #[arg(long)]
+    pub(crate) policy: Option<PathBuf>,
+    /// The people to look for in the audit: one row each, quasi attributes under their names
+    #[arg(long, value_name = "FILE")]
+    pub(crate) people: Option<PathBuf>,
+    /// Omit every panel that needs the private source or the people, and say so
+    #[arg(long)]
+    pub(crate) publishable: bool,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explore {
+    /// The policy, a TOML file
+    pub(crate) policy: PathBuf,
+    /// Print all nodes as CSV
+    #[arg(long, conflicts_with_all = ["json", "svg"])]
+    pub(crate) csv: bool,
+    /// Print a picture of the lattice, as SVG
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) svg: bool,
 }
 
 #[derive(Debug, Args)]

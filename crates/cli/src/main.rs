@@ -28,6 +28,8 @@ fn main() -> ExitCode {
         Verb::Publish(publish) => verbs::publish::run(publish, &arguments.talk),
         Verb::Check(check) => verbs::check::run(check, &arguments.talk),
         Verb::Measure(measure) => verbs::measure::run(measure, &arguments.talk),
+        Verb::Report(report) => verbs::report::run(report, &arguments.talk),
+        Verb::Explore(explore) => verbs::explore::run(explore, &arguments.talk),
         Verb::Query(query) => verbs::query::run(query, &arguments.talk),
         Verb::Catalog(catalog) => verbs::catalog::run(&catalog.what, &arguments.talk),
         Verb::Audit(audit) => verbs::audit::run(audit, &arguments.talk),

@@ -147,12 +147,14 @@ mod catalog;
 mod check;
 mod compare;
 mod error;
+mod explore;
 pub mod federation;
 mod init;
 mod measure;
 mod monitor;
 mod publish;
 mod query;
+mod report;
 mod rules;
 mod source;
 
@@ -161,6 +163,7 @@ pub use catalog::{Catalog, Entry};
 pub use check::{Check, check, check_combined, check_table};
 pub use compare::{Compared, compare};
 pub use error::{Error, Problem, Severity, Unsatisfiable};
+pub use explore::{Exploration, ExploredAttribute, ExploredNode, ExploredRisk, explore};
 pub use init::{ColumnProfile, Proposal, Relation, init, init_with};
 pub use measure::{
     AttributeLoss, CountQueries, Losses, MeasureOptions, MeasuredTables, Measures, NumberError, QueryError,
@@ -169,6 +172,7 @@ pub use measure::{
 pub use monitor::{Cancel, Monitor, Progress};
 pub use publish::{CatalogAudit, Explain, Publish, Published, Search, Seconds, TableFormat, publish};
 pub use query::{Answer, Cell, Column, ColumnKind, Estimate, query};
+pub use report::{Report, Reported};
 pub use rules::{
     ChosenTable, ChosenTables, DependencyReport, Requirement, RuleReport, RuleStanding, RulesReport, rules,
 };
@@ -183,6 +187,9 @@ pub use hedgerow_publish::cloning::{CloneReport, RareValue};
 pub use hedgerow_publish::search::NODES_MAX as LATTICE_NODES_MAX;
 pub use hedgerow_release::Release;
 pub use hedgerow_release::manifest::{Claim, ClassSizes, Manifest, Rows};
+pub use hedgerow_release::metadata::Metadata;
+/// How the title of every report begins.
+pub use hedgerow_report::TITLE as REPORT_TITLE;
 /// Synthetic data to try things on.
 pub use hedgerow_synth as synthetic;
 pub use hedgerow_table::Table;

@@ -8,6 +8,7 @@ use hedgerow_publish::catalog::Gate;
 use hedgerow_publish::cloning::CloneReport;
 use hedgerow_publish::search;
 use hedgerow_release::manifest::{Claim, ClassSizes, Rows};
+use hedgerow_release::metadata::Metadata;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -44,6 +45,8 @@ pub struct Publish<'a> {
     explain: bool,
     nodes_max: Option<u64>,
     seconds_max: Option<f64>,
+    levels: Vec<(String, u64)>,
+    metadata: Vec<Metadata>,
     catalog: Gate,
 }
 
@@ -61,6 +64,8 @@ impl<'a> Publish<'a> {
             explain: false,
             nodes_max: None,
             seconds_max: None,
+            levels: Vec::new(),
+            metadata: Vec::new(),
             catalog: Gate::default(),
         }
     }
@@ -113,6 +118,20 @@ impl<'a> Publish<'a> {
         self
     }
 
+    /// Publishes at these levels of quasi-identifiers, by name, instead of searching for the least
+    /// loss: for full-domain recoding. Attributes that are not named are searched. The release is
+    /// verified like any other, and refused when a rule does not hold there.
+    pub fn levels(mut self, levels: Vec<(String, u64)>) -> Self {
+        self.levels = levels;
+        self
+    }
+
+    /// Also writes descriptions of the release in these vocabularies.
+    pub fn metadata(mut self, metadata: Vec<Metadata>) -> Self {
+        self.metadata = metadata;
+        self
+    }
+
     /// Audits the new release combined with all in this catalog first, every row of the source a
     /// person; writes nothing when together they violate a rule. Else adds the release to the
     /// catalog.
@@ -149,6 +168,8 @@ impl<'a> Publish<'a> {
             candidates: self.candidates,
             nodes_max: self.nodes_max,
             seconds_max: self.seconds_max,
+            levels: self.levels,
+            metadata: self.metadata,
             gate: self.catalog,
             progress: monitor,
         };

@@ -43,11 +43,7 @@ pub struct EarlierReleases {
 /// Reads the earlier releases that the policy's rules are judged with. Warns of values that do not
 /// match, and refuses a community that leaves too few values by itself: then nothing that is
 /// published now can hold.
-pub(crate) fn read_earlier(
-    policy: &Policy,
-    table: &Table,
-    progress: &dyn Progress,
-) -> Result<EarlierReleases, PublishError> {
+pub fn read_earlier(policy: &Policy, table: &Table, progress: &dyn Progress) -> Result<EarlierReleases, PublishError> {
     let spelling = spelling(policy, table)?;
     let requires = |model: &Model| matches!(model, Model::CrossReleaseLDiversity { .. });
     let mut found = EarlierReleases::default();

@@ -6,28 +6,31 @@ use std::time::Duration;
 
 use hedgerow_policy::Loss;
 use hedgerow_privacy::Judge;
+use hedgerow_privacy::judge::Achieved;
 use hedgerow_release::manifest::Rows;
-use hedgerow_table::{Codes, Kind, with_words};
+use hedgerow_table::{Codes, Hierarchy, Kind, Progress, with_words};
 use hedgerow_verify::check::claim;
 use serde_json::{Map, Value, json};
 
 use crate::bind::{Bound, Quasi};
 use crate::draft::Draft;
 use crate::error::{PublishError, Unsatisfiable};
+use crate::explore;
 use crate::generalized::{self, Recoded};
 use crate::loss::{LossAttribute, LossModel};
 use crate::publish::{PublishOptions, Searched};
-use crate::search::{Budget, FullDomain, Outcome, search};
+use crate::search::{Budget, Explain, FullDomain, Outcome, search};
 
 pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
     let source = bound.table.rows as u64;
     let judge = bound.judge()?;
-    let weighted = bound.loss_attributes();
-    // What is reported compares with other policies, so it counts every attribute alike.
-    let alike: Vec<_> = weighted.iter().map(|attribute| LossAttribute { weight: 1.0, ..*attribute }).collect();
-    let measured = Loss::ALL.map(|loss| LossModel::new(loss, &alike, source, bound.k()));
-    let minimized = LossModel::new(bound.policy.publish.loss, &weighted, source, bound.k());
-    let outcome = find(bound, &judge, &minimized, &measured, options);
+    let (minimized, measured) = loss_models(bound);
+    let outcome = if options.levels.is_empty() {
+        find(bound, &judge, &minimized, &measured, options)
+    } else {
+        let best = Some(explore::find_with(bound, &options.levels, options.progress)?);
+        Outcome { best, proven: false, candidates: None, explain: Explain::default() }
+    };
     options.progress.check()?;
     let Some(found) = &outcome.best else {
         return Err(Box::new(why_not(bound, &judge, &outcome)).into());
@@ -65,20 +68,54 @@ fn find(
 ) -> Outcome {
     let publish = &bound.policy.publish;
     let seconds = options.seconds_max.or(publish.max_seconds);
-    search(FullDomain {
-        columns: &bound.judged_codes(),
-        rows: bound.table.rows,
-        hierarchies: &bound.hierarchies(),
-        judge,
-        loss,
-        measured,
-        budget: Budget {
-            nodes_max: options.nodes_max.or(publish.max_nodes),
-            time_max: seconds.map(Duration::from_secs_f64),
-        },
-        candidates: options.candidates,
-        progress: options.progress,
-    })
+    let budget =
+        Budget { nodes_max: options.nodes_max.or(publish.max_nodes), time_max: seconds.map(Duration::from_secs_f64) };
+    let (columns, hierarchies) = (bound.judged_codes(), bound.hierarchies());
+    let problem = problem(&columns, &hierarchies, bound, judge, loss, measured, budget, options.progress);
+    search(FullDomain { candidates: options.candidates, ..problem })
+}
+
+/// What a search minimizes, and every measure in which its result is reported: that compares with
+/// other policies, so it counts every attribute alike.
+pub(crate) fn loss_models(bound: &Bound<'_>) -> (LossModel, [LossModel; Loss::ALL.len()]) {
+    let source = bound.table.rows as u64;
+    let weighted = bound.loss_attributes();
+    let alike: Vec<_> = weighted.iter().map(|attribute| LossAttribute { weight: 1.0, ..*attribute }).collect();
+    let measured = Loss::ALL.map(|loss| LossModel::new(loss, &alike, source, bound.k()));
+    (LossModel::new(bound.policy.publish.loss, &weighted, source, bound.k()), measured)
+}
+
+/// What is searched.
+#[allow(clippy::too_many_arguments)] // They are the fields of what is made, which lends them.
+pub(crate) fn problem<'a>(
+    columns: &'a [&'a Codes],
+    hierarchies: &'a [&'a Hierarchy],
+    bound: &Bound<'_>,
+    judge: &'a Judge,
+    loss: &'a LossModel,
+    measured: &'a [LossModel],
+    budget: Budget,
+    progress: &'a dyn Progress,
+) -> FullDomain<'a> {
+    let rows = bound.table.rows;
+    FullDomain { columns, rows, hierarchies, judge, loss, measured, budget, candidates: false, progress }
+}
+
+/// What breaks at levels that the caller chose, with what is free at its top.
+pub(crate) fn why_not_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8], all_given: bool) -> Unsatisfiable {
+    let names = bound.quasi.iter().zip(levels).map(|(quasi, level)| format!("{} {level}", quasi.attribute.name));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let (summary, place) = match all_given {
+        true => (format!("the policy does not hold at the levels {names}"), "there"),
+        false => (
+            "the policy does not hold with the levels given, whatever the others are".to_owned(),
+            "with the others at their top levels",
+        ),
+    };
+    let mut reasons = broken_at(bound, judge, levels, place);
+    reasons.push(format!("at most {} of {} rows may be suppressed", judge.allowed(), bound.table.rows));
+    let hint = "choose levels at which every rule holds; exploring the lattice lists them".to_owned();
+    Unsatisfiable { summary, reasons, hint }
 }
 
 /// What breaks on the coarsest levels, where as little as possible can break.
@@ -98,21 +135,28 @@ fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable
 
 /// One line for every guarantee that breaks when all rows agree on every quasi attribute.
 pub(crate) fn broken_by_the_whole(bound: &Bound<'_>, judge: &Judge) -> Vec<String> {
-    let columns: Vec<Codes> = (bound.judged_codes().iter().enumerate())
+    let columns = bound.judged_codes().into_iter().enumerate();
+    let columns = columns
         .map(|(index, codes)| match bound.quasi.get(index) {
-            Some(_) => Codes::U8(vec![0; codes.len()]),
-            None => (*codes).clone(),
+            Some(_) => Cow::Owned(Codes::U8(vec![0; codes.len()])),
+            None => Cow::Borrowed(codes),
         })
         .collect();
-    let columns: Vec<&Codes> = columns.iter().collect();
-    let achieved =
-        with_words!(judge.layout().words(), W => judge.achieved(&judge.count::<W>(&columns, bound.table.rows)));
+    broken(bound, &achieved(bound, judge, columns), "with every quasi-identifier at its top level")
+}
+
+/// One line for every guarantee that breaks at the levels given.
+fn broken_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8], place: &str) -> Vec<String> {
+    broken(bound, &achieved_at(bound, judge, levels), place)
+}
+
+fn broken(bound: &Bound<'_>, achieved: &[Vec<Achieved>], place: &str) -> Vec<String> {
     let mut reasons = Vec::new();
-    for (rule, achieved) in bound.policy.rules.iter().zip(&achieved) {
+    for (rule, achieved) in bound.policy.rules.iter().zip(achieved) {
         for (model, achieved) in rule.require.iter().zip(achieved).filter(|(_, achieved)| !achieved.holds) {
             let found = claim(model, &rule.know, rule.protect.as_ref(), achieved);
             reasons.push(format!(
-                "{}: {} requires {}{}; with every quasi-identifier at its top level the table achieves {} ({} rows in classes that break it)",
+                "{}: {} requires {}{}; {place} the table achieves {} ({} rows in classes that break it)",
                 rule.place,
                 model.name(),
                 pairs(&found.required),
@@ -123,6 +167,31 @@ pub(crate) fn broken_by_the_whole(bound: &Bound<'_>, judge: &Judge) -> Vec<Strin
         }
     }
     reasons
+}
+
+/// What every guarantee achieves when nothing is suppressed at the levels given.
+pub(crate) fn achieved_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8]) -> Vec<Vec<Achieved>> {
+    achieved(bound, judge, codes_at(bound, levels))
+}
+
+fn achieved(bound: &Bound<'_>, judge: &Judge, columns: Vec<Cow<'_, Codes>>) -> Vec<Vec<Achieved>> {
+    let columns: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
+    with_words!(judge.layout().words(), W => judge.achieved(&judge.count::<W>(&columns, bound.table.rows)))
+}
+
+/// The judged columns with the quasi attributes on the levels given.
+pub(crate) fn codes_at<'a>(bound: &Bound<'a>, levels: &[u8]) -> Vec<Cow<'a, Codes>> {
+    let columns = bound.judged_codes().into_iter().enumerate();
+    columns
+        .map(|(index, codes)| match (bound.quasi.get(index), levels.get(index)) {
+            (Some(quasi), Some(&level)) if level > 0 => {
+                let level = &quasi.hierarchy.levels()[level as usize];
+                let labels = codes.iter().map(|code| level.map[code as usize]);
+                Cow::Owned(Codes::from_iter(level.labels.len(), labels))
+            }
+            _ => Cow::Borrowed(codes),
+        })
+        .collect()
 }
 
 pub(crate) fn pairs(map: &Map<String, Value>) -> String {

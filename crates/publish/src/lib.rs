@@ -12,6 +12,7 @@ mod declared_values;
 pub mod decompose;
 mod draft;
 pub mod error;
+pub mod explore;
 pub mod full_domain;
 mod generalized;
 mod glob;
@@ -25,6 +26,7 @@ mod rows;
 pub mod search;
 mod sets;
 pub mod singling_out;
+pub mod why;
 
 pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use phase::PHASES;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_release::Release;
 use hedgerow_release::manifest::{Manifest, Rows};
+use hedgerow_release::metadata::Metadata;
 use hedgerow_table::{InputError, Progress, Table};
 use hedgerow_verify::check::Checked;
 use hedgerow_verify::verified::Staged;
@@ -20,6 +21,7 @@ use crate::community;
 use crate::decompose;
 use crate::draft::{self, Draft};
 use crate::error::PublishError;
+use crate::explore;
 use crate::full_domain;
 use crate::generalized;
 use crate::local;
@@ -39,6 +41,10 @@ pub struct PublishOptions<'a> {
     /// Before those of the policy.
     pub nodes_max: Option<u64>,
     pub seconds_max: Option<f64>,
+    /// Levels that a person chose, by quasi attribute; the others are searched.
+    pub levels: Vec<(String, u64)>,
+    /// Further descriptions of the release, derived from its manifest.
+    pub metadata: Vec<Metadata>,
     /// The catalog that the release is audited with before it is placed.
     pub gate: Gate,
     pub progress: &'a dyn Progress,
@@ -122,6 +128,9 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     reading.finish();
     options.progress.check()?;
     let mut bound = Bound::with_earlier(policy, &table, earlier)?;
+    if !options.levels.is_empty() {
+        explore::refuse_other_methods(&bound)?;
+    }
     bound.warnings.extend(singling_out::examine(policy, &table)?);
     let read_time = started.elapsed();
     let searching = Instant::now();
@@ -155,6 +164,7 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     };
     let phase = Phase::of(options.progress, "verifying", written.bytes());
     let (verified, checked) = staged.verify(manifest, named, describe, &phase)?;
+    verified.describe(&options.metadata)?;
     written.wait()?;
     phase.finish();
     options.progress.check()?;

@@ -25,6 +25,7 @@ use crate::pruning::{AtLeast, Pruning};
 use crate::sets::{Counted, Sets};
 
 mod candidates;
+pub mod explore;
 mod incumbent;
 mod known;
 mod proof;

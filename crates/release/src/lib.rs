@@ -13,6 +13,7 @@ pub mod foreign;
 pub mod kinds;
 mod labels;
 pub mod manifest;
+pub mod metadata;
 mod notation;
 pub mod quoting;
 pub mod read;

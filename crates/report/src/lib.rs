@@ -1,5 +1,8 @@
-//! What people see: figures as functions from plain values to inline SVG. No other library renders.
+//! What people see: pictures as functions from plain values to inline SVG, and the report as one
+//! page of HTML. No other library renders.
 
-mod geometry;
-pub mod rules_graph;
-mod svg;
+mod page;
+pub mod pictures;
+
+pub use page::{TITLE, page};
+pub use pictures::rules_graph;

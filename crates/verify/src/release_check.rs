@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME, Manifest};
+use hedgerow_release::metadata::Metadata;
 use hedgerow_release::{Release, ReleasedClasses, Spelling};
 use hedgerow_table::{Domain, InputError, TableError};
 use serde_json::{Map, Value};
@@ -270,6 +271,13 @@ fn numbers(claim: &Claim) -> String {
     if claim.holds { numbers } else { format!("{numbers} (does not hold)") }
 }
 
+/// Whether a description says what the manifest says, to the byte.
+fn is_derived(path: &Path, kind: Metadata, manifest: &Manifest) -> bool {
+    let text = kind.describe(manifest);
+    let length = std::fs::metadata(path).map_or(0, |found| found.len());
+    length == text.len() as u64 && std::fs::read(path).is_ok_and(|found| found == text.as_bytes())
+}
+
 /// A further file could disclose anything: a release holds what its manifest lists and nothing
 /// else.
 fn files_without_mention(directory: &Path, manifest: &Manifest) -> Result<Vec<String>, TableError> {
@@ -288,6 +296,10 @@ fn files_without_mention(directory: &Path, manifest: &Manifest) -> Result<Vec<St
             let name = format!("{folder}{}", entry.file_name().to_string_lossy());
             if entry.path().is_dir() && leads_to_known(&name) {
                 folders.push(format!("{name}/"));
+            } else if let Some(kind) = Metadata::ALL.into_iter().find(|kind| kind.file_name() == name) {
+                if !is_derived(&entry.path(), kind, manifest) {
+                    contradictions.push(format!("the file `{name}` is not what the manifest describes"));
+                }
             } else if !known(&name) {
                 contradictions.push(format!("the file `{name}` is not in the manifest, and was not checked"));
             }

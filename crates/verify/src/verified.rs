@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use hedgerow_release::Release;
 use hedgerow_release::manifest::{self, Manifest};
+use hedgerow_release::metadata::Metadata;
 use hedgerow_table::{Progress, TableError};
 
 use crate::check::{Checked, NamedRule};
@@ -154,7 +155,9 @@ fn foreign_file(root: &Path, below: &Path, manifest: &Manifest) -> Option<PathBu
         let foreign = if is_dir && leads_to_listed(&path) {
             foreign_file(root, &path, manifest)
         } else {
-            (is_dir || !(is_listed(&path) || path == Path::new(manifest::FILE_NAME))).then_some(path)
+            let is_known = path == Path::new(manifest::FILE_NAME)
+                || Metadata::ALL.iter().any(|kind| path == Path::new(kind.file_name()));
+            (is_dir || !(is_listed(&path) || is_known)).then_some(path)
         };
         if foreign.is_some() {
             return foreign;
@@ -179,6 +182,17 @@ impl Verified {
     /// The release as it was read back and judged.
     pub fn release(&self) -> &Release {
         &self.release
+    }
+
+    /// Writes further descriptions of the release, each made from its manifest alone.
+    pub fn describe(&self, kinds: &[Metadata]) -> Result<(), TableError> {
+        for kind in kinds {
+            let manifest = self.release.manifest();
+            let text = manifest.map(|manifest| kind.describe(manifest)).unwrap_or_default();
+            let path = self.path().join(kind.file_name());
+            fs::write(&path, text).map_err(|error| TableError::io(&path, error))?;
+        }
+        Ok(())
     }
 
     /// Flushes all files and moves the release into place, whole or not at all.

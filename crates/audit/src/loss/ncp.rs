@@ -27,6 +27,11 @@ pub(crate) fn of_attribute(attribute: &Attribute<'_>, rows: u64, suppressed: u64
     (released + suppressed as f64) / rows as f64
 }
 
+/// The penalty of each label.
+pub(crate) fn of_labels(attribute: &Attribute<'_>) -> Vec<f64> {
+    (0..attribute.cells.len()).map(|label| penalty(attribute, label)).collect()
+}
+
 fn penalty(attribute: &Attribute<'_>, label: usize) -> f64 {
     of_cell(&attribute.cells[label], &attribute.source.domain, attribute.is_top[label])
 }

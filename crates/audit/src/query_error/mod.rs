@@ -67,6 +67,8 @@ pub struct QueryError {
     /// Nineteen of twenty queries are off by no more.
     pub percentile_95: f64,
     pub max: f64,
+    /// The errors that 0, 1, …, 100 of 100 queries do not exceed, for a picture.
+    pub percentiles: Vec<f64>,
 }
 
 /// A query error with the keys of `measure --json`.
@@ -89,7 +91,7 @@ struct RelativeError {
 
 impl From<QueryError> for Report {
     fn from(error: QueryError) -> Report {
-        let QueryError { options, sanity_bound, mean, median, percentile_95, max } = error;
+        let QueryError { options, sanity_bound, mean, median, percentile_95, max, percentiles: _ } = error;
         Report { options, sanity_bound, relative_error: RelativeError { mean, median, percentile_95, max } }
     }
 }
@@ -132,6 +134,7 @@ fn summed_up(answers: Vec<Vec<(u64, f64)>>, rows: usize, options: &QueryOptions)
         median: (errors[last / 2] + errors[errors.len() / 2]) / 2.0,
         percentile_95: errors[(errors.len() * 19).div_ceil(20) - 1],
         max: errors[last],
+        percentiles: (0..=100).map(|share| errors[(errors.len() * share).div_ceil(100).max(1) - 1]).collect(),
     }
 }
 

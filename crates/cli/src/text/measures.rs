@@ -124,7 +124,7 @@ fn risk(f: &mut fmt::Formatter<'_>, measures: &TableMeasures) -> fmt::Result {
 }
 
 fn query_error(f: &mut fmt::Formatter<'_>, queries: &QueryError) -> fmt::Result {
-    let QueryError { options, sanity_bound, mean, median, percentile_95, max } = queries;
+    let QueryError { options, sanity_bound, mean, median, percentile_95, max, .. } = queries;
     writeln!(f, "\nRelative error of {} random count queries (0% is an exact answer)", options.count)?;
     let [mean, median, percentile_95, max] = [mean, median, percentile_95, max].map(|&error| percent(error));
     writeln!(f, "  mean {mean}, median {median}, 95 of 100 within {percentile_95}, worst {max}")?;

@@ -5,11 +5,13 @@ pub(crate) mod catalog;
 pub(crate) mod check;
 mod cloned_text;
 pub(crate) mod completions;
+pub(crate) mod explore;
 pub(crate) mod federation;
 pub(crate) mod init;
 pub(crate) mod measure;
 pub(crate) mod publish;
 pub(crate) mod query;
+pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod synth;
 

@@ -31,7 +31,18 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
         .candidates(arguments.candidates)
         .explain(arguments.explain)
         .nodes_max(arguments.max_nodes)
-        .seconds_max(arguments.max_seconds);
+        .seconds_max(arguments.max_seconds)
+        .levels(arguments.levels.clone())
+        .metadata(
+            arguments
+                .metadata
+                .iter()
+                .map(|kind| match kind {
+                    args::Metadata::Dcat => hedgerow::Metadata::Dcat,
+                    args::Metadata::Csvw => hedgerow::Metadata::Csvw,
+                })
+                .collect(),
+        );
     if let Some(folder) = &arguments.catalog {
         publish = publish.catalog(folder).no_add(arguments.no_add);
     }
@@ -43,7 +54,9 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
     drop(shown);
     let published = published?;
     warn(talk, &published.warnings);
-    if let Some(search) = published.search.as_ref().filter(|search| !search.proven && !talk.quiet) {
+    if let Some(search) = published.search.as_ref().filter(|search| !search.proven && !talk.quiet)
+        && arguments.levels.is_empty()
+    {
         let why = match search.nodes {
             Some(nodes) if nodes <= hedgerow::LATTICE_NODES_MAX => "the search stopped at its limit".to_owned(),
             Some(nodes) => format!("{nodes} lattice nodes are too many to search them all"),
@@ -54,7 +67,7 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
     if talk.json {
         print_json(&published)?;
     } else if !talk.quiet {
-        print(&to_text(&published, &policy, talk.verbose))?;
+        print(&to_text(&published, &policy, arguments.levels.is_empty(), talk.verbose))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -94,7 +107,7 @@ fn protected(policy: &Policy) -> &str {
     sensitive.map_or("", |attribute| attribute.name.as_str())
 }
 
-fn to_text(published: &Published, policy: &Policy, verbose: bool) -> String {
+fn to_text(published: &Published, policy: &Policy, searched: bool, verbose: bool) -> String {
     let rows = published.rows;
     let classes = published.classes;
     let mut text = format!(
@@ -113,7 +126,11 @@ fn to_text(published: &Published, policy: &Policy, verbose: bool) -> String {
     });
     let mut proof = "";
     if let Some(search) = &published.search {
-        proof = if search.proven { ", proven minimal" } else { ", not proven minimal" };
+        proof = match (search.proven, searched) {
+            (_, false) => ", at the levels requested",
+            (true, true) => ", proven minimal",
+            (false, true) => ", not proven minimal",
+        };
         let levels =
             search.levels.iter().zip(&search.tops).map(|((name, level), top)| format!("{name} {level} of {top}"));
         text.push_str(&format!("levels   {}\n", levels.collect::<Vec<_>>().join(", ")));

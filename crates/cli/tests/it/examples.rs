@@ -35,6 +35,8 @@ fn published(path: &str, changes: &[(&str, &str)]) -> Published {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        levels: Vec::new(),
+        metadata: Vec::new(),
         gate: Default::default(),
         progress: &NoProgress,
     };

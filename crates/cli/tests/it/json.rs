@@ -37,6 +37,9 @@ impl Outputs {
         let published = self.expect(0, "publish.json", &["publish", policy, "-o", release]);
         self.expect(0, "check.json", &["check", release]);
         self.expect(0, "measure.json", &["measure", release, "--policy", policy, "--queries", "5"]);
+        let page = format!("{release}.html");
+        self.expect(0, "report.json", &["report", release, "--policy", policy, "-o", &page]);
+        self.expect(0, "report.json", &["report", release, "--publishable", "-o", &page]);
         published
     }
 }
@@ -97,6 +100,7 @@ fn audits(outputs: &Outputs) {
     }
     let breach = outputs.expect(4, "audit.json", &["audit", "revenue", "census", "--table"]);
     assert_eq!(breach["breach"], true);
+    outputs.expect(0, "report.json", &["report", "revenue", "census", "-o", "several.html"]);
     for release in ["generalized", "local", "bucketized", "decomposed", "cloned", "numbers"] {
         outputs.expect(0, "audit.json", &["audit", release]);
     }
@@ -122,6 +126,8 @@ fn catalogs(outputs: &Outputs) {
 fn other_verbs(outputs: &Outputs) {
     let (patients, six) = (example("hospital/patients.csv"), example("six-patients/decompose.toml"));
     outputs.expect(0, "init.json", &["init", patients.to_str().unwrap(), "-o", "policy.toml"]);
+    let hospital = example("hospital/policy.toml");
+    outputs.expect(0, "explore.json", &["explore", hospital.to_str().unwrap()]);
     outputs.expect(0, "rules.json", &["rules", six.to_str().unwrap()]);
     outputs.expect(0, "synth-census.json", &["synth", "census", "--rows", "50", "-o", "census"]);
     let ring = ["federation", "lop", "--custodians", "4", "--domain", "100", "--items", "20", "--dummy-items", "5"];

@@ -4,6 +4,7 @@
 //! No test here may rely on the current directory: `transcripts` changes it.
 
 mod audits;
+mod browser;
 mod buckets;
 mod cloned_beside;
 mod cloning;
@@ -12,15 +13,18 @@ mod community;
 mod decompose;
 mod destination;
 mod examples;
+mod explore;
 mod init;
 mod interrupted;
 mod json;
 mod local;
 mod malformed;
+mod metadata;
 mod odd_tables;
 mod output;
 mod random_releases;
 mod release;
+mod report;
 mod running;
 mod schema;
 mod tampered;

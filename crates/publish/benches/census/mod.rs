@@ -36,6 +36,8 @@ impl Folder {
             candidates: false,
             nodes_max: None,
             seconds_max: None,
+            levels: Vec::new(),
+            metadata: Vec::new(),
             gate: Default::default(),
             progress: &NoProgress,
         };

@@ -38,6 +38,8 @@ fn a_breach_found_by_the_attack_refuses_the_release() {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        levels: Vec::new(),
+        metadata: Vec::new(),
         gate: Gate::default(),
         progress: &NoProgress,
     };

@@ -158,6 +158,8 @@ fn examine(seed: u64) -> Option<usize> {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        levels: Vec::new(),
+        metadata: Vec::new(),
         gate: Default::default(),
         progress: &NoProgress,
     };

@@ -132,6 +132,8 @@ impl Case {
                 candidates: true,
                 nodes_max: None,
                 seconds_max: None,
+                levels: Vec::new(),
+                metadata: Vec::new(),
                 gate: Gate::default(),
                 progress: &NoProgress,
             },

@@ -25,6 +25,8 @@ fn options(destination: PathBuf) -> PublishOptions<'static> {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        levels: Vec::new(),
+        metadata: Vec::new(),
         gate: Default::default(),
         progress: &NoProgress,
     }

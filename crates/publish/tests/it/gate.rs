@@ -40,6 +40,8 @@ fn published(policy: &Policy, destination: &Path, gate: Gate) -> Result<Publishe
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        levels: Vec::new(),
+        metadata: Vec::new(),
         gate,
         progress: &NoProgress,
     };

@@ -40,6 +40,8 @@ fn released(policy: &Policy, rows: &[Row]) -> Option<(BTreeMap<String, Vec<u8>>,
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        levels: Vec::new(),
+        metadata: Vec::new(),
         gate: Gate::default(),
         progress: &NoProgress,
     };

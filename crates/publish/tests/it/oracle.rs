@@ -11,6 +11,7 @@ use hedgerow_policy::{Loss, Rule};
 use hedgerow_privacy::{Distance, Model, Reading};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::loss::LossModel;
+use hedgerow_publish::search::explore::{HoldingNode, best_with, explore};
 use hedgerow_publish::search::{Budget, FullDomain, Outcome, search};
 use hedgerow_table::{Bound as Point, Cover, Domain, Hierarchy, Kind, Level, NoProgress};
 
@@ -73,6 +74,7 @@ fn check_case(seed: u64) {
         best = Some(best.map_or(loss, |best: f64| best.min(loss)));
     }
     assert_eq!(outcome.candidates, Some(holding), "nodes that hold, {}", context());
+    explored_agrees(FullDomain { measured: std::slice::from_ref(&loss), ..problem }, &oracle, seed, &context());
     let Some(found) = &outcome.best else {
         assert_eq!(best, None, "a release exists, {}", context());
         return;
@@ -102,6 +104,58 @@ fn check_case(seed: u64) {
             assert_eq!(alone.best.map(|best| best.levels), Some(found.levels.clone()), "{}", context());
             assert_eq!(alone.explain, outcome.explain, "{}", context());
         }
+    }
+}
+
+/// Exploring lists every node that holds with its numbers, the one that the search finds first; and
+/// with one level fixed it finds the best of the rest.
+fn explored_agrees(problem: FullDomain<'_>, oracle: &Oracle<'_>, seed: u64, context: &str) {
+    let attributes = problem.hierarchies.len();
+    let explored = explore(problem, &vec![None; attributes]);
+    let mut listed: BTreeMap<Vec<usize>, &HoldingNode> = BTreeMap::new();
+    for node in &explored.holding {
+        listed.insert(node.levels.iter().map(|&level| level as usize).collect(), node);
+    }
+    assert_eq!(listed.len(), explored.holding.len(), "a node twice, {context}");
+    let fixed_attribute = seed as usize % attributes.max(1);
+    let fixed_level = seed / 7 % 3;
+    let mut best_fixed: Option<f64> = None;
+    for levels in oracle.nodes() {
+        let found = listed.get(&levels);
+        let Some(kept) = oracle.kept(&levels) else {
+            assert!(found.is_none(), "{levels:?} does not hold, {context}");
+            continue;
+        };
+        let found = found.unwrap_or_else(|| panic!("{levels:?} holds and is not listed, {context}"));
+        let loss = oracle.loss(&levels, &kept);
+        assert!((found.losses[0] - loss).abs() < 1e-9, "{levels:?} loses {loss}, not {}, {context}", found.losses[0]);
+        let out = kept.iter().filter(|kept| **kept).count() as u64;
+        assert_eq!(found.suppressed, kept.len() as u64 - out, "{levels:?}, {context}");
+        let mut sizes: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+        for row in (0..kept.len()).filter(|&row| kept[row]) {
+            *sizes.entry(oracle.cells(&levels, row)).or_default() += 1;
+        }
+        let classes = &found.classes;
+        let ends = (sizes.values().min().copied(), sizes.values().max().copied());
+        assert_eq!(
+            (classes.count, Some(classes.min), Some(classes.max)),
+            (sizes.len() as u64, ends.0, ends.1),
+            "{context}"
+        );
+        if levels.get(fixed_attribute) == Some(&(fixed_level as usize)) {
+            best_fixed = Some(best_fixed.map_or(loss, |best| best.min(loss)));
+        }
+    }
+    assert!(explored.holding.is_sorted_by(|a, b| a.losses[0] <= b.losses[0] + 1e-12), "{context}");
+    if attributes > 0 && fixed_level <= problem.hierarchies[fixed_attribute].top() as u64 {
+        let mut fixed = vec![None; attributes];
+        fixed[fixed_attribute] = Some(fixed_level as u8);
+        let found = best_with(problem, &fixed).map(|found| found.losses[0]);
+        let agree = match (found, best_fixed) {
+            (Some(found), Some(best)) => (found - best).abs() < 1e-9,
+            (found, best) => found.is_none() && best.is_none(),
+        };
+        assert!(agree, "with {fixed:?}: {found:?}, not {best_fixed:?}, {context}");
     }
 }
 
@@ -137,6 +191,10 @@ impl<'a> Oracle<'a> {
                 |node: Vec<usize>| (0..=hierarchy.top()).map(move |level| [node.clone(), vec![level]].concat());
             nodes.into_iter().flat_map(extended).collect()
         })
+    }
+
+    fn cells(&self, levels: &[usize], row: usize) -> Vec<String> {
+        self.quasi.iter().map(|name| self.cell(levels, name, row)).collect()
     }
 
     fn level(&self, levels: &[usize], name: &str) -> Option<&Level> {

@@ -64,6 +64,8 @@ impl Case {
             candidates,
             nodes_max: None,
             seconds_max: None,
+            levels: Vec::new(),
+            metadata: Vec::new(),
             gate: Gate::default(),
             progress,
         };

@@ -31,6 +31,8 @@ fn bucketized(folder: &Path, rows: &[(u32, Option<i32>)], require: &str) -> Resu
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        levels: Vec::new(),
+        metadata: Vec::new(),
         gate: Default::default(),
         progress: &NoProgress,
     };

@@ -42,6 +42,8 @@ fn has_release(tiny: &Tiny, algorithm: &str, anonymizer: &str, folder: &Path, se
         candidates: false,
         nodes_max: None,
         seconds_max: None,
+        levels: Vec::new(),
+        metadata: Vec::new(),
         gate: Default::default(),
         progress: &NoProgress,
     };

@@ -8,8 +8,8 @@ use std::fmt::Write;
 
 use hedgerow_privacy::rules::{AttributeSet, Rule, Standing};
 
-use crate::geometry::{Point, between, distance, hull, middle_of, padded, towards};
-use crate::svg::escaped;
+use super::canvas::escaped;
+use super::geometry::{Point, between, distance, hull, middle_of, padded, towards};
 
 const COLORS: [&str; 8] = ["#3b6fd4", "#d98e04", "#2f9e58", "#d1495b", "#8a5cd0", "#12a1a1", "#94653f", "#5f6f86"];
 const INK: &str = "#26313f";

@@ -1,0 +1,292 @@
+//! The source and the release compared attribute by attribute and group by group. It shows private
+//! counts and is for the custodian alone.
+//!
+//! A value's rows in the release are what a reader would expect: the rows of a label spread evenly
+//! over the values that it covers. The loss of a subgroup is the normalized certainty penalty over
+//! all quasi cells of its rows, a suppressed row counting as 1: who pays for the privacy.
+
+use hedgerow_release::generalized::Generalized;
+use hedgerow_release::{Release, Tables};
+use hedgerow_table::{Domain, TableError};
+use serde::Serialize;
+
+use crate::attribute::{Attribute, Recoding, Unchanged};
+use crate::kinds::SourceTable;
+use crate::loss::{mean, ncp};
+
+/// Values, or ranges of values, that an attribute is shown by.
+const VALUES_MAX: usize = 14;
+/// An attribute with more values has no subgroups of its own.
+const SUBGROUPS_MAX: usize = 12;
+
+/// A release next to its source.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Comparison {
+    pub attributes: Vec<ComparedAttribute>,
+    pub subgroups: Vec<Subgroup>,
+}
+
+/// One attribute, value by value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparedAttribute {
+    pub name: String,
+    pub values: Vec<ComparedValue>,
+}
+
+/// One value or range: rows in the source, and rows to be expected from the release.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ComparedValue {
+    pub value: String,
+    pub source: u64,
+    pub released: f64,
+}
+
+/// The rows with one value, or label, of an attribute.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Subgroup {
+    pub attribute: String,
+    pub value: String,
+    pub source: u64,
+    pub suppressed: u64,
+    pub ncp: f64,
+}
+
+/// Compares a release with the source that it was made from. Cloned and decomposed releases have no
+/// row that could be compared: their comparison is empty.
+pub fn compare(release: &Release, source: &SourceTable<'_>) -> Result<Comparison, TableError> {
+    match release.tables() {
+        Tables::Generalized(tables) => generalized(release, tables, source),
+        Tables::Bucketized(tables) => {
+            let mut attributes = Vec::new();
+            for name in &tables.quasi_attributes {
+                let own = Unchanged::bind(name, source.table, &tables.quasi)?;
+                let counts = own.released.counts();
+                attributes.push(compared(name, &own.source.domain, &own.source.counts(), &exact(&own, &counts)));
+            }
+            Ok(Comparison { attributes, subgroups: Vec::new() })
+        }
+        Tables::Cloned(_) | Tables::Decomposed(_) => Ok(Comparison::default()),
+    }
+}
+
+fn generalized(release: &Release, tables: &Generalized, source: &SourceTable<'_>) -> Result<Comparison, TableError> {
+    let recoding = if release.method() == "full-domain" { Recoding::FullDomain } else { Recoding::Local };
+    let bind = |quasi| Attribute::bind(quasi, source.table, &tables.table, release.codebook(), recoding);
+    let quasi: Vec<Attribute<'_>> = source.quasi.iter().map(bind).collect::<Result<_, _>>()?;
+    let others = source.sensitive.iter().filter(|name| quasi.iter().all(|attribute| attribute.name != **name));
+    let sensitive: Vec<(&str, Unchanged<'_>)> = others
+        .map(|name| Ok((*name, Unchanged::bind(name, source.table, &tables.table)?)))
+        .collect::<Result<_, TableError>>()?;
+    let mut attributes = Vec::new();
+    for attribute in &quasi {
+        let domain = &attribute.source.domain;
+        attributes.push(compared(attribute.name, domain, &attribute.source.counts(), &spread(attribute)));
+    }
+    for (name, own) in &sensitive {
+        let released = exact(own, &own.released.counts());
+        attributes.push(compared(name, &own.source.domain, &own.source.counts(), &released));
+    }
+    Ok(Comparison { attributes, subgroups: subgroups(release, &quasi, &sensitive)? })
+}
+
+/// The released rows of each value of the source.
+fn exact(own: &Unchanged<'_>, counts: &[u64]) -> Vec<f64> {
+    let of = |&code: &u32| counts.get(code as usize).copied().unwrap_or(0) as f64;
+    own.released_code.iter().map(of).collect()
+}
+
+/// The rows of each label, spread evenly over the values that it covers.
+fn spread(attribute: &Attribute<'_>) -> Vec<f64> {
+    let mut expected = vec![0.0; attribute.source.domain.cardinality()];
+    for (cell, &rows) in attribute.cells.iter().zip(&attribute.counts) {
+        let each = rows as f64 / cell.codes.len().max(1) as f64;
+        cell.codes.iter().for_each(|&code| expected[code as usize] += each);
+    }
+    expected
+}
+
+fn compared(name: &str, domain: &Domain, source: &[u64], released: &[f64]) -> ComparedAttribute {
+    let mut values: Vec<ComparedValue> = Vec::new();
+    let sum = |codes: &[u32]| {
+        let of = |rows: &dyn Fn(usize) -> f64| codes.iter().map(|&code| rows(code as usize)).sum::<f64>();
+        (codes.iter().map(|&code| source[code as usize]).sum(), of(&|code| released[code]))
+    };
+    for (value, codes) in shown_values(domain, source) {
+        let (source, released) = sum(&codes);
+        values.push(ComparedValue { value, source, released });
+    }
+    ComparedAttribute { name: name.to_owned(), values }
+}
+
+/// What an attribute is shown by: its values, ranges of equal width, or its most frequent values
+/// and the others together.
+fn shown_values(domain: &Domain, counts: &[u64]) -> Vec<(String, Vec<u32>)> {
+    let all = 0..domain.cardinality() as u32;
+    if domain.cardinality() <= VALUES_MAX {
+        return all.map(|code| (domain.text(code), vec![code])).collect();
+    }
+    let present = domain.present() as u32;
+    let missing = domain.missing_code().map(|code| (String::new(), vec![code]));
+    let ends = domain.number(0).zip(domain.number(present.saturating_sub(1)));
+    let mut shown: Vec<(String, Vec<u32>)> = match ends.filter(|(low, high)| low < high) {
+        Some((low, high)) => {
+            let mut ranges = vec![Vec::new(); VALUES_MAX];
+            for code in 0..present {
+                let share = (domain.number(code).unwrap_or(low) - low) / (high - low);
+                ranges[((share * VALUES_MAX as f64) as usize).min(VALUES_MAX - 1)].push(code);
+            }
+            ranges.retain(|codes| !codes.is_empty());
+            ranges.into_iter().map(|codes| (range_text(domain, &codes), codes)).collect()
+        }
+        None => {
+            let mut order: Vec<u32> = (0..present).collect();
+            order.sort_by_key(|&code| std::cmp::Reverse(counts[code as usize]));
+            let others = order.split_off(VALUES_MAX.min(order.len()));
+            let mut shown: Vec<_> = order.into_iter().map(|code| (domain.text(code), vec![code])).collect();
+            if !others.is_empty() {
+                shown.push((format!("{} others", others.len()), others));
+            }
+            shown
+        }
+    };
+    shown.extend(missing);
+    shown
+}
+
+fn range_text(domain: &Domain, codes: &[u32]) -> String {
+    match codes {
+        [only] => domain.text(*only),
+        [first, .., last] => format!("{} to {}", domain.text(*first), domain.text(*last)),
+        [] => String::new(),
+    }
+}
+
+/// The loss of the rows with each label of a quasi-identifier, where the source's rows with it are
+/// known, and with each sensitive value.
+fn subgroups(
+    release: &Release,
+    quasi: &[Attribute<'_>],
+    sensitive: &[(&str, Unchanged<'_>)],
+) -> Result<Vec<Subgroup>, TableError> {
+    let classes = &release.classes()?[0];
+    // The labels of the classes are those of the released columns, in the same order.
+    let mut position = Vec::with_capacity(quasi.len());
+    for attribute in quasi {
+        let found = classes.quasi.iter().position(|labels| labels.name == attribute.name);
+        position.push(found.ok_or_else(|| TableError::Internal("a quasi-identifier has no labels".to_owned()))?);
+    }
+    let penalties: Vec<Vec<f64>> = quasi.iter().map(ncp::of_labels).collect();
+    let loss = |class: usize| {
+        let cells = classes.cells(class);
+        let own = penalties.iter().zip(&position).map(|(penalties, &at)| penalties[cells[at] as usize]);
+        mean(&own.collect::<Vec<_>>())
+    };
+    let losses: Vec<f64> = (0..classes.len()).map(loss).collect();
+    let mut all = Vec::new();
+    for (attribute, &at) in quasi.iter().zip(&position) {
+        let labels = &classes.quasi[at].labels;
+        let Some(source) = source_rows(attribute).filter(|_| (2..=SUBGROUPS_MAX).contains(&labels.len())) else {
+            continue;
+        };
+        let mut sums = vec![(0u64, 0.0); labels.len()];
+        for (class, &loss) in losses.iter().enumerate() {
+            let (rows, sum) = &mut sums[classes.cells(class)[at] as usize];
+            *rows += u64::from(classes.sizes[class]);
+            *sum += loss * f64::from(classes.sizes[class]);
+        }
+        let groups = labels.iter().zip(&source).zip(&sums);
+        all.extend(groups.map(|((label, &source), sum)| subgroup(attribute.name, label, source, *sum)));
+    }
+    for (name, own) in sensitive {
+        let Some(counts) = classes.sensitive(name).filter(|counts| (2..=SUBGROUPS_MAX).contains(&counts.values.len()))
+        else {
+            continue;
+        };
+        let mut sums = vec![(0u64, 0.0); counts.values.len()];
+        for (class, &loss) in losses.iter().enumerate() {
+            for &(value, count) in counts.of_bucket(classes.bucket_of[class]) {
+                sums[value as usize].0 += u64::from(count);
+                sums[value as usize].1 += loss * f64::from(count);
+            }
+        }
+        let source = own.source.counts();
+        let groups = counts.values.iter().zip(&own.source_code).zip(&sums);
+        all.extend(groups.map(|((value, &code), sum)| subgroup(name, value, source[code as usize], *sum)));
+    }
+    Ok(all)
+}
+
+fn subgroup(attribute: &str, value: &str, source: u64, (released, loss): (u64, f64)) -> Subgroup {
+    let suppressed = source.saturating_sub(released);
+    let ncp = (loss + suppressed as f64) / source.max(1) as f64;
+    Subgroup { attribute: attribute.to_owned(), value: value.to_owned(), source, suppressed, ncp }
+}
+
+/// Rows of the source under each released label, where a row has one label only.
+fn source_rows(attribute: &Attribute<'_>) -> Option<Vec<u64>> {
+    let counts = attribute.source.counts();
+    let mut rows = vec![0u64; attribute.cells.len()];
+    match &attribute.full_domain {
+        Some(found) => {
+            for (&label, &count) in found.recoded.iter().zip(&counts) {
+                if let Some(rows) = rows.get_mut(label as usize) {
+                    *rows += count;
+                }
+            }
+        }
+        None => {
+            for (cell, rows) in attribute.cells.iter().zip(&mut rows) {
+                let [code] = cell.codes[..] else { return None };
+                *rows = counts[code as usize];
+            }
+        }
+    }
+    Some(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_table::{Table, Values};
+
+    #[test]
+    fn many_numbers_are_shown_by_ranges_and_add_up() {
+        let domain = Domain::new(Values::Integer((0..100).collect()), true);
+        let counts = vec![1u64; 101];
+        let shown = shown_values(&domain, &counts);
+        assert_eq!(shown.len(), VALUES_MAX + 1);
+        assert_eq!(shown[0].0, "0 to 7");
+        assert_eq!(shown.last().unwrap().0, "", "the missing value");
+        let mut codes: Vec<u32> = shown.into_iter().flat_map(|(_, codes)| codes).collect();
+        codes.sort_unstable();
+        assert_eq!(codes, (0..101).collect::<Vec<u32>>(), "every value once");
+    }
+
+    #[test]
+    fn many_texts_are_shown_by_the_most_frequent_and_the_others() {
+        let texts: Vec<String> = (0..30).map(|text| format!("t{text:02}")).collect();
+        let rows: Vec<Vec<&str>> =
+            texts.iter().enumerate().flat_map(|(n, text)| vec![vec![text.as_str()]; n + 1]).collect();
+        let table = Table::from_texts(&["x"], &rows);
+        let shown = shown_values(&table.columns[0].domain, &table.columns[0].counts());
+        assert_eq!(shown[0].0, "t29");
+        assert_eq!(shown.last().unwrap().0, "16 others");
+        assert_eq!(shown.iter().map(|(_, codes)| codes.len()).sum::<usize>(), 30);
+    }
+
+    #[test]
+    fn one_value_and_no_value_are_shown_as_they_are() {
+        for rows in [vec![vec!["a"]], vec![vec![""]]] {
+            let table = Table::from_texts(&["x"], &rows);
+            assert_eq!(shown_values(&table.columns[0].domain, &[1]).len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_suppressed_row_of_a_subgroup_loses_everything() {
+        let group = subgroup("a", "x", 4, (3, 0.6));
+        assert_eq!(group.suppressed, 1);
+        assert!((group.ncp - 0.4).abs() < 1e-12);
+        assert_eq!(subgroup("a", "x", 0, (0, 0.0)).ncp, 0.0);
+    }
+}

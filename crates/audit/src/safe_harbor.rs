@@ -1,0 +1,147 @@
+//! The identifiers of the HIPAA Safe Harbor list (45 CFR 164.514(b)(2)), looked for in the released
+//! columns where a machine can: by the names of columns and the form of their values. What is not
+//! found may still be there under another name; a person decides.
+
+use hedgerow_release::Release;
+use hedgerow_release::shape::CODEBOOK;
+use hedgerow_table::Domain;
+use serde::Serialize;
+
+/// Values of a column whose form is looked at.
+const VALUES_MAX: u32 = 2000;
+
+/// One item of the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SafeHarborItem {
+    /// Its letter in the regulation.
+    pub item: char,
+    pub what: &'static str,
+    /// The released columns that look like it.
+    pub columns: Vec<String>,
+    /// Whether it can be looked for at all.
+    pub mechanical: bool,
+}
+
+type Form = fn(&str) -> bool;
+
+/// Letter, what it is, words in names of columns, and the form of values.
+const ITEMS: [(char, &str, &[&str], Option<Form>); 18] = [
+    ('A', "names", &["name", "surname", "firstname", "lastname", "fullname"], None),
+    (
+        'B',
+        "geographic units smaller than a state, beyond three digits of a ZIP code",
+        &["address", "street", "city", "county", "precinct"],
+        Some(is_long_zip),
+    ),
+    ('C', "dates more exact than a year, and ages over 89", &["birthdate", "dob", "birthday"], Some(is_exact_date)),
+    ('D', "telephone numbers", &["phone", "telephone", "mobile", "cell"], None),
+    ('E', "fax numbers", &["fax"], None),
+    ('F', "email addresses", &["email", "mail"], Some(is_email)),
+    ('G', "social security numbers", &["ssn", "socialsecurity"], Some(is_ssn)),
+    ('H', "medical record numbers", &["mrn", "medicalrecord"], None),
+    ('I', "health plan beneficiary numbers", &["beneficiary", "healthplan"], None),
+    ('J', "account numbers", &["account", "iban"], None),
+    ('K', "certificate and license numbers", &["license", "certificate"], None),
+    ('L', "vehicle identifiers", &["vin", "plate", "vehicle"], None),
+    ('M', "device identifiers", &["device", "imei", "serial"], None),
+    ('N', "web addresses", &["url", "website"], Some(is_url)),
+    ('O', "IP addresses", &["ip", "ipaddress"], Some(is_ip)),
+    ('P', "biometric identifiers", &["fingerprint", "voiceprint", "biometric"], None),
+    ('Q', "full-face photographs", &["photo", "image", "portrait"], None),
+    ('R', "any other unique identifying number or code", &["id", "uuid", "guid"], None),
+];
+
+/// Letters that a machine can say little about.
+const NOT_MECHANICAL: [char; 2] = ['P', 'Q'];
+
+/// Looks for every item in the columns of a release.
+pub fn safe_harbor(release: &Release) -> Vec<SafeHarborItem> {
+    let mut columns: Vec<String> = Vec::new();
+    for resource in release.manifest().into_iter().flat_map(|manifest| &manifest.resources) {
+        let fields = resource.schema.fields.iter().filter(|_| resource.name != CODEBOOK);
+        for field in fields.filter(|field| field.role.is_some() || release.domain(&field.name).is_some()) {
+            if !columns.contains(&field.name) {
+                columns.push(field.name.clone());
+            }
+        }
+    }
+    let found = |words: &[&str], form: Option<Form>| {
+        let looks_like = |name: &&String| {
+            has_word(name, words)
+                || form.is_some_and(|form| release.domain(name).is_some_and(|domain| has_form(domain, form)))
+        };
+        columns.iter().filter(looks_like).cloned().collect::<Vec<String>>()
+    };
+    let item = |(item, what, words, form)| SafeHarborItem {
+        item,
+        what,
+        columns: found(words, form),
+        mechanical: !NOT_MECHANICAL.contains(&item),
+    };
+    ITEMS.into_iter().map(item).collect()
+}
+
+/// Whether the name of a column has one of the words, or is all of them run together.
+fn has_word(name: &str, words: &[&str]) -> bool {
+    let small = name.to_lowercase();
+    let run_together: String = small.chars().filter(|c| c.is_alphanumeric()).collect();
+    let mut parts = small.split(|c: char| !c.is_alphanumeric());
+    parts.any(|part| words.contains(&part)) || words.contains(&run_together.as_str())
+}
+
+/// Whether some value has the form. Values that fit by accident are rare enough to be looked at.
+fn has_form(domain: &Domain, form: Form) -> bool {
+    (0..(domain.cardinality() as u32).min(VALUES_MAX)).any(|code| form(&domain.text(code)))
+}
+
+fn digits(text: &str) -> usize {
+    text.chars().filter(char::is_ascii_digit).count()
+}
+
+fn is_long_zip(text: &str) -> bool {
+    let digits = text.chars().take_while(char::is_ascii_digit).count();
+    text.chars().count() == 5 && digits > 3 && text.chars().skip(digits).all(|c| c == '*')
+}
+
+fn is_exact_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    matches!(parts[..], [year, month, day] if [year, month, day].iter().all(|part| part.chars().all(|c| c.is_ascii_digit()))
+        && (year.len(), month.len(), day.len()) == (4, 2, 2))
+}
+
+fn is_email(text: &str) -> bool {
+    text.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !text.contains(' '))
+}
+
+fn is_ssn(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    parts.iter().map(|part| part.len()).eq([3, 2, 4]) && digits(text) == 9
+}
+
+fn is_url(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://") || text.starts_with("www.")
+}
+
+fn is_ip(text: &str) -> bool {
+    text.parse::<std::net::Ipv4Addr>().is_ok() || (text.contains("::") && text.parse::<std::net::Ipv6Addr>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_columns_are_read_by_words() {
+        assert!(has_word("Last Name", &["name"]) && has_word("first_name", &["name"]));
+        assert!(!has_word("username", &["name"]) && !has_word("width", &["id"]));
+        assert!(has_word("Birth-Date", &["birthdate"]));
+    }
+
+    #[test]
+    fn values_are_read_by_their_form() {
+        assert!(is_long_zip("02139") && is_long_zip("0213*") && !is_long_zip("021**") && !is_long_zip("*****"));
+        assert!(is_exact_date("1980-02-03") && !is_exact_date("1980-02") && !is_exact_date("1980 to 1989"));
+        assert!(is_email("a@b.org") && !is_email("a @ b.org") && is_ssn("123-45-6789") && !is_ssn("1-2-3"));
+        assert!(is_ip("10.0.0.1") && is_ip("fe80::1") && !is_ip("1.5") && is_url("https://a.org") && !is_url("http"));
+    }
+}

@@ -1,0 +1,61 @@
+//! `hedgerow report DIR… -o FILE`: one page about one release, or about several together.
+
+use std::io::Read;
+use std::process::ExitCode;
+
+use hedgerow::Report;
+
+use super::{load_policy, print, print_json};
+use crate::args::{self, Talk};
+use crate::failure::Failure;
+use crate::progress::Shown;
+
+pub(crate) fn run(arguments: &args::Report, talk: &Talk) -> Result<ExitCode, Failure> {
+    refuse_other_files(arguments)?;
+    let policy = arguments.policy.as_deref().map(load_policy).transpose()?;
+    let shown = Shown::new(talk);
+    let monitor = shown.monitor();
+    let mut report = Report::new(&arguments.releases).publishable(arguments.publishable);
+    if let Some(policy) = &policy {
+        report = report.policy(policy);
+    }
+    if let Some(people) = &arguments.people {
+        report = report.people(people);
+    }
+    let reported = report.run(&monitor)?;
+    drop(monitor);
+    drop(shown);
+    reported.write(&arguments.output)?;
+    if talk.json {
+        print_json(&reported.json)?;
+    } else if !talk.quiet {
+        let kind = if arguments.publishable {
+            "from the released tables alone"
+        } else if policy.is_some() || arguments.people.is_some() {
+            "internal: it shows figures about the private source and must not be published"
+        } else {
+            "from the released tables; --policy adds what was lost, --publishable omits what must not be published"
+        };
+        print(&format!(
+            "report   {} ({} KiB)\nkind     {kind}\n",
+            arguments.output.display(),
+            reported.html.len().div_ceil(1024)
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A report replaces a report; any other file only when that is requested.
+fn refuse_other_files(arguments: &args::Report) -> Result<(), Failure> {
+    let output = &arguments.output;
+    let is_report = || {
+        let mut start = vec![0u8; 4096];
+        let read = std::fs::File::open(output).and_then(|mut file| file.read(&mut start));
+        read.is_ok_and(|length| String::from_utf8_lossy(&start[..length]).contains(hedgerow::REPORT_TITLE))
+    };
+    if arguments.force || !output.exists() || is_report() {
+        return Ok(());
+    }
+    let hint = "name another file with -o, or add --force to replace it";
+    Err(Failure::usage(output.display().to_string(), "exists already and is no report", hint))
+}

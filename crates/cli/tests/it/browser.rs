@@ -1,0 +1,103 @@
+//! The report in a browser: headless Chromium at the widths of a phone, a laptop and paper, without
+//! a message on its console; and axe-core, where Node can run it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::metadata::skip;
+use crate::running::{Folder, example};
+
+fn chromium() -> Option<String> {
+    let named = std::env::var("HEDGEROW_CHROMIUM").ok();
+    let names = named.into_iter().chain(["chromium", "chromium-browser", "google-chrome"].map(str::to_owned));
+    names
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()))
+}
+
+fn browse(browser: &str, profile: &Path, arguments: &[&str], page: &str) -> Output {
+    let profile = format!("--user-data-dir={}", profile.display());
+    let fixed = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--enable-logging=stderr",
+        "--v=0",
+        "--hide-scrollbars",
+        "--disable-dev-shm-usage",
+    ];
+    Command::new(browser).args(fixed).arg(profile).args(arguments).arg(page).output().unwrap()
+}
+
+/// A report of one release with everything internal, and one of several releases.
+fn reports(folder: &Folder) -> Vec<PathBuf> {
+    let policy = example("hospital/policy.toml");
+    let policy = policy.to_str().unwrap();
+    let run = |arguments: &[&str]| {
+        let ran = folder.run(arguments);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    };
+    run(&["publish", policy, "-o", "hospital", "--seed", "1"]);
+    run(&["report", "hospital", "--policy", policy, "-o", "one.html"]);
+    for name in ["revenue", "census"] {
+        let policy = example(&format!("departments/{name}.toml"));
+        run(&["publish", policy.to_str().unwrap(), "-o", name, "--seed", "1"]);
+    }
+    run(&["report", "revenue", "census", "-o", "several.html"]);
+    vec![folder.path("one.html"), folder.path("several.html")]
+}
+
+#[test]
+fn a_report_opens_at_every_width_without_a_complaint() {
+    let Some(browser) = chromium() else {
+        return skip("Chromium is not installed (apt-get install chromium), or HEDGEROW_CHROMIUM names no program");
+    };
+    let folder = Folder::new();
+    for page in reports(&folder) {
+        let address = format!("file://{}", page.display());
+        for size in ["360,800", "1366,900"] {
+            let picture = page.with_extension("png");
+            let arguments = [format!("--screenshot={}", picture.display()), format!("--window-size={size}")];
+            let output = browse(&browser, &folder.path("profile"), &arguments.each_ref().map(String::as_str), &address);
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success() && picture.metadata().unwrap().len() > 5000, "{size}: {said}");
+            assert!(!said.contains("CONSOLE"), "{size}: {said}");
+        }
+        let paper = page.with_extension("pdf");
+        let print = [format!("--print-to-pdf={}", paper.display()), "--no-pdf-header-footer".to_owned()];
+        let output = browse(&browser, &folder.path("profile"), &print.each_ref().map(String::as_str), &address);
+        assert!(std::fs::read(&paper).unwrap().starts_with(b"%PDF"), "{}", String::from_utf8_lossy(&output.stderr));
+        // The browser finds the same elements that were written: nothing had to be mended.
+        let output = browse(&browser, &folder.path("profile"), &["--dump-dom"], &address);
+        let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+        let written = std::fs::read_to_string(&page).unwrap();
+        for element in ["<svg", "<table", "<figure", "<tr", "<section"] {
+            assert_eq!(dom.matches(element).count(), written.matches(element).count(), "{element}");
+        }
+    }
+}
+
+#[test]
+fn axe_finds_nothing_serious() {
+    let axe = std::env::var("HEDGEROW_AXE").unwrap_or_default();
+    let (Some(browser), Ok(axe)) = (chromium(), std::fs::read_to_string(&axe)) else {
+        return skip("Chromium, or axe-core: HEDGEROW_AXE names its axe.min.js (npm install axe-core)");
+    };
+    let folder = Folder::new();
+    for page in reports(&folder) {
+        // A copy with the checker in it, which writes what it found into the page's title.
+        let run = "axe.run({runOnly:['wcag2a','wcag2aa','wcag21aa']}).then(r=>{document.title='AXE '+JSON.stringify(\
+                   r.violations.filter(v=>['serious','critical'].includes(v.impact)).map(v=>[v.id,v.nodes.map(n=>n.html.slice(0,120))]))})\
+                   .catch(e=>{document.title='AXE failed '+e})";
+        let text = std::fs::read_to_string(&page).unwrap();
+        let with_axe = text.replace("</body>", &format!("<script>{axe}</script><script>{run}</script></body>"));
+        let copy = page.with_extension("axe.html");
+        std::fs::write(&copy, with_axe).unwrap();
+        let address = format!("file://{}", copy.display());
+        let output =
+            browse(&browser, &folder.path("profile"), &["--virtual-time-budget=20000", "--dump-dom"], &address);
+        let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+        let title = dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default();
+        assert_eq!(title, "AXE []", "{}", page.display());
+    }
+}

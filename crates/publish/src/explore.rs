@@ -1,0 +1,118 @@
+//! What a policy's lattice offers: every node at which all rules hold, for a person to choose from,
+//! and a release at levels that a person chose.
+
+use hedgerow_policy::{Loss, Method};
+use hedgerow_table::{InputError, Progress};
+
+use crate::bind::Bound;
+use crate::error::{PublishError, Unsatisfiable};
+use crate::full_domain::{broken_by_the_whole, loss_models, problem, why_not_at};
+use crate::search::explore::{EXPLORED_MAX, HoldingNode, best_with, explore as search_all, nodes_with};
+use crate::search::{Budget, Found};
+
+/// The nodes at which every rule holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exploration {
+    /// Every quasi attribute with its top level.
+    pub attributes: Vec<(String, usize)>,
+    /// What `loss` of the policy measures.
+    pub loss: Loss,
+    pub nodes: u64,
+    pub judged: u64,
+    /// The best first; losses in the order of [`Loss::ALL`].
+    pub holding: Vec<HoldingNode>,
+}
+
+/// Judges every node of the lattice.
+pub fn explore(bound: &Bound<'_>, progress: &dyn Progress) -> Result<Exploration, PublishError> {
+    refuse_other_methods(bound)?;
+    let judge = bound.judge()?;
+    let source = bound.table.rows as u64;
+    let (loss, measured) = loss_models(bound);
+    let (columns, hierarchies) = (bound.judged_codes(), bound.hierarchies());
+    let problem = problem(&columns, &hierarchies, bound, &judge, &loss, &measured, Budget::default(), progress);
+    let free = vec![None; hierarchies.len()];
+    refuse_too_many(bound, nodes_with(&problem, &free))?;
+    let explored = search_all(problem, &free);
+    progress.check()?;
+    if explored.holding.is_empty() {
+        let mut reasons = broken_by_the_whole(bound, &judge);
+        reasons.push(format!("at most {} of {source} rows may be suppressed", judge.allowed()));
+        let summary =
+            format!("no release can meet the policy: none of {} combinations of levels holds", explored.nodes);
+        let hint = "require less in that rule, or let more rows be suppressed (publish.suppression)".to_owned();
+        return Err(Box::new(Unsatisfiable { summary, reasons, hint }).into());
+    }
+    let quasi = bound.quasi.iter();
+    Ok(Exploration {
+        attributes: quasi.map(|quasi| (quasi.attribute.name.clone(), quasi.hierarchy.top())).collect(),
+        loss: bound.policy.publish.loss,
+        nodes: explored.nodes,
+        judged: explored.judged,
+        holding: explored.holding,
+    })
+}
+
+/// The release with the least loss that has the levels given; attributes that are not named are
+/// searched.
+pub(crate) fn find_with(
+    bound: &Bound<'_>,
+    levels: &[(String, u64)],
+    progress: &dyn Progress,
+) -> Result<Found, PublishError> {
+    let judge = bound.judge()?;
+    let (loss, measured) = loss_models(bound);
+    let (columns, hierarchies) = (bound.judged_codes(), bound.hierarchies());
+    let problem = problem(&columns, &hierarchies, bound, &judge, &loss, &measured, Budget::default(), progress);
+    let fixed = fixed_levels(bound, levels)?;
+    refuse_too_many(bound, nodes_with(&problem, &fixed))?;
+    let found = best_with(problem, &fixed);
+    progress.check()?;
+    found.ok_or_else(|| {
+        let coarsest: Vec<u8> =
+            fixed.iter().zip(&hierarchies).map(|(level, hierarchy)| level.unwrap_or(hierarchy.top() as u8)).collect();
+        Box::new(why_not_at(bound, &judge, &coarsest, fixed.iter().all(Option::is_some))).into()
+    })
+}
+
+/// Levels are a property of full-domain recoding.
+pub(crate) fn refuse_other_methods(bound: &Bound<'_>) -> Result<(), InputError> {
+    let method = bound.policy.publish.method;
+    if method == Method::FullDomain {
+        return Ok(());
+    }
+    let problem = format!("`{}` has no lattice of levels", method.name());
+    let hint = "levels belong to `method = \"full-domain\"`";
+    Err(InputError::new(format!("{}: publish.method", bound.policy.path.display()), problem, hint))
+}
+
+fn fixed_levels(bound: &Bound<'_>, levels: &[(String, u64)]) -> Result<Vec<Option<u8>>, InputError> {
+    let mut fixed = vec![None; bound.quasi.len()];
+    for (name, level) in levels {
+        let place = format!("level of `{name}`");
+        let Some(index) = bound.quasi.iter().position(|quasi| quasi.attribute.name == *name) else {
+            let names: Vec<&str> = bound.quasi.iter().map(|quasi| quasi.attribute.name.as_str()).collect();
+            let hint = format!("the quasi attributes are: {}", names.join(", "));
+            return Err(InputError::new(place, "no quasi attribute has this name", hint));
+        };
+        let top = bound.quasi[index].hierarchy.top();
+        let Some(level) = u8::try_from(*level).ok().filter(|&level| usize::from(level) <= top) else {
+            let hint = format!("levels of `{name}` run from 0 (the value) to {top} (the top)");
+            return Err(InputError::new(place, format!("there is no level {level}"), hint));
+        };
+        if fixed[index].replace(level).is_some() {
+            return Err(InputError::new(place, "it is given twice", "give one level for each attribute"));
+        }
+    }
+    Ok(fixed)
+}
+
+fn refuse_too_many(bound: &Bound<'_>, nodes: Option<u64>) -> Result<(), InputError> {
+    if nodes.is_some_and(|nodes| nodes <= EXPLORED_MAX) {
+        return Ok(());
+    }
+    let nodes = nodes.map_or_else(|| "more than 2^64".to_owned(), |nodes| nodes.to_string());
+    let problem = format!("{nodes} lattice nodes are too many to judge each; at most {EXPLORED_MAX} are");
+    let hint = "give hierarchies fewer levels, or let the search find the best release";
+    Err(InputError::new(bound.policy.path.display().to_string(), problem, hint))
+}

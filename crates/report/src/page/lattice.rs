@@ -1,0 +1,131 @@
+//! Mitigation: the lattice, the node that was chosen, what one level less would break, and why
+//! groups of rows were suppressed.
+
+use maud::{Markup, html};
+
+use super::cursor::{At, Show};
+use super::{facts_table, figure, internal};
+use crate::pictures::{Lattice, LatticeNode};
+
+pub(super) fn section(release: &At<'_>, index: usize) -> Option<Markup> {
+    let (lattice, why) = (release.get("lattice"), release.get("why"));
+    if lattice.is_none() && why.is_none() {
+        return None;
+    }
+    Some(html! {
+        @if let Some(lattice) = &lattice { (picture(lattice, release, index)) }
+        @if let Some(why) = &why { (finer(why)) (suppressed(why)) }
+    })
+}
+
+fn picture(lattice: &At<'_>, release: &At<'_>, index: usize) -> Markup {
+    let attributes = lattice.items("attributes");
+    let tops: Vec<usize> = attributes.iter().map(|attribute| attribute.number_of("top") as usize).collect();
+    let levels = |at: &At<'_>| -> Vec<usize> { at.list().into_iter().map(|level| level as usize).collect() };
+    let holding: Vec<Vec<usize>> = lattice.items("holding").iter().map(levels).collect();
+    let chosen = lattice.get("chosen").map(|at| levels(&at));
+    let nodes =
+        all_nodes(&tops).into_iter().map(|levels| LatticeNode { holds: holding.contains(&levels), loss: None, levels });
+    let picture = Lattice {
+        title: "The generalization lattice".to_owned(),
+        description: "Every combination of levels: the coarsest on top, the source at the bottom. Filled: every rule holds. The heavy outline is the release.".to_owned(),
+        attributes: attributes.iter().map(|attribute| attribute.text_of("name").to_owned()).collect(),
+        nodes: nodes.collect(),
+        tops,
+        chosen,
+    };
+    html! {
+        (figure(&picture.picture(), &format!("lattice-{index}"), lattice, true))
+        p { (lattice.show_of("holding-count", Show::Plain)) " of " (lattice.show_of("nodes", Show::Plain)) " combinations of levels satisfy every rule." }
+        @if release.path(&["measures", "loss", "ncp"]).is_none() { p.soft { "The loss of the chosen one was not measured." } }
+    }
+}
+
+fn all_nodes(tops: &[usize]) -> Vec<Vec<usize>> {
+    let mut nodes = vec![Vec::new()];
+    for &top in tops {
+        nodes = nodes
+            .iter()
+            .flat_map(|node: &Vec<usize>| (0..=top).map(move |level| [node.as_slice(), &[level]].concat()))
+            .collect();
+    }
+    nodes
+}
+
+/// A guarantee that classes break: `k-anonymity k = 5: 12 rows`.
+fn broken(at: &At<'_>) -> Markup {
+    html! {
+        (at.text_of("model"))
+        @if let Some(protect) = at.get("protect") { " of " (protect.text()) }
+        @if let Some(achieved) = at.get("achieved") {
+            ": " @for (place, (name, value)) in achieved.entries().iter().enumerate() {
+                @if place > 0 { ", " }
+                (name) " = " (value.show(Show::Plain))
+            }
+        }
+        @if let Some(rows) = at.get("rows") { " (" (rows.show(Show::Plain)) " rows)" }
+    }
+}
+
+fn finer(why: &At<'_>) -> Markup {
+    let rows = why.items("finer").into_iter().map(|finer| {
+        let breaks = finer.items("breaks");
+        vec![
+            html! { (finer.text_of("attribute")) },
+            finer.show_of("level", Show::Plain),
+            if finer.is("holds") {
+                html! { "would hold, with " (finer.show_of("suppressed", Show::Plain)) " rows suppressed; the loss would be higher" }
+            } else {
+                html! { "fails" }
+            },
+            html! { @for (place, at) in breaks.iter().enumerate() { @if place > 0 { br; } (broken(at)) } @if breaks.is_empty() { "–" } },
+        ]
+    });
+    let rows: Vec<Vec<Markup>> = rows.collect();
+    let header = [
+        ("Attribute", false),
+        ("One level less", true),
+        ("There, the policy", false),
+        ("What classes break before suppression", false),
+    ];
+    html! {
+        h3 { "Why each attribute is as coarse as it is" (internal()) }
+        @if rows.is_empty() { p { "No attribute was generalized." } }
+        @else { (facts_table("One level less, one attribute at a time", &header, rows)) }
+    }
+}
+
+fn suppressed(why: &At<'_>) -> Markup {
+    let groups = why.items("suppressed");
+    let cells = |at: &At<'_>| {
+        html! {
+            @for (place, (name, label)) in at.get("cells").map(|cells| cells.entries()).unwrap_or_default().iter().enumerate() {
+                @if place > 0 { ", " } (name) " " (super::named(label.text()))
+            }
+        }
+    };
+    let rows = groups.iter().map(|group| {
+        let (breaks, nearest) = (group.items("breaks"), group.items("nearest"));
+        vec![
+            cells(group),
+            group.show_of("rows", Show::Plain),
+            html! {
+                @for (place, at) in breaks.iter().enumerate() { @if place > 0 { br; } (broken(at)) }
+                @if breaks.is_empty() { "broke a guarantee after other groups were suppressed" }
+            },
+            html! { @for (place, at) in nearest.iter().enumerate() {
+                @if place > 0 { br; }
+                "differs in " (at.texts_of("differs").join(", ")) " (" (at.show_of("rows", Show::Plain)) " rows)"
+            } },
+        ]
+    });
+    let header = [("Group", false), ("Rows", true), ("What it broke", false), ("Nearest released classes", false)];
+    html! {
+        h3 { "Why rows were suppressed" (internal()) }
+        @if groups.is_empty() { p { "No row was suppressed." } }
+        @else {
+            p { (why.show_of("groups", Show::Plain)) " groups of rows that agree on every quasi-identifier; the largest are listed." }
+            (facts_table("Suppressed groups", &header, rows.collect()))
+        }
+    }
+}

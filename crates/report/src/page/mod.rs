@@ -1,0 +1,157 @@
+//! The report as one page of HTML: no script, nothing loaded, readable on paper. It is a view of
+//! the report's JSON and of nothing else.
+//!
+//! Sections follow the steps of ISO/IEC 27559:2022 (context, data, identifiability, mitigation,
+//! governance), terms ISO/IEC 20889:2018. The page states facts; whether they are enough is for the
+//! person who signs.
+
+mod cursor;
+mod data;
+mod governance;
+mod identifiability;
+mod lattice;
+mod sentences;
+mod together;
+mod utility;
+mod verdict;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde_json::Value;
+
+use crate::pictures::{Cell, Picture, STYLE, short};
+use cursor::At;
+
+/// How the title of every report begins.
+pub const TITLE: &str = "Release report: ";
+
+const PAGE_STYLE: &str = include_str!("style.css");
+
+/// Renders the report. `document` is what `hedgerow report --json` prints.
+pub fn page(document: &Value) -> String {
+    let root = At::root(document);
+    let releases = root.items("releases");
+    let names: Vec<&str> = releases.iter().map(|release| release.text_of("name")).collect();
+    let title = sentences::list(&names);
+    let several = releases.len() > 1;
+    let mut sections: Vec<(String, String, Markup)> = Vec::new();
+    sections.push(("verdict".to_owned(), "Verdict".to_owned(), verdict::section(&root, &releases)));
+    if several {
+        sections.push(("together".to_owned(), "The releases together".to_owned(), together::section(&root)));
+    }
+    for (index, release) in releases.iter().enumerate() {
+        let of = if several { format!(": {}", release.text_of("name")) } else { String::new() };
+        let mut add = |name: &str, title: &str, body: Option<Markup>| {
+            if let Some(body) = body {
+                sections.push((format!("{name}-{index}"), format!("{title}{of}"), body));
+            }
+        };
+        add("data", "Data: what is released", Some(data::section(release)));
+        add("risk", "Identifiability: who could be found", Some(identifiability::section(release, index)));
+        add("utility", "Utility: what was lost, and for whom", utility::section(release, index));
+        add("lattice", "Mitigation: what was chosen, and why", lattice::section(release, index));
+    }
+    if let Some(body) = together::adversaries(&root) {
+        sections.push(("adversaries".to_owned(), "Attacks: what adversaries learn".to_owned(), body));
+    }
+    sections.push((
+        "governance".to_owned(),
+        "Governance: what is not promised".to_owned(),
+        governance::section(&root, &releases),
+    ));
+    let publishable = root.is("publishable");
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex";
+                title { (TITLE) (title) }
+                style { (PreEscaped(STYLE)) (PreEscaped(PAGE_STYLE)) }
+            }
+            body {
+                header {
+                    p.kicker { "Release report · hedgerow " (root.text_of("version")) }
+                    h1 { (title) }
+                    @if publishable {
+                        p.soft { "From the released tables alone. Panels that need the private source are omitted." }
+                    } @else {
+                        p.soft { "For the custodian. Panels marked " span.tag { "internal" } " show figures about the private source or about people; they must not be published." }
+                    }
+                }
+                nav aria-label="Sections" {
+                    ol { @for (id, title, _) in &sections { li { a href={ "#" (id) } { (title) } } } }
+                }
+                main {
+                    @for (id, title, body) in &sections {
+                        section aria-labelledby=(id) { h2 id=(id) { (title) } (body) }
+                    }
+                }
+                footer { p { "Every number is one of those that " code { "hedgerow report --json" } " prints for the same releases. Sections follow ISO/IEC 27559:2022, terms ISO/IEC 20889:2018." } }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// Marks what needs the private source.
+fn internal() -> Markup {
+    html! { span.tag { "internal" } }
+}
+
+/// A picture with its numbers. `source` is where in the JSON they are from.
+fn figure(picture: &Picture, id: &str, source: &At<'_>, is_internal: bool) -> Markup {
+    html! {
+        figure data-key=(source.key()) {
+            figcaption { strong { (picture.title) } @if is_internal { (internal()) } br; span { (picture.description) } }
+            div.plot tabindex="0" role="group" aria-label={ (picture.title) ", picture" } { (PreEscaped(picture.inline(id))) }
+            @if !picture.numbers.rows.is_empty() {
+                details {
+                    summary { "Numbers" span hidden { ": " (picture.title) } }
+                    (numbers_table(picture))
+                }
+            }
+        }
+    }
+}
+
+fn numbers_table(picture: &Picture) -> Markup {
+    let numbers = &picture.numbers;
+    html! {
+        div.scroll tabindex="0" role="group" aria-label={ (picture.title) ", numbers" } {
+            table {
+                thead { tr { @for (place, name) in numbers.columns.iter().enumerate() {
+                    th scope="col" .n[place > 0] { (named(name)) }
+                } } }
+                tbody { @for row in &numbers.rows { tr { @for cell in row { (numbers_cell(cell)) } } } }
+            }
+        }
+    }
+}
+
+fn numbers_cell(cell: &Cell) -> Markup {
+    match cell {
+        Cell::Text(text) => html! { td { (named(text)) } },
+        Cell::Number(number) => html! { td.n { data value=(number) { (short(*number)) } } },
+    }
+}
+
+/// A label or value for people: the missing value has no text of its own.
+fn named(text: &str) -> &str {
+    if text.is_empty() { "(missing)" } else { text }
+}
+
+/// A table of facts that scrolls by itself on a narrow screen.
+fn facts_table(name: &str, header: &[(&str, bool)], rows: Vec<Vec<Markup>>) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="group" aria-label=(name) {
+            table {
+                caption { (name) }
+                thead { tr { @for (title, number) in header { th scope="col" .n[*number] { (title) } } } }
+                tbody { @for row in &rows { tr {
+                    @for (cell, (_, number)) in row.iter().zip(header) { td .n[*number] { (cell) } }
+                } } }
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Releases together: what each leaves alone and all leave combined, and how somebody's value is
+//! narrowed down, release by release.
+
+use maud::{Markup, html};
+
+use super::cursor::{At, Show};
+use super::sentences::adversary;
+use super::{facts_table, figure};
+use crate::pictures::{Matrix, NarrowingChain, Step};
+
+/// Chains that are drawn.
+const CHAINS_MAX: usize = 2;
+
+pub(super) fn section(root: &At<'_>) -> Markup {
+    let alone = root.items("alone").into_iter().map(|at| {
+        vec![
+            html! { (at.text_of("release")) },
+            html! { (at.text_of("protect")) },
+            at.show_of("effective_k", Show::Plain),
+            at.show_of("effective_l", Show::Plain),
+            at.show_of("max_confidence", Show::Percent),
+        ]
+    });
+    let together = root.items("combined").into_iter().map(|at| {
+        vec![
+            html! { strong { "all together" } br; span.soft { (at.text_of("name")) } },
+            html! { (at.text_of("protect")) },
+            at.show_of("effective_k", Show::Plain),
+            at.show_of("effective_l", Show::Plain),
+            at.show_of("max_confidence", Show::Percent),
+        ]
+    });
+    let header = [
+        ("Release", false),
+        ("Sensitive", false),
+        ("Fewest rows", true),
+        ("Fewest values", true),
+        ("Highest confidence", true),
+    ];
+    let chains = root.items("narrowings");
+    html! {
+        p { "What everybody is left with at least: rows among which they cannot be told apart (effective k), and sensitive values (effective l). People are taken to be in every release." }
+        (facts_table("Alone and together", &header, alone.chain(together).collect()))
+        @if chains.is_empty() {
+            p { "No sensitive attribute is in two of the releases: there is nothing to narrow down." }
+        } @else {
+            (matrix(root, &chains))
+            h3 { "How a value is narrowed down" }
+            p { "From the released tables alone: the classes that one group of people matches, and the values that remain after each release." }
+            @for (place, chain) in chains.iter().take(CHAINS_MAX).enumerate() { (narrowing(chain, &format!("chain-{place}"))) }
+            (change(&chains))
+        }
+    }
+}
+
+fn matrix(root: &At<'_>, chains: &[At<'_>]) -> Markup {
+    let mut columns: Vec<&str> = Vec::new();
+    for step in chains.iter().flat_map(|chain| chain.items("steps")) {
+        if !columns.contains(&step.text_of("release")) {
+            columns.push(step.text_of("release"));
+        }
+    }
+    let left = chains.iter().map(|chain| {
+        let steps = chain.items("steps");
+        let alone = columns.iter().map(|column| {
+            let step = steps.iter().find(|step| step.text_of("release") == *column)?;
+            step.get("values-count").and_then(|at| at.number())
+        });
+        alone.chain([chain.get("left-count").and_then(|at| at.number())]).collect()
+    });
+    let picture = Matrix {
+        title: "Values left, by people and release".to_owned(),
+        description: "For the most exposed groups of people: how many sensitive values each release leaves by itself, and all together. Marked: fewer than two.".to_owned(),
+        rows: (1..=chains.len()).map(|number| format!("group {number}")).collect(),
+        columns: columns.iter().map(|&name| name.to_owned()).chain(["together".to_owned()]).collect(),
+        left: left.collect(),
+        required: 2.0,
+    };
+    root.get("narrowings").map_or_else(|| html! {}, |source| figure(&picture.picture(), "matrix", &source, false))
+}
+
+fn narrowing(chain: &At<'_>, id: &str) -> Markup {
+    const VALUES_MAX: usize = 12;
+    let steps = chain.items("steps");
+    let mut values: Vec<&str> = chain.texts_of("left");
+    for value in steps.iter().flat_map(|step| step.texts_of("values")) {
+        if !values.contains(&value) && values.len() < VALUES_MAX {
+            values.push(value);
+        }
+    }
+    let picture = NarrowingChain {
+        title: format!("{} of one group, release by release", chain.text_of("protect")),
+        description: "A dot: the value is still possible. A cross: this release, or one before it, excludes it."
+            .to_owned(),
+        steps: steps
+            .iter()
+            .map(|step| Step {
+                name: step.text_of("release").to_owned(),
+                possible: values.iter().map(|value| step.texts_of("values").contains(value)).collect(),
+            })
+            .collect(),
+        values: values.iter().map(|&value| value.to_owned()).collect(),
+    };
+    html! {
+        (figure(&picture.picture(), id, chain, false))
+        ol { @for step in &steps { li {
+            (step.text_of("release")) ": "
+            @for (place, (name, label)) in step.get("cells").map(|cells| cells.entries()).unwrap_or_default().iter().enumerate() {
+                @if place > 0 { ", " } (name) " " (super::named(label.text()))
+            }
+            ". " (step.show_of("rows", Show::Plain)) " rows, " (step.show_of("values-count", Show::Plain)) " values."
+        } } }
+    }
+}
+
+/// What would have to change, in words: one more value in the classes that meet.
+fn change(chains: &[At<'_>]) -> Markup {
+    let exposed: Vec<&At<'_>> = chains.iter().filter(|chain| chain.number_of("left-count") < 2.0).collect();
+    html! {
+        h3 { "What would have to change" }
+        @if exposed.is_empty() {
+            p { "Nobody is left with a single value. To keep it so, audit every further release together with these before it is placed." }
+        } @else {
+            p { "Some people are left with a single value. One of the releases would have to be made coarser for them, so that the classes that meet share at least two values: publish it again with the others under [community] and a rule of cross-release l-diversity, or withdraw it." }
+        }
+    }
+}
+
+/// What every adversary found, of one release or of several.
+pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
+    let findings = root.get("audit")?.items("adversaries");
+    let rows = findings.iter().map(|finding| {
+        let name = finding.text_of("name");
+        vec![
+            html! { (name) br; span.soft { (adversary(name)) } },
+            html! { (finding.texts_of("releases").join(" + ")) @if let Some(protect) = finding.get("protect") { br; span.soft { "about " (protect.text()) } } },
+            finding.show_of("people", Show::Plain),
+            finding.show_of("at_risk", Show::Plain),
+            finding.show_of("max_confidence", Show::Percent),
+            html! { (finding.show_of("effective_k", Show::Plain)) " / " (finding.show_of("effective_l", Show::Plain)) },
+            if finding.is("breach") { html! { span.fails-text { "breach" } } } else { html! { "no" } },
+        ]
+    });
+    let unit = if root.is("people-named") { "People" } else { "Rows" };
+    let header = [
+        ("Adversary", false),
+        ("Against", false),
+        (unit, true),
+        ("Certain", true),
+        ("Highest confidence", true),
+        ("k / l left", true),
+        ("Breach", false),
+    ];
+    let internal = root.is("people-named");
+    Some(html! {
+        @if internal { p { "The people of a private list were looked for." (super::internal()) } }
+        (facts_table("What each adversary learns", &header, rows.collect()))
+        @for problem in root.get("audit").map(|audit| audit.items("contradictions")).unwrap_or_default() {
+            p.fails-text { (problem.text_of("release")) ": " (problem.text_of("problem")) }
+        }
+    })
+}

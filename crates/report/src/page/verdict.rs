@@ -1,0 +1,99 @@
+//! The verdict: each guarantee in a sentence and in symbols, required against achieved, and whether
+//! it was recomputed from the released bytes.
+
+use maud::{Markup, html};
+
+use super::cursor::{At, Show};
+use super::facts_table;
+use super::sentences::{sentence, symbols};
+
+pub(super) fn section(root: &At<'_>, releases: &[At<'_>]) -> Markup {
+    let checks: Vec<At<'_>> = releases.iter().filter_map(|release| release.get("check")).collect();
+    let all = checks.iter().map(|check| check.items("guarantees").len()).sum::<usize>();
+    let broken: usize = checks.iter().map(|check| failing(check)).sum();
+    let contradictions: usize = checks.iter().map(|check| check.items("contradictions").len()).sum();
+    let breach = root.path(&["audit", "breach"]).is_some() && root.get("audit").is_some_and(|audit| audit.is("breach"));
+    let fails = broken > 0 || contradictions > 0 || breach || checks.len() < releases.len();
+    html! {
+        div.verdict .fails[fails] {
+            @if all == 0 {
+                p.large { "Nothing is guaranteed." }
+            } @else if broken == 0 {
+                p.large { @if all == 1 { "The guarantee holds." } @else { "All guarantees hold." } }
+            } @else {
+                p.large { "Some guarantees do not hold." }
+            }
+            p { "Recomputed from the released files; the statements of the release were not trusted." }
+            @if contradictions > 0 { p.fails-text { "The files contradict the manifest: see below." } }
+            @if breach { p.fails-text { "An adversary is certain of somebody's sensitive value: see the attacks." } }
+            @else if root.get("audit").is_some() { p { "No adversary that was tried is certain of anybody's sensitive value." } }
+        }
+        @for release in releases {
+            @if releases.len() > 1 { h3 { (release.text_of("name")) } }
+            (of_release(release))
+        }
+    }
+}
+
+fn failing(check: &At<'_>) -> usize {
+    check.items("guarantees").iter().filter(|claim| !claim.is("holds")).count()
+}
+
+fn of_release(release: &At<'_>) -> Markup {
+    let Some(check) = release.get("check") else {
+        return html! { p { "This table has no manifest: it claims no guarantee, and none was checked." } };
+    };
+    let rows = check.items("guarantees").iter().map(|claim| {
+        let model = claim.text_of("model");
+        vec![
+            html! { (sentence(claim)) br; span.soft { (model) " · " span.math { (symbols(model)) } } },
+            parameters(claim, "required"),
+            parameters(claim, "achieved"),
+            if claim.is("holds") {
+                html! { "holds" }
+            } else {
+                html! { span.fails-text { "fails" } }
+            },
+        ]
+    });
+    let header = [("Guarantee", false), ("Required", false), ("Achieved", false), ("Recomputed", false)];
+    html! {
+        (facts_table("Guarantees, required and achieved", &header, rows.collect()))
+        @for problem in check.items("contradictions") { p.fails-text { (problem.text()) } }
+        @for problem in check.items("unchecked") { p { "Not recomputed: " (problem.text()) } }
+        @for problem in check.items("warnings") { p { "Warning: " (problem.text()) } }
+        (numbers(release))
+    }
+}
+
+fn parameters(claim: &At<'_>, which: &str) -> Markup {
+    let entries = claim.get(which).map(|at| at.entries()).unwrap_or_default();
+    html! {
+        @for (place, (name, value)) in entries.iter().filter(|(name, _)| *name != "releases").enumerate() {
+            @if place > 0 { br; }
+            (name) " = " (value.show(Show::Plain))
+        }
+    }
+}
+
+/// Rows and classes at a glance.
+fn numbers(release: &At<'_>) -> Markup {
+    let fact = |name: &str, value: Markup| html! { div { div.value { (value) } div.name { (name) } } };
+    html! {
+        div.facts {
+            @if let Some(rows) = release.get("rows") {
+                (fact("rows released", rows.show_of("out", Show::Plain)))
+                (fact("rows suppressed", rows.show_of("suppressed", Show::Plain)))
+            }
+            @if let [table] = &release.items("tables")[..] {
+                @if let Some(classes) = table.get("classes") {
+                    (fact(if table.is("buckets") { "buckets" } else { "classes" }, classes.show_of("count", Show::Plain)))
+                    (fact("rows in the smallest", classes.show_of("min", Show::Plain)))
+                }
+                @if let Some(risk) = table.get("risk") {
+                    (fact("highest risk", risk.show_of("highest", Show::Percent)))
+                }
+            }
+        }
+    }
+}

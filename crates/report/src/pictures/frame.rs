@@ -1,0 +1,104 @@
+//! Two axes around a plot: where a value lies, and the lines and numbers at round values.
+
+use super::Limit;
+use super::canvas::{Anchor, Canvas, round_step, short};
+
+/// The plot's area on the canvas and the values at its ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) x: [f64; 2],
+    pub(crate) y: [f64; 2],
+}
+
+impl Frame {
+    pub(crate) fn x_of(&self, value: f64) -> f64 {
+        self.left + self.width * share(value, self.x)
+    }
+
+    pub(crate) fn y_of(&self, value: f64) -> f64 {
+        self.top + self.height * (1.0 - share(value, self.y))
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    /// Lines across at round values, with their numbers.
+    pub(crate) fn y_axis(&self, canvas: &mut Canvas, name: &str) {
+        for value in round_values(self.y, 5.0) {
+            let y = self.y_of(value);
+            canvas.line([self.left, y, self.left + self.width, y], "grid");
+            canvas.text([self.left - 6.0, y + 4.0], Anchor::End, "soft", &short(value));
+        }
+        canvas.text([0.0, self.top - 12.0], Anchor::Start, "soft", name);
+    }
+
+    pub(crate) fn x_axis(&self, canvas: &mut Canvas, name: &str) {
+        let bottom = self.bottom();
+        for value in round_values(self.x, 6.0) {
+            let x = self.x_of(value);
+            canvas.line([x, bottom, x, bottom + 4.0], "axis");
+            canvas.text([x, bottom + 17.0], Anchor::Middle, "soft", &short(value));
+        }
+        self.x_line(canvas, name);
+    }
+
+    pub(crate) fn x_line(&self, canvas: &mut Canvas, name: &str) {
+        let (bottom, right) = (self.bottom(), self.left + self.width);
+        canvas.line([self.left, bottom, right, bottom], "axis");
+        canvas.text([right, bottom + 34.0], Anchor::End, "soft", name);
+    }
+
+    /// Limits as vertical lines, their names above one another.
+    pub(crate) fn limits(&self, canvas: &mut Canvas, limits: &[Limit]) {
+        let shown = limits.iter().filter(|limit| (self.x[0]..=self.x[1]).contains(&limit.at));
+        for (place, limit) in shown.enumerate() {
+            let (x, y) = (self.x_of(limit.at), self.top + 12.0 + 15.0 * place as f64);
+            canvas.line([x, self.top, x, self.bottom()], "limit");
+            let (at, anchor) =
+                if x > self.left + self.width * 0.6 { (x - 5.0, Anchor::End) } else { (x + 5.0, Anchor::Start) };
+            canvas.text([at, y], anchor, "alarm", &limit.name);
+        }
+    }
+}
+
+/// How far a value is from one end to the other; ends that agree are 0.
+fn share(value: f64, [low, high]: [f64; 2]) -> f64 {
+    if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+fn round_values([low, high]: [f64; 2], steps_max: f64) -> Vec<f64> {
+    let step = round_step(high - low, steps_max);
+    let first = (low / step).ceil() as i64;
+    let last = (high / step + 1e-9).floor() as i64;
+    (first..=last.min(first + 20)).map(|index| rounded(index as f64 * step)).collect()
+}
+
+/// Without the last bits of a sum of steps.
+fn rounded(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_lie_at_the_edges_and_outside_is_clamped() {
+        let frame = Frame { left: 10.0, top: 5.0, width: 100.0, height: 50.0, x: [0.0, 4.0], y: [0.0, 2.0] };
+        assert_eq!([-1.0, 0.0, 1.0, 4.0, 9.0].map(|x| frame.x_of(x)), [10.0, 10.0, 35.0, 110.0, 110.0]);
+        assert_eq!([0.0, 1.0, 2.0].map(|y| frame.y_of(y)), [55.0, 30.0, 5.0]);
+        let flat = Frame { x: [3.0, 3.0], ..frame };
+        assert_eq!(flat.x_of(3.0), 10.0);
+    }
+
+    #[test]
+    fn numbers_stand_at_round_values() {
+        assert_eq!(round_values([0.0, 1.0], 5.0), [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
+        assert_eq!(round_values([0.0, 0.0], 5.0), [0.0]);
+    }
+}

@@ -1,0 +1,89 @@
+//! Lines: how one number follows from another, one line for each series, with its points marked.
+
+use std::fmt::Write;
+
+use super::Picture;
+use super::canvas::{Anchor, At, Canvas, width_of};
+use super::frame::Frame;
+use super::numbers::Numbers;
+
+const WIDTH: f64 = 600.0;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    pub name: String,
+    /// Ascending by their first number.
+    pub points: Vec<(f64, f64)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Line {
+    pub title: String,
+    pub description: String,
+    /// What is across, and what is up.
+    pub columns: [String; 2],
+    pub series: Vec<Series>,
+}
+
+impl Line {
+    pub fn picture(&self) -> Picture {
+        let points = || self.series.iter().flat_map(|series| &series.points).copied();
+        let low = points().map(|point| point.0).fold(f64::INFINITY, f64::min);
+        let high = points().map(|point| point.0).fold(f64::NEG_INFINITY, f64::max);
+        let x = if low <= high { [low, high] } else { [0.0, 1.0] };
+        let top = points().map(|point| point.1).fold(0.0, f64::max);
+        let names = self.series.iter().map(|series| width_of(&series.name)).fold(0.0, f64::max);
+        let frame = Frame {
+            left: 60.0,
+            top: 28.0,
+            width: WIDTH - 90.0 - names,
+            height: 190.0,
+            x,
+            y: [0.0, if top > 0.0 { top } else { 1.0 }],
+        };
+        let mut canvas = Canvas::default();
+        let mut numbers = Numbers::new(&["series", &self.columns[0], &self.columns[1]]);
+        frame.y_axis(&mut canvas, &self.columns[1]);
+        frame.x_axis(&mut canvas, &self.columns[0]);
+        for (index, series) in self.series.iter().enumerate() {
+            let mut path = String::new();
+            for (place, &(x, y)) in series.points.iter().enumerate() {
+                let step = if place == 0 { 'M' } else { 'L' };
+                let (at_x, at_y) = (frame.x_of(x), frame.y_of(y));
+                let _ = write!(path, "{step}{} {}", At(at_x), At(at_y));
+                canvas.circle([at_x, at_y, 3.0], "hollow", "");
+                numbers.row([series.name.as_str().into(), x.into(), y.into()]);
+            }
+            canvas.path(&path, &format!("step-{}", index % 4));
+            if let Some(&(x, y)) = series.points.last() {
+                canvas.text([frame.x_of(x) + 8.0, frame.y_of(y) + 4.0], Anchor::Start, "label", &series.name);
+            }
+        }
+        let (title, description) = (self.title.clone(), self.description.clone());
+        Picture { title, description, numbers, width: WIDTH, height: 262.0, body: canvas.into_body() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::marks;
+    use super::*;
+
+    #[test]
+    fn points_lie_by_their_numbers() {
+        let points = vec![(2.0, 0.0), (4.0, 10.0), (6.0, 5.0)];
+        let svg = Line { series: vec![Series { name: String::new(), points }], ..Line::default() }.picture().to_svg();
+        let found = marks(&svg, "circle", "hollow", &["cx", "cy"]);
+        assert_eq!(found, [[60.0, 218.0], [315.0, 28.0], [570.0, 123.0]]);
+        assert!(svg.contains("M60 218L315 28L570 123"));
+    }
+
+    #[test]
+    fn one_point_and_none_are_drawn_without_complaint() {
+        let one = Series { name: "one".into(), points: vec![(3.0, 0.0)] };
+        for series in [vec![one], Vec::new()] {
+            let svg = Line { series, ..Line::default() }.picture().to_svg();
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        }
+    }
+}

@@ -13,12 +13,15 @@ fn transcripts() {
     copy(&example("departments"), &folder.path().join("examples/departments"));
     copy(&example("three-hospitals"), &folder.path().join("examples/three-hospitals"));
     copy(&example("six-patients"), &folder.path().join("examples/six-patients"));
+    copy(&example("salaries"), &folder.path().join("examples/salaries"));
     let transcripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
     // The commands run where we are, so that they can be typed as shown.
     std::env::set_current_dir(folder.path()).unwrap();
     let cases = trycmd::TestCases::new();
     cases.register_bin("hedgerow", Path::new(env!("CARGO_BIN_EXE_hedgerow")));
     cases.env("COLUMNS", "100").timeout(Duration::from_secs(30)).case(transcripts.join("*.md"));
+    // The guides are transcripts too: what they show is what is printed.
+    cases.case(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/*.md"));
     cases.run();
     std::env::set_current_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
 }

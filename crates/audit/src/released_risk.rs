@@ -14,7 +14,7 @@ use crate::class_sizes::SizeDistribution;
 
 /// Risks that people cite as limits: the European Medicines Agency's for clinical reports
 /// (EMA/90915/2016), and cells of 5, 11 and 20 people.
-pub const CITED_LIMITS: [(&str, f64); 4] =
+pub(crate) const CITED_LIMITS: [(&str, f64); 4] =
     [("k ≥ 5", 1.0 / 5.0), ("k ≥ 11", 1.0 / 11.0), ("EMA 0.09", 0.09), ("k ≥ 20", 1.0 / 20.0)];
 
 /// One table of a release.

@@ -1,6 +1,8 @@
 //! Mitigation: the lattice, the node that was chosen, what one level less would break, and why
 //! groups of rows were suppressed.
 
+use std::collections::HashSet;
+
 use maud::{Markup, html};
 
 use super::cursor::{At, Show};
@@ -22,7 +24,7 @@ fn picture(lattice: &At<'_>, release: &At<'_>, index: usize) -> Markup {
     let attributes = lattice.items("attributes");
     let tops: Vec<usize> = attributes.iter().map(|attribute| attribute.number_of("top") as usize).collect();
     let levels = |at: &At<'_>| -> Vec<usize> { at.list().into_iter().map(|level| level as usize).collect() };
-    let holding: Vec<Vec<usize>> = lattice.items("holding").iter().map(levels).collect();
+    let holding: HashSet<Vec<usize>> = lattice.items("holding").iter().map(levels).collect();
     let chosen = lattice.get("chosen").map(|at| levels(&at));
     let nodes =
         all_nodes(&tops).into_iter().map(|levels| LatticeNode { holds: holding.contains(&levels), loss: None, levels });

@@ -43,12 +43,12 @@ fn of_release(release: &At<'_>) -> Markup {
     let Some(check) = release.get("check") else {
         return html! { p { "This table has no manifest: it claims no guarantee, and none was checked." } };
     };
-    let rows = check.items("guarantees").iter().map(|claim| {
+    let rows = check.items("guarantees").into_iter().map(|claim| {
         let model = claim.text_of("model");
         vec![
-            html! { (sentence(claim)) br; span.soft { (model) " · " span.math { (symbols(model)) } } },
-            parameters(claim, "required"),
-            parameters(claim, "achieved"),
+            html! { (sentence(&claim)) br; span.soft { (model) " · " span.math { (symbols(model)) } } },
+            parameters(&claim, "required"),
+            parameters(&claim, "achieved"),
             if claim.is("holds") {
                 html! { "holds" }
             } else {

@@ -30,7 +30,6 @@ pub struct ReleasedTable {
 
 /// Chances of re-identification by the quasi-identifiers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct ReleasedRisk {
     pub highest: f64,
     /// Over all rows; the share of rows that a marketer links correctly.
@@ -49,7 +48,6 @@ pub struct RiskShare {
 
 /// How many rows have a risk above a limit that people cite.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct LimitShare {
     pub name: &'static str,
     pub limit: f64,

@@ -140,7 +140,7 @@ impl<'a> Report<'a> {
         let mut document = Map::new();
         document.insert("version".to_owned(), json!(env!("CARGO_PKG_VERSION")));
         document.insert("publishable".to_owned(), json!(self.publishable));
-        document.insert("people-named".to_owned(), json!(audited.people_named));
+        document.insert("people_named".to_owned(), json!(audited.people_named));
         if self.publishable {
             document.insert("omitted".to_owned(), json!(OMITTED));
         }
@@ -221,7 +221,7 @@ fn from_release(release: &Release, others: &[&Release]) -> Result<Map<String, Va
     part.insert("check".to_owned(), value(&checked)?);
     part.insert("tables".to_owned(), value(&released_risk(release)?)?);
     part.insert("pairs".to_owned(), value(&contingencies(release)?)?);
-    part.insert("safe-harbor".to_owned(), value(&safe_harbor(release))?);
+    part.insert("safe_harbor".to_owned(), value(&safe_harbor(release))?);
     Ok(part)
 }
 
@@ -250,7 +250,7 @@ fn from_source(
         if let Some(queries) = &measures.queries {
             let steps = queries.percentiles.iter().zip(0u32..);
             let steps = steps.map(|(error, percent)| json!({ "error": error, "share": f64::from(percent) / 100.0 }));
-            part.insert("query-error".to_owned(), steps.collect());
+            part.insert("query_error".to_owned(), steps.collect());
         }
         let levels: Option<Vec<u8>> = measures
             .attributes
@@ -287,7 +287,7 @@ fn lattice(bound: &Bound<'_>, chosen: &[u8], monitor: &Monitor<'_>) -> Result<Ma
     let lattice = json!({
         "attributes": attributes.collect::<Vec<_>>(),
         "nodes": found.nodes,
-        "holding-count": found.holding.len(),
+        "holding_count": found.holding.len(),
         "holding": found.holding.iter().map(|node| &node.levels).collect::<Vec<_>>(),
         "chosen": chosen,
     });
@@ -317,9 +317,9 @@ fn together(releases: &[Release], audited: &hedgerow_audit::Audited) -> Result<M
     let mut chains = value(&chains)?;
     for chain in chains.as_array_mut().into_iter().flatten() {
         let left = chain["left"].as_array().map_or(0, Vec::len);
-        chain["left-count"] = json!(left);
+        chain["left_count"] = json!(left);
         for step in chain["steps"].as_array_mut().into_iter().flatten() {
-            step["values-count"] = json!(step["values"].as_array().map_or(0, Vec::len));
+            step["values_count"] = json!(step["values"].as_array().map_or(0, Vec::len));
         }
     }
     let entries = [

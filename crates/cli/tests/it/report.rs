@@ -168,7 +168,7 @@ fn several_releases_are_shown_together_with_the_way_to_the_breach() {
         assert!(page.contains(panel), "{panel}");
     }
     let chain = &json["narrowings"][0];
-    assert_eq!(chain["left-count"], 1, "{chain}");
+    assert_eq!(chain["left_count"], 1, "{chain}");
     // The chain's end is what the composition adversary found.
     let composition =
         json["audit"]["adversaries"].as_array().unwrap().iter().find(|found| found["name"] == "composition");

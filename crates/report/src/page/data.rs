@@ -16,11 +16,11 @@ pub(super) fn section(release: &At<'_>) -> Markup {
     });
     let header = [("Column", false), ("Role", false), ("Type", false), ("File", false)];
     let found: Vec<At<'_>> =
-        release.items("safe-harbor").into_iter().filter(|item| !item.items("columns").is_empty()).collect();
+        release.items("safe_harbor").into_iter().filter(|item| !item.items("columns").is_empty()).collect();
     html! {
         p { "Method: " (release.text_of("method")) ". Who receives the release, under which agreement and for what purpose is not recorded in it: the custodian states that (context, ISO/IEC 27559 clause 6)." }
         (facts_table("Released columns", &header, rows.collect()))
-        @if !release.items("safe-harbor").is_empty() {
+        @if !release.items("safe_harbor").is_empty() {
             h3 { "HIPAA Safe Harbor list, as far as a machine can look" }
             @if found.is_empty() {
                 p { "None of the eighteen items was found by the names of columns or the form of their values." }

@@ -56,7 +56,7 @@ fn risk(table: &At<'_>, id: &str) -> Markup {
         vec![
             html! { (limit.text_of("name")) },
             limit.show_of("limit", Show::Plain),
-            limit.show_of("share-above", Show::Percent),
+            limit.show_of("share_above", Show::Percent),
         ]
     });
     let header = [("Limit", false), ("Highest risk allowed", true), ("Rows above it", true)];
@@ -75,7 +75,7 @@ fn scenarios(release: &At<'_>) -> Markup {
                 html! { (name) br; span.soft { (meaning) } },
                 at.show_of("max", Show::Percent),
                 at.show_of("mean", Show::Percent),
-                at.show_of("share-above-threshold", Show::Percent),
+                at.show_of("share_above_threshold", Show::Percent),
             ]
         })
     };
@@ -109,7 +109,7 @@ fn three_questions(release: &At<'_>) -> Markup {
         h3 { "Three questions (WP216)" }
         dl {
             dt { strong { "Can a person be singled out?" } }
-            dd { @if let Some(risk) = &risk { (risk.show_of("unique-rows", Show::Plain)) " rows have quasi-identifiers that no other row has." } }
+            dd { @if let Some(risk) = &risk { (risk.show_of("unique_rows", Show::Plain)) " rows have quasi-identifiers that no other row has." } }
             dt { strong { "Can records of a person be linked?" } }
             dd { @if let Some(risk) = &risk { "Who links everybody by the quasi-identifiers is right for " (risk.show_of("mean", Show::Percent)) " of the rows on average, for " (risk.show_of("highest", Show::Percent)) " at most." } }
             dt { strong { "Can something be inferred about a person?" } }

@@ -38,7 +38,7 @@ fn picture(lattice: &At<'_>, release: &At<'_>, index: usize) -> Markup {
     };
     html! {
         (figure(&picture.picture(), &format!("lattice-{index}"), lattice, true))
-        p { (lattice.show_of("holding-count", Show::Plain)) " of " (lattice.show_of("nodes", Show::Plain)) " combinations of levels satisfy every rule." }
+        p { (lattice.show_of("holding_count", Show::Plain)) " of " (lattice.show_of("nodes", Show::Plain)) " combinations of levels satisfy every rule." }
         @if release.path(&["measures", "loss", "ncp"]).is_none() { p.soft { "The loss of the chosen one was not measured." } }
     }
 }

@@ -64,9 +64,9 @@ fn matrix(root: &At<'_>, chains: &[At<'_>]) -> Markup {
         let steps = chain.items("steps");
         let alone = columns.iter().map(|column| {
             let step = steps.iter().find(|step| step.text_of("release") == *column)?;
-            step.get("values-count").and_then(|at| at.number())
+            step.get("values_count").and_then(|at| at.number())
         });
-        alone.chain([chain.get("left-count").and_then(|at| at.number())]).collect()
+        alone.chain([chain.get("left_count").and_then(|at| at.number())]).collect()
     });
     let picture = Matrix {
         title: "Values left, by people and release".to_owned(),
@@ -108,14 +108,14 @@ fn narrowing(chain: &At<'_>, id: &str) -> Markup {
             @for (place, (name, label)) in step.get("cells").map(|cells| cells.entries()).unwrap_or_default().iter().enumerate() {
                 @if place > 0 { ", " } (name) " " (super::named(label.text()))
             }
-            ". " (step.show_of("rows", Show::Plain)) " rows, " (step.show_of("values-count", Show::Plain)) " values."
+            ". " (step.show_of("rows", Show::Plain)) " rows, " (step.show_of("values_count", Show::Plain)) " values."
         } } }
     }
 }
 
 /// What would have to change, in words: one more value in the classes that meet.
 fn change(chains: &[At<'_>]) -> Markup {
-    let exposed: Vec<&At<'_>> = chains.iter().filter(|chain| chain.number_of("left-count") < 2.0).collect();
+    let exposed: Vec<&At<'_>> = chains.iter().filter(|chain| chain.number_of("left_count") < 2.0).collect();
     html! {
         h3 { "What would have to change" }
         @if exposed.is_empty() {
@@ -141,7 +141,7 @@ pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
             if finding.is("breach") { html! { span.fails-text { "breach" } } } else { html! { "no" } },
         ]
     });
-    let unit = if root.is("people-named") { "People" } else { "Rows" };
+    let unit = if root.is("people_named") { "People" } else { "Rows" };
     let header = [
         ("Adversary", false),
         ("Against", false),
@@ -151,7 +151,7 @@ pub(super) fn adversaries(root: &At<'_>) -> Option<Markup> {
         ("k / l left", true),
         ("Breach", false),
     ];
-    let internal = root.is("people-named");
+    let internal = root.is("people_named");
     Some(html! {
         @if internal { p { "The people of a private list were looked for." (super::internal()) } }
         (facts_table("What each adversary learns", &header, rows.collect()))

@@ -132,9 +132,9 @@ fn subgroups(comparison: &At<'_>, index: usize) -> Markup {
 }
 
 fn queries(release: &At<'_>, index: usize) -> Markup {
-    let errors = release.items("query-error");
+    let errors = release.items("query_error");
     let (Some(source), Some(summary)) =
-        (release.get("query-error"), release.path(&["measures", "queries", "relative-error"]))
+        (release.get("query_error"), release.path(&["measures", "queries", "relative_error"]))
     else {
         return html! {};
     };
@@ -154,7 +154,7 @@ fn queries(release: &At<'_>, index: usize) -> Markup {
     };
     html! {
         (figure(&picture.picture(), &format!("queries-{index}"), &source, true))
-        p { "Mean error " (summary.show_of("mean", Show::Percent)) ", median " (summary.show_of("median", Show::Percent)) ", 95 of 100 queries within " (summary.show_of("percentile-95", Show::Percent)) "." }
+        p { "Mean error " (summary.show_of("mean", Show::Percent)) ", median " (summary.show_of("median", Show::Percent)) ", 95 of 100 queries within " (summary.show_of("percentile_95", Show::Percent)) "." }
     }
 }
 

@@ -126,6 +126,8 @@ impl Case {
             candidates: true,
             nodes_max: None,
             seconds_max: None,
+            levels: Vec::new(),
+            metadata: Vec::new(),
             gate: Gate::default(),
             progress: &NoProgress,
         };
@@ -231,6 +233,8 @@ fn a_text_of_ours_must_be_a_value() {
             candidates: false,
             nodes_max: None,
             seconds_max: None,
+            levels: Vec::new(),
+            metadata: Vec::new(),
             gate: Gate::default(),
             progress: &NoProgress,
         };

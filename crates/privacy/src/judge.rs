@@ -122,6 +122,13 @@ pub struct Finest<const W: usize> {
     pub protected: Vec<Option<ValueCounts>>,
 }
 
+impl<const W: usize> Finest<W> {
+    /// Every entry is its own.
+    fn places(&self) -> Vec<u32> {
+        (0..self.set.len() as u32).collect()
+    }
+}
+
 /// A frequency set with what is protected beside it.
 struct Seen<'a, const W: usize> {
     set: &'a FrequencySet<W>,
@@ -258,6 +265,11 @@ impl Judge {
     pub fn on_merge(&self) -> OnMerge {
         let all = self.rules.iter().flat_map(|rule| &rule.guarantees);
         all.map(|guarantee| guarantee.on_merge()).min().unwrap_or(OnMerge::Absorbing)
+    }
+
+    /// Judges a table as it was counted.
+    pub fn judge_counted<const W: usize>(&self, table: &Finest<W>) -> Verdict {
+        self.judge(&table.set, &table.protected, || table.places())
     }
 
     /// Judges a set that was rolled up from the finest one, beside which `protected` stands.
@@ -532,14 +544,18 @@ impl Judge {
     /// For every rule and guarantee, the worst measures over the classes of a table, against its
     /// own distribution and, where there is one, the source's.
     pub fn achieved<const W: usize>(&self, table: &Finest<W>) -> Vec<Vec<Achieved>> {
+        self.achieved_among(table, &vec![true; table.set.len()])
+    }
+
+    /// [`Self::achieved`] over some entries of a table.
+    pub fn achieved_among<const W: usize>(&self, table: &Finest<W>, among: &[bool]) -> Vec<Vec<Achieved>> {
         let (set, groupings) = (&table.set, self.groupings(&table.set));
-        let (protected, places) = (&table.protected, (0..set.len() as u32).collect());
+        let (protected, places) = (&table.protected, table.places());
         let seen = Seen { set, groupings, protected, places };
-        let all = vec![true; set.len()];
         parallel::map(self.rules.len(), |index| {
             let rule = &self.rules[index];
-            let classes = self.class_table(&seen, rule, &all, &seen.class_of_base(seen.grouping(rule), &all));
-            let released = self.released(&seen, rule, &all);
+            let classes = self.class_table(&seen, rule, among, &seen.class_of_base(seen.grouping(rule), among));
+            let released = self.released(&seen, rule, among);
             let achieve = |guarantee: &dyn Guarantee| achieved_by(guarantee, rule, &classes, &released);
             rule.guarantees.iter().map(|guarantee| achieve(guarantee.as_ref())).collect()
         })

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 
 use hedgerow_privacy::Judge;
-use hedgerow_table::frequency::FrequencySet;
+use hedgerow_privacy::judge::{Achieved, Finest};
 use hedgerow_table::{Codes, with_words};
 use hedgerow_verify::check::claim;
 use serde::Serialize;
@@ -93,8 +93,8 @@ fn finer(bound: &Bound<'_>, judge: &Judge, attribute: usize, levels: &[u8]) -> F
     let columns = codes_at(bound, levels);
     let columns: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
     let (verdict, breaks) = with_words!(judge.layout().words(), W => {
-        let set = FrequencySet::<W>::of_rows(judge.layout(), &columns, bound.table.rows);
-        (judge.judge(&set), broken(bound, judge, &set, |_| vec![true; set.len()]))
+        let table = judge.count::<W>(&columns, bound.table.rows);
+        (judge.judge_counted(&table), broken(bound, judge, &table, |_| vec![true; table.set.len()]))
     });
     Finer {
         attribute: bound.quasi[attribute].attribute.name.clone(),
@@ -109,15 +109,15 @@ fn finer(bound: &Bound<'_>, judge: &Judge, attribute: usize, levels: &[u8]) -> F
 fn broken<const W: usize>(
     bound: &Bound<'_>,
     judge: &Judge,
-    set: &FrequencySet<W>,
+    table: &Finest<W>,
     among: impl Fn(&[usize]) -> Vec<bool>,
 ) -> Vec<Broken> {
     let mut all = Vec::new();
-    let mut known: Vec<(&[usize], Vec<Vec<hedgerow_privacy::judge::Achieved>>)> = Vec::new();
+    let mut known: Vec<(&[usize], Vec<Vec<Achieved>>)> = Vec::new();
     for (index, rule) in bound.policy.rules.iter().enumerate() {
         let know = judge.rules()[index].know.as_slice();
         if known.iter().all(|(other, _)| *other != know) {
-            known.push((know, judge.achieved(set, &among(know))));
+            known.push((know, judge.achieved_among(table, &among(know))));
         }
         let achieved = known.iter().find(|(other, _)| *other == know).map(|(_, achieved)| &achieved[index]);
         for (model, achieved) in
@@ -140,8 +140,7 @@ fn suppressed(bound: &Bound<'_>, judge: &Judge, levels: &[u8]) -> (u64, Vec<Supp
     let columns = codes_at(bound, levels);
     let columns: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
     with_words!(judge.layout().words(), W => {
-        let set = FrequencySet::<W>::of_rows(judge.layout(), &columns, bound.table.rows);
-        groups(bound, judge, levels, &set)
+        groups(bound, judge, levels, &judge.count::<W>(&columns, bound.table.rows))
     })
 }
 
@@ -149,10 +148,10 @@ fn groups<const W: usize>(
     bound: &Bound<'_>,
     judge: &Judge,
     levels: &[u8],
-    set: &FrequencySet<W>,
+    table: &Finest<W>,
 ) -> (u64, Vec<SuppressedGroup>) {
-    let Some(kept) = judge.judge(set).kept else { return (0, Vec::new()) };
-    let layout = judge.layout();
+    let Some(kept) = judge.judge_counted(table).kept else { return (0, Vec::new()) };
+    let (set, layout) = (&table.set, judge.layout());
     let quasi = 0..bound.quasi.len();
     let classes = set.classes(&layout.mask_of::<W>(quasi.clone()));
     let mut rows = vec![[0u64; 2]; classes.sizes.len()];
@@ -200,7 +199,7 @@ fn groups<const W: usize>(
         SuppressedGroup {
             cells: cells(class),
             rows: rows[class][0],
-            breaks: broken(bound, judge, set, alike),
+            breaks: broken(bound, judge, table, alike),
             nearest: nearest.collect(),
         }
     };

@@ -115,7 +115,7 @@ impl<const W: usize> Search<'_, W> {
         let counted = self.sets.count_all(&levels);
         let judged = parallel::map(counted.len(), |index| {
             let counted = &counted[index];
-            let verdict = self.problem.judge.judge(&counted.set);
+            let verdict = self.verdict(counted);
             let bound = self.pruning.after(&verdict);
             let node = verdict.kept.as_ref().map(|kept| {
                 let loss = |model: &LossModel| {

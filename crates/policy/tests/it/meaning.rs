@@ -396,7 +396,8 @@ fn what_this_version_cannot_do() {
         let place = format!("2:1: source.{key}");
         line_refused(2, &format!("{key} = \"x\""), &place, "not available in this version", "`path`");
     }
-    line_refused(17, "loss = \"entropy\"", "17:8: publish.loss", "unknown loss", "known: `ncp`, `precision`");
+    line_refused(17, "loss = \"surprise\"", "17:8: publish.loss", "unknown loss", "known: `ncp`, `precision`");
+    accepted(&changed(17, "loss = \"entropy\""));
     accepted(&changed(17, "[community]\nreleases = [\"../neighbor/release\"]"));
     accepted(&changed(17, "[community]\nreleases = []"));
     line_refused(

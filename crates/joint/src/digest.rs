@@ -14,7 +14,7 @@ use crate::{Agreed, Attribute, JointRule, Profile};
 
 impl Agreed {
     /// Over all that custodians agree on. The chances are those of the ring; under masks they
-    /// change nothing, and are left out.
+    /// change nothing, and are omitted.
     pub fn digest(&self, profile: Profile, chances: Chances) -> Digest {
         let mut terms = Terms(Sha256::new());
         terms.text("hedgerow agreed 1");

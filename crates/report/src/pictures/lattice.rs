@@ -43,8 +43,8 @@ impl Lattice {
         let rows = self.rows();
         let top = self.key(&mut canvas);
         let height = match self.nodes.len() {
-            0..=GRAPH_MAX => self.graph(&mut canvas, &rows, top),
-            ..=TILES_MAX => self.tiles(&mut canvas, &rows, top),
+            nodes if nodes <= GRAPH_MAX => self.graph(&mut canvas, &rows, top),
+            nodes if nodes <= TILES_MAX => self.tiles(&mut canvas, &rows, top),
             _ => self.shares(&mut canvas, &rows, top),
         };
         let (title, description) = (self.title.clone(), self.description.clone());

@@ -89,7 +89,7 @@ fn fewest(real: f64) -> Option<u64> {
 }
 
 /// What was measured. All are differences of probabilities, from −1 to 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Exposure {
     /// Over all positions of the adversary behind the leader.
     pub set_expected: f64,
@@ -101,60 +101,98 @@ pub struct Exposure {
     pub runs: u32,
 }
 
-/// Runs the union of the ring `runs` times on dummy items, looks over every custodian's shoulder,
+/// Runs the union of the ring `runs` times on random items, looks over every custodian's shoulder,
 /// and counts how often its claims are true.
 pub fn measure_ring(setting: Setting, dummy_items: u64, runs: u32, seed: u64) -> Result<Exposure, Fault> {
-    let roster = Roster::numbered(setting.custodians as usize)?;
     let domain: Arc<[Item]> = (0..setting.domain).map(|value| value.to_le_bytes().to_vec()).collect();
     let mut coins = Coins::danger_from_seed(seed);
-    let (mut set_expected, mut set_of_leader, mut item_of_leader, mut item_expected) = (0.0, 0.0, 0.0, 0.0);
-    let guess = 1.0 / setting.others();
-    for run in 0..runs {
+    let mut sums = Exposure::default();
+    for _ in 0..runs {
         let owned = deal(setting, &domain, &mut coins);
-        let mut session = [0; 16];
-        coins.fill(&mut session);
-        let mut starts = Vec::with_capacity(owned.len());
-        for (me, items) in owned.iter().enumerate() {
-            let permit = BurnBook::default().permit(session, Question::new("lop", &run.to_le_bytes()), &roster)?;
-            let input =
-                UnionInput { items: items.clone(), domain: Arc::clone(&domain), dummy_items: dummy_items as usize };
-            let own = Coins::danger_from_seed(coins.word());
-            starts.push(baseline::start_union(permit, me as u16, input, Chances::default(), own)?);
-        }
-        let mut seen: BTreeMap<u16, (u16, Vec<Item>)> = BTreeMap::new();
-        let watcher = |delivery: &simulate::Delivery| {
-            if let Body::UnionItems(items) = &delivery.message.body {
-                seen.insert(delivery.to, (delivery.message.sender, items.clone()));
-            }
-        };
-        simulate::watch(starts, coins.word(), watcher)?;
-        let result: BTreeSet<&Item> = owned.iter().flatten().collect();
-        // Whoever sends fewest items began.
-        let leader = seen.values().min_by_key(|(_, items)| items.len()).map(|(sender, _)| *sender);
-        for (adversary, (predecessor, items)) in seen.iter().filter(|(adversary, _)| Some(**adversary) != leader) {
-            let mine: BTreeSet<&Item> = owned[usize::from(*adversary)].iter().collect();
-            let real: BTreeSet<&Item> = items.iter().filter(|item| result.contains(item)).collect();
-            let theirs: BTreeSet<&Item> = owned[usize::from(*predecessor)].iter().collect();
-            let exposed = f64::from(u8::from(real == theirs));
-            let claimable: Vec<&&Item> = real.iter().filter(|item| !mine.contains(**item)).collect();
-            let right = claimable.iter().filter(|item| theirs.contains(**item)).count() as f64;
-            let gain = (right / (claimable.len() as f64).max(1.0)).max(guess) - guess;
-            set_expected += exposed / setting.others();
-            item_expected += gain / setting.others();
-            if Some(*predecessor) == leader {
-                set_of_leader += exposed;
-                item_of_leader += gain;
-            }
+        sums.add(expose(&owned, &domain, dummy_items, &mut coins)?);
+    }
+    Ok(sums.mean())
+}
+
+/// The same on items that the custodians hold; `domain` has every item there can be.
+pub fn measure_ring_of(
+    owned: &[Vec<Item>],
+    domain: &Arc<[Item]>,
+    dummy_items: u64,
+    runs: u32,
+    seed: u64,
+) -> Result<Exposure, Fault> {
+    let mut coins = Coins::danger_from_seed(seed);
+    let mut sums = Exposure::default();
+    for _ in 0..runs {
+        sums.add(expose(owned, domain, dummy_items, &mut coins)?);
+    }
+    Ok(sums.mean())
+}
+
+impl Exposure {
+    fn add(&mut self, run: Exposure) {
+        self.set_expected += run.set_expected;
+        self.set_of_leader += run.set_of_leader;
+        self.item_of_leader += run.item_of_leader;
+        self.item_expected += run.item_expected;
+        self.runs += run.runs;
+    }
+
+    /// Of sums, the mean over the runs.
+    fn mean(self) -> Exposure {
+        let mean = |sum: f64| sum / f64::from(self.runs.max(1));
+        Exposure {
+            set_expected: mean(self.set_expected),
+            set_of_leader: mean(self.set_of_leader),
+            item_of_leader: mean(self.item_of_leader),
+            item_expected: mean(self.item_expected),
+            runs: self.runs,
         }
     }
-    let mean = |sum: f64| sum / f64::from(runs.max(1));
-    Ok(Exposure {
-        set_expected: mean(set_expected),
-        set_of_leader: mean(set_of_leader),
-        item_of_leader: mean(item_of_leader),
-        item_expected: mean(item_expected),
-        runs,
-    })
+}
+
+/// What one run of the ring exposes.
+fn expose(owned: &[Vec<Item>], domain: &Arc<[Item]>, dummy_items: u64, coins: &mut Coins) -> Result<Exposure, Fault> {
+    let roster = Roster::numbered(owned.len())?;
+    let others = owned.len().saturating_sub(1) as f64;
+    let guess = 1.0 / others;
+    let mut session = [0; 16];
+    coins.fill(&mut session);
+    let mut starts = Vec::with_capacity(owned.len());
+    for (me, items) in owned.iter().enumerate() {
+        let permit = BurnBook::default().permit(session, Question::new("lop", &session), &roster)?;
+        let input = UnionInput { items: items.clone(), domain: Arc::clone(domain), dummy_items: dummy_items as usize };
+        let own = Coins::danger_from_seed(coins.word());
+        starts.push(baseline::start_union(permit, me as u16, input, Chances::default(), own)?);
+    }
+    let mut seen: BTreeMap<u16, (u16, Vec<Item>)> = BTreeMap::new();
+    let watcher = |delivery: &simulate::Delivery| {
+        if let Body::UnionItems(items) = &delivery.message.body {
+            seen.insert(delivery.to, (delivery.message.sender, items.clone()));
+        }
+    };
+    simulate::watch(starts, coins.word(), watcher)?;
+    let mut found = Exposure { runs: 1, ..Exposure::default() };
+    let result: BTreeSet<&Item> = owned.iter().flatten().collect();
+    // Whoever sends fewest items began.
+    let leader = seen.values().min_by_key(|(_, items)| items.len()).map(|(sender, _)| *sender);
+    for (adversary, (predecessor, items)) in seen.iter().filter(|(adversary, _)| Some(**adversary) != leader) {
+        let mine: BTreeSet<&Item> = owned[usize::from(*adversary)].iter().collect();
+        let real: BTreeSet<&Item> = items.iter().filter(|item| result.contains(item)).collect();
+        let theirs: BTreeSet<&Item> = owned[usize::from(*predecessor)].iter().collect();
+        let exposed = f64::from(u8::from(real == theirs));
+        let claimable: Vec<&&Item> = real.iter().filter(|item| !mine.contains(**item)).collect();
+        let right = claimable.iter().filter(|item| theirs.contains(**item)).count() as f64;
+        let gain = (right / (claimable.len() as f64).max(1.0)).max(guess) - guess;
+        found.set_expected += exposed / others;
+        found.item_expected += gain / others;
+        if Some(*predecessor) == leader {
+            found.set_of_leader += exposed;
+            found.item_of_leader += gain;
+        }
+    }
+    Ok(found)
 }
 
 /// The same for the union by masked sums. The adversary is one custodian, who claims for each item
@@ -273,6 +311,21 @@ mod tests {
             assert!(measured.set_expected <= setting.set_exposure(dummy_items) + chance, "{measured:?}");
             assert!(measured.item_of_leader <= setting.item_exposure_of_leader(dummy_items), "{measured:?}");
         }
+    }
+
+    #[test]
+    fn items_of_one_owner_are_exposed_by_its_successor_alone_and_hidden_where_all_hold_the_same() {
+        let item = |value: u64| value.to_le_bytes().to_vec();
+        let domain: Arc<[Item]> = (0..40).map(item).collect();
+        let apart: Vec<Vec<Item>> = (0..4).map(|owner| vec![item(owner)]).collect();
+        let found = measure_ring_of(&apart, &domain, 0, 20, 1).unwrap();
+        assert_eq!((found.set_of_leader, found.runs), (1.0, 20), "without dummy items the leader shows its set");
+        let alike = vec![vec![item(7)]; 4];
+        assert_eq!(
+            measure_ring_of(&alike, &domain, 0, 20, 1).unwrap().item_expected,
+            0.0,
+            "whoever claims holds it too"
+        );
     }
 
     #[test]

@@ -9,6 +9,9 @@ use super::numbers::Numbers;
 
 const WIDTH: f64 = 600.0;
 
+/// How far names are apart.
+const NAME_HEIGHT: f64 = 13.0;
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     pub name: String,
@@ -55,13 +58,40 @@ impl Line {
                 numbers.row([series.name.as_str().into(), x.into(), y.into()]);
             }
             canvas.path(&path, &format!("step-{}", index % 4));
-            if let Some(&(x, y)) = series.points.last() {
-                canvas.text([frame.x_of(x) + 8.0, frame.y_of(y) + 4.0], Anchor::Start, "label", &series.name);
-            }
+        }
+        let ends: Vec<(f64, f64, &str)> = self
+            .series
+            .iter()
+            .filter_map(|series| {
+                series.points.last().map(|&(x, y)| (frame.x_of(x), frame.y_of(y), series.name.as_str()))
+            })
+            .collect();
+        let places = apart(&ends.iter().map(|end| end.1).collect::<Vec<_>>(), frame.top + frame.height);
+        for ((x, _, name), y) in ends.into_iter().zip(places) {
+            canvas.text([x + 8.0, y + 4.0], Anchor::Start, "label", name);
         }
         let (title, description) = (self.title.clone(), self.description.clone());
         Picture { title, description, numbers, width: WIDTH, height: 262.0, body: canvas.into_body() }
     }
+}
+
+/// Names of lines that end close together lie one below the other, in the order of the lines' ends.
+fn apart(wanted: &[f64], bottom: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
+    let mut places = wanted.to_vec();
+    let mut least = f64::NEG_INFINITY;
+    for &index in &order {
+        places[index] = places[index].max(least);
+        least = places[index] + NAME_HEIGHT;
+    }
+    // What was pushed below the plot goes up again, and pushes the others.
+    let mut most = bottom.max(wanted.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    for &index in order.iter().rev() {
+        places[index] = places[index].min(most);
+        most = places[index] - NAME_HEIGHT;
+    }
+    places
 }
 
 #[cfg(test)]
@@ -76,6 +106,14 @@ mod tests {
         let found = marks(&svg, "circle", "hollow", &["cx", "cy"]);
         assert_eq!(found, [[60.0, 218.0], [315.0, 28.0], [570.0, 123.0]]);
         assert!(svg.contains("M60 218L315 28L570 123"));
+    }
+
+    #[test]
+    fn names_of_lines_that_end_together_are_apart_and_in_order() {
+        assert_eq!(apart(&[50.0, 90.0], 200.0), [50.0, 90.0], "far apart, they stay");
+        assert_eq!(apart(&[51.0, 50.0, 52.0], 200.0), [63.0, 50.0, 76.0]);
+        assert_eq!(apart(&[199.0, 200.0], 200.0), [187.0, 200.0], "none falls below the plot");
+        assert_eq!(apart(&[], 200.0), [0.0; 0]);
     }
 
     #[test]

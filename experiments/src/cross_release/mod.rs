@@ -1,0 +1,214 @@
+//! Non-centralized distinct l-diversity (Cheong, Wu, Wong 2012, section 6): a search beside an
+//! earlier release of another custodian.
+//!
+//! The paper divides the census table SAL: 700,000 adults with seven quasi attributes and fifty
+//! incomes. Every quasi attribute has four levels: the value, four labels, two, one. Which
+//! attributes are in which table the paper does not say: here those with most values are in the new
+//! release, which makes it the hard one, and the earlier release has those with fewest.
+
+mod between;
+mod sets;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Instant;
+
+use hedgerow_policy::Policy;
+use hedgerow_privacy::Model;
+use hedgerow_privacy::models::{Community, EarlierRelease};
+use hedgerow_publish::bind::Bound;
+use hedgerow_publish::community::EarlierReleases;
+use hedgerow_publish::loss::LossModel;
+use hedgerow_publish::search::{Budget, FullDomain, Outcome, search};
+use hedgerow_table::read::{ReadOptions, read_csv_bytes};
+use hedgerow_table::{NoProgress, Table};
+use tempfile::TempDir;
+
+use crate::experiment::{Experiment, Scale, Trouble};
+
+const PAPER: &str = "[CWW12]";
+
+pub(crate) const EXPERIMENTS: &[Experiment] = &[
+    Experiment { name: "cross-release-a", paper: PAPER, shows: "experiment A", run: |scale| sets::run(scale, 0) },
+    Experiment { name: "cross-release-b", paper: PAPER, shows: "experiment B", run: |scale| sets::run(scale, 1) },
+    Experiment { name: "cross-release-c", paper: PAPER, shows: "experiment C", run: |scale| sets::run(scale, 2) },
+    Experiment { name: "cross-release-d", paper: PAPER, shows: "experiment D", run: |scale| sets::run(scale, 3) },
+    Experiment { name: "cross-release-between", paper: PAPER, shows: "experiments A to D compared", run: between::run },
+];
+
+/// Table 10 of the paper.
+const SETS: [Set; 4] = [
+    Set { name: "A", l_before: 30, quasi_before: 2 },
+    Set { name: "B", l_before: 50, quasi_before: 2 },
+    Set { name: "C", l_before: 30, quasi_before: 4 },
+    Set { name: "D", l_before: 50, quasi_before: 4 },
+];
+
+/// What the earlier release keeps, and over how many attributes.
+#[derive(Debug, Clone, Copy)]
+struct Set {
+    name: &'static str,
+    l_before: u64,
+    quasi_before: usize,
+}
+
+const SENSITIVE: &str = "income";
+
+/// Those of table 9.
+const QUASI: [&str; 7] = ["age", "education", "birthplace", "occupation", "race", "workclass", "marital-status"];
+
+/// The youngest in the table.
+const AGE_MIN: u32 = 16;
+
+/// The census with the paper's schema, and a folder with its hierarchies.
+struct Census {
+    table: Table,
+    folder: TempDir,
+    /// Most values first.
+    quasi: Vec<&'static str>,
+}
+
+/// One search: how long it took to count all candidates, and the least average level.
+#[derive(Debug, Clone, Copy)]
+struct Searched {
+    seconds: f64,
+    candidates: u64,
+    level: f64,
+}
+
+impl Census {
+    fn new(scale: Scale) -> Result<Census, Trouble> {
+        let rows = scale.of(700_000, 20_000);
+        let table = read_csv_bytes(Path::new("census.csv"), &adults(rows)?, &ReadOptions::default())?;
+        let folder = tempfile::tempdir()?;
+        for name in QUASI {
+            std::fs::write(folder.path().join(format!("{name}.csv")), four_levels(&table, name)?)?;
+        }
+        let mut quasi = QUASI.to_vec();
+        quasi.sort_by_key(|name| std::cmp::Reverse(table.column(name).map(|column| column.domain.cardinality())));
+        Ok(Census { table, folder, quasi })
+    }
+
+    fn setting(&self) -> String {
+        let rows = self.table.rows;
+        format!(
+            "A synthetic census of {rows} adults, {} earlier or new quasi attributes of four levels each.",
+            QUASI.len()
+        )
+    }
+
+    /// What the least lossy release with `l_before` incomes in every class discloses.
+    fn earlier(&self, set: Set) -> Result<Community, Trouble> {
+        let quasi = &self.quasi[QUASI.len() - set.quasi_before..];
+        let policy = self.policy(quasi, set.l_before)?;
+        let bound = Bound::new(&policy, &self.table)?;
+        let best = self.find(&bound, false)?.best.ok_or("not even one class has enough incomes")?;
+        let sensitive = self.table.column(SENSITIVE).ok_or("the census has an income")?;
+        let mut classes: BTreeMap<Vec<u32>, BTreeSet<u32>> = BTreeMap::new();
+        for row in 0..self.table.rows {
+            let cell = |(quasi, &level): (&hedgerow_publish::bind::Quasi<'_>, &u8)| {
+                quasi.hierarchy.levels()[level as usize].map[quasi.column.codes.get(row) as usize]
+            };
+            let cells = bound.quasi.iter().zip(&best.levels).map(cell).collect();
+            classes.entry(cells).or_default().insert(sensitive.codes.get(row));
+        }
+        let classes = classes.into_values().map(|values| (values.into_iter().collect(), String::new())).collect();
+        let rows = self.table.rows as u64;
+        let release = EarlierRelease { name: quasi.join("+"), digest: String::new(), rows, classes };
+        let vocabulary = (0..sensitive.domain.cardinality() as u32).map(|code| sensitive.domain.text(code)).collect();
+        Ok(Community::new(vocabulary, vec![release]).map_err(|_| "more classes than can be compared")?)
+    }
+
+    /// All candidates for a release over the first `quasi` attributes beside what is known already.
+    fn beside(&self, community: &Community, quasi: usize, l: u64) -> Result<Searched, Trouble> {
+        let mut policy = self.policy(&self.quasi[..quasi], l)?;
+        policy.rules[0].require = vec![Model::CrossReleaseLDiversity { l }];
+        let mut earlier = EarlierReleases::default();
+        earlier.communities.insert(SENSITIVE.to_owned(), community.clone().into());
+        let bound = Bound::with_earlier(&policy, &self.table, earlier)?;
+        let started = Instant::now();
+        let found = self.find(&bound, true)?;
+        let seconds = started.elapsed().as_secs_f64();
+        let average = |levels: &Vec<u8>| levels.iter().map(|&level| f64::from(level)).sum::<f64>() / quasi as f64;
+        Ok(Searched {
+            seconds,
+            candidates: found.candidates.unwrap_or(0),
+            level: found.best.map_or(f64::NAN, |best| average(&best.levels)),
+        })
+    }
+
+    /// By `precision`, where all hierarchies have the same height, the least loss is the least
+    /// average level.
+    fn find(&self, bound: &Bound<'_>, candidates: bool) -> Result<Outcome, Trouble> {
+        let judge = bound.judge()?;
+        let rows = self.table.rows;
+        let loss = LossModel::new(bound.policy.publish.loss, &bound.loss_attributes(), rows as u64, 1);
+        Ok(search(FullDomain {
+            columns: &bound.judged_codes(),
+            rows,
+            hierarchies: &bound.hierarchies(),
+            judge: &judge,
+            loss: &loss,
+            measured: &[],
+            budget: Budget::default(),
+            candidates,
+            progress: &NoProgress,
+        }))
+    }
+
+    fn policy(&self, quasi: &[&str], l: u64) -> Result<Policy, Trouble> {
+        let attribute = |name: &&str| format!("{name} = {{ role = \"quasi\", hierarchy = \"{name}.csv\" }}\n");
+        let attributes: String = quasi.iter().map(attribute).collect();
+        let text = format!(
+            "[source]\npath = \"census.csv\"\n[attributes]\n{attributes}{SENSITIVE} = {{ role = \"sensitive\" }}\n\
+             [[rule]]\nprotect = \"{SENSITIVE}\"\nrequire = {{ model = \"distinct-l-diversity\", l = {l} }}\n\
+             [publish]\nsuppression = 0.0\nloss = \"precision\"\n"
+        );
+        Ok(Policy::parse(&text, &self.folder.path().join("policy.toml")).map_err(|errors| errors.to_string())?)
+    }
+}
+
+/// So many of the synthetic people who are old enough, as CSV.
+fn adults(rows: usize) -> Result<Vec<u8>, Trouble> {
+    let mut bytes = Vec::new();
+    // About four in five are.
+    hedgerow_synth::census(rows as u64 * 3 / 2, 1, &mut bytes)?;
+    let is_adult = |line: &&[u8]| {
+        let age = line.split(|&byte| byte == b',').next().and_then(|age| std::str::from_utf8(age).ok());
+        age.and_then(|age| age.parse::<u32>().ok()).is_some_and(|age| age >= AGE_MIN)
+    };
+    let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
+    let header = lines.next().ok_or("a census has a header")?;
+    let people: Vec<&[u8]> = lines.filter(is_adult).take(rows).collect();
+    if people.len() < rows {
+        return Err("too few adults were drawn".into());
+    }
+    Ok([&[header], people.as_slice()].concat().concat())
+}
+
+/// A hierarchy file: four labels, two, one, by rank.
+fn four_levels(table: &Table, name: &str) -> Result<String, Trouble> {
+    let domain = &table.column(name).ok_or("an attribute of the census")?.domain;
+    let count = domain.cardinality();
+    let line = |code: usize| {
+        let quarter = code * 4 / count;
+        format!("{};quarter {quarter};half {};*\n", domain.text(code as u32), quarter / 2)
+    };
+    Ok((0..count).map(line).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_are_omitted_and_every_attribute_has_four_levels() {
+        let census = Census::new(Scale::Quick).unwrap();
+        assert_eq!(census.table.rows, 20_000);
+        let age = census.table.column("age").unwrap();
+        assert!(age.domain.number(0).unwrap() >= f64::from(AGE_MIN));
+        let policy = census.policy(&census.quasi, 2).unwrap();
+        let bound = Bound::new(&policy, &census.table).unwrap();
+        assert!(bound.hierarchies().iter().all(|hierarchy| hierarchy.levels().len() == 4));
+    }
+}

@@ -1,0 +1,135 @@
+//! An experiment: what a paper claims, how it is computed again, and what came of it.
+
+use hedgerow_report::pictures::{Cell, Numbers, Picture};
+
+use crate::claim::{Claim, Verdict};
+
+/// Whatever keeps an experiment from ending: a bug, a full disk.
+pub(crate) type Trouble = Box<dyn std::error::Error>;
+
+/// A figure of a paper, or several that show the same run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Experiment {
+    pub(crate) name: &'static str,
+    /// As PAPERS.md cites it.
+    pub(crate) paper: &'static str,
+    /// The figures, tables or examples of the paper.
+    pub(crate) shows: &'static str,
+    pub(crate) run: fn(Scale) -> Result<Findings, Trouble>,
+}
+
+/// How large the data is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// The sizes of the paper.
+    Full,
+    /// Minutes for all experiments together, with unoptimized code.
+    Quick,
+}
+
+impl Scale {
+    pub(crate) fn of<T>(self, full: T, quick: T) -> T {
+        match self {
+            Scale::Full => full,
+            Scale::Quick => quick,
+        }
+    }
+}
+
+/// What an experiment found.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    /// The data and the parameters, in one sentence.
+    pub(crate) setting: String,
+    pub(crate) numbers: Numbers,
+    pub(crate) pictures: Vec<Picture>,
+    pub(crate) claims: Vec<Claim>,
+}
+
+impl Findings {
+    /// The weakest verdict among the claims: one line for the whole experiment.
+    pub(crate) fn verdict(&self) -> Verdict {
+        let failed = self.claims.iter().find_map(|claim| match claim.verdict() {
+            Verdict::DoesNotHold(why) => Some((claim, why)),
+            _ => None,
+        });
+        let Some((claim, why)) = failed else {
+            return self.claims.iter().map(Claim::verdict).max().unwrap_or(Verdict::Reproduced);
+        };
+        let holding = self.claims.iter().filter(|claim| !matches!(claim.verdict(), Verdict::DoesNotHold(_))).count();
+        let all = self.claims.len();
+        Verdict::DoesNotHold(format!("{}: {why} ({holding} of {all} claims hold)", claim.says))
+    }
+
+    /// The claims that came out otherwise than this project states.
+    pub(crate) fn surprises(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().filter(|claim| !claim.is_as_stated())
+    }
+
+    pub(crate) fn csv(&self) -> String {
+        let quoted = |cell: &Cell| match cell {
+            Cell::Text(text) => hedgerow_release::quoting::quoted(text).into_owned(),
+            Cell::Number(number) => rounded(*number),
+        };
+        let header: Vec<Cell> = self.numbers.columns.iter().map(|name| Cell::Text(name.clone())).collect();
+        let rows = std::iter::once(&header).chain(&self.numbers.rows);
+        rows.map(|row| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n").collect()
+    }
+}
+
+/// To six significant digits, without trailing zeros; what is no number is an empty cell.
+fn rounded(number: f64) -> String {
+    if !number.is_finite() {
+        return String::new();
+    }
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    let places = (5 - number.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let text = format!("{number:.places$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// An empty table with these columns.
+pub(crate) fn numbers<const N: usize>(columns: [&str; N]) -> Numbers {
+    Numbers { columns: columns.map(str::to_owned).to_vec(), rows: Vec::new() }
+}
+
+/// The middle of them; of an even number the upper one.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_csv_with_short_numbers() {
+        let mut table = numbers(["who, what", "share"]);
+        table.rows.push(vec![Cell::Text("a \"b\"".into()), Cell::Number(2.0 / 3.0)]);
+        table.rows.push(vec![Cell::Text("c".into()), Cell::Number(f64::NAN)]);
+        table.rows.push(vec![Cell::Text("d".into()), Cell::Number(1_234_567.0)]);
+        let findings = Findings { setting: String::new(), numbers: table, pictures: Vec::new(), claims: Vec::new() };
+        assert_eq!(findings.csv(), "\"who, what\",share\n\"a \"\"b\"\"\",0.666667\nc,\nd,1234567\n");
+    }
+
+    #[test]
+    fn one_line_names_the_claim_that_fails_and_else_the_weakest_verdict() {
+        let findings =
+            |claims| Findings { setting: String::new(), numbers: numbers(["x"]), pictures: Vec::new(), claims };
+        let holds = || Claim::value("a", Ok(()));
+        assert_eq!(findings(vec![holds(), Claim::shape("b", Ok(()))]).verdict(), Verdict::ShapeHolds);
+        assert_eq!(findings(vec![holds()]).verdict(), Verdict::Reproduced);
+        let failing = findings(vec![holds(), Claim::value("c", Err("1 is not 2".into())).stated_not_to_hold()]);
+        assert_eq!(failing.verdict().to_string(), "does not hold: c: 1 is not 2 (1 of 2 claims hold)");
+        assert_eq!(failing.surprises().count(), 0);
+    }
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert!(median(Vec::new()).is_nan());
+    }
+}

@@ -1,0 +1,167 @@
+//! The figures and worked examples of the papers, computed and drawn again, each with the paper's
+//! claim and a verdict that follows from the numbers.
+//!
+//! `cargo run --release -p experiments -- list | NAME | all [--quick] [--output FOLDER]`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+mod claim;
+mod cloning;
+mod cross_release;
+mod experiment;
+mod proximity;
+mod record;
+mod shape;
+mod together;
+mod versatile;
+
+use experiment::{Experiment, Scale, Trouble};
+use record::Entry;
+
+const USAGE: &str = "\
+usage: experiments COMMAND [--quick] [--output FOLDER]
+
+  list   the experiments, with the figures that each draws again
+  NAME   run one: its table is printed, its pictures are written
+  all    run all, and write EXPERIMENTS.md
+
+  --quick   smaller data: minutes for all
+  --output  where files are written: a table and pictures for each experiment,
+            and EXPERIMENTS.md with `all`; by default experiments/figures, and
+            EXPERIMENTS.md beside ARCHITECTURE.md
+";
+
+/// By paper, in the order of the paper.
+fn experiments() -> Vec<Experiment> {
+    let papers = [
+        cross_release::EXPERIMENTS,
+        proximity::EXPERIMENTS,
+        cloning::EXPERIMENTS,
+        versatile::EXPERIMENTS,
+        together::EXPERIMENTS,
+    ];
+    papers.concat()
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(command) = Command::of(&arguments) else {
+        eprint!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match command.run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(trouble) => {
+            eprintln!("error: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What to do.
+#[derive(Debug, PartialEq)]
+struct Command {
+    what: String,
+    scale: Scale,
+    output: Option<PathBuf>,
+}
+
+impl Command {
+    /// `None` when it is not understood.
+    fn of(arguments: &[String]) -> Option<Command> {
+        let mut command = Command { what: String::new(), scale: Scale::Full, output: None };
+        let mut left = arguments.iter();
+        while let Some(argument) = left.next() {
+            match argument.as_str() {
+                "--quick" => command.scale = Scale::Quick,
+                "--output" => command.output = Some(left.next()?.into()),
+                option if option.starts_with('-') => return None,
+                what if command.what.is_empty() => command.what = what.to_owned(),
+                _ => return None,
+            }
+        }
+        let is_known = ["list", "all"].contains(&command.what.as_str())
+            || experiments().iter().any(|experiment| experiment.name == command.what);
+        is_known.then_some(command)
+    }
+
+    /// Whether everything is as this project states.
+    fn run(&self) -> Result<bool, Trouble> {
+        let all = experiments();
+        if self.what == "list" {
+            all.iter().for_each(|one| println!("{:24} {} {}", one.name, one.paper, one.shows));
+            return Ok(true);
+        }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("the crate lies in the workspace")?;
+        let figures = self.output.clone().unwrap_or_else(|| root.join("experiments/figures"));
+        std::fs::create_dir_all(&figures)?;
+        let chosen = all.iter().filter(|experiment| self.what == "all" || experiment.name == self.what);
+        let mut entries = Vec::new();
+        for experiment in chosen {
+            entries.push(run_one(experiment, self.scale, &figures)?);
+        }
+        if self.what == "all" {
+            let record = self.output.clone().unwrap_or_else(|| root.to_owned()).join("EXPERIMENTS.md");
+            let pictures = if self.output.is_some() { "" } else { "experiments/figures/" };
+            std::fs::write(&record, record::record(&entries, self.scale, pictures))?;
+            println!("written: {}", record.display());
+        }
+        let surprises = entries.iter().map(|entry| entry.findings.surprises().count()).sum::<usize>();
+        if surprises > 0 {
+            eprintln!("error: {surprises} claims came out otherwise than stated; each is marked above");
+        }
+        Ok(surprises == 0)
+    }
+}
+
+/// Prints its table and its verdict, and writes its files.
+fn run_one(experiment: &Experiment, scale: Scale, figures: &Path) -> Result<Entry, Trouble> {
+    println!("== {}: {} {}", experiment.name, experiment.paper, experiment.shows);
+    let started = Instant::now();
+    let findings = (experiment.run)(scale).map_err(|trouble| format!("{}: {trouble}", experiment.name))?;
+    let seconds = started.elapsed().as_secs_f64();
+    println!("{}\n{}", findings.setting, findings.csv());
+    for claim in &findings.claims {
+        let mark = if claim.is_as_stated() { " " } else { "!" };
+        println!("{mark} {}: {}", claim.says, claim.verdict());
+    }
+    println!("verdict: {} ({seconds:.1} s)\n", findings.verdict());
+    std::fs::write(figures.join(format!("{}.csv", experiment.name)), findings.csv())?;
+    for (name, picture) in record::picture_names(experiment, &findings).iter().zip(&findings.pictures) {
+        std::fs::write(figures.join(name), picture.to_svg())?;
+    }
+    Ok(Entry { experiment: *experiment, findings })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(line: &str) -> Option<Command> {
+        Command::of(&line.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn commands_are_understood_or_refused() {
+        assert_eq!(command("all --quick").unwrap().scale, Scale::Quick);
+        assert_eq!(command("list --output x").unwrap().output, Some("x".into()));
+        for wrong in ["", "nothing", "all all", "all --output", "all --fast"] {
+            assert_eq!(command(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_can_be_file_names() {
+        let mut names: Vec<&str> = experiments().iter().map(|experiment| experiment.name).collect();
+        assert!(
+            names.iter().all(|name| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'))
+        );
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

@@ -1,0 +1,109 @@
+//! Whether a union of two classes that hold also holds, for each reading, over random classes. The
+//! paper claims it of definition 5; its own figure 3 computes something else, of which it is true.
+
+use hedgerow_report::pictures::{Bar, Bars, Cell};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use super::printed::figure_3;
+use super::{Reading, Salaries};
+use crate::claim::Claim;
+use crate::experiment::{Findings, Scale, Trouble, numbers};
+use crate::shape::Outcome;
+
+/// What was found for one reading.
+struct Tried {
+    reading: Reading,
+    /// Pairs of classes that both hold.
+    pairs: u64,
+    /// Those whose union does not.
+    broken: u64,
+    /// The smallest of these.
+    example: Option<String>,
+}
+
+pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
+    let cases = scale.of(200_000, 20_000);
+    let tried = Reading::ALL.map(|reading| unions(reading, cases));
+    let mut table = numbers(["reading", "pairs that hold", "unions that do not", "the smallest such pair"]);
+    for one in &tried {
+        let counts = [one.pairs as f64, one.broken as f64].map(Cell::Number).to_vec();
+        let example = Cell::Text(one.example.clone().unwrap_or_default());
+        table.rows.push([vec![Cell::from(one.reading.name())], counts, vec![example]].concat());
+    }
+    let [epsilon, pairs, windows] = &tried;
+    let claims = vec![
+        Claim::shape(
+            "(ε,m)-anonymity does not survive unions",
+            survives(epsilon).err().map_or_else(|| Err("every union holds".to_owned()), |_| Ok(())),
+        ),
+        Claim::shape("(δ,l)-diversity by definition 5 survives unions", survives(pairs)).stated_not_to_hold(),
+        Claim::shape("(δ,l)-diversity as figure 3 computes it survives unions", survives(windows)),
+        Claim::shape("figure 3 as printed computes windows, for two tuples and more", printed_is_windows(cases)),
+    ];
+    let bar = |one: &Tried| Bar { name: one.reading.name().to_owned(), value: one.broken as f64 };
+    let picture = Bars {
+        title: "Unions of two classes that hold, and do not hold themselves".to_owned(),
+        description: format!("Among random pairs of classes that both hold, drawn {cases} times for each reading."),
+        columns: ["reading".to_owned(), "unions".to_owned()],
+        bars: tried.iter().map(bar).collect(),
+        full: None,
+        limit: None,
+    };
+    let setting =
+        format!("{cases} random pairs of classes of 1 to 6 whole numbers for each reading, δ from 0.5 to 10.");
+    Ok(Findings { setting, numbers: table, pictures: vec![picture.picture()], claims })
+}
+
+fn unions(reading: Reading, cases: u64) -> Tried {
+    let mut rng = StdRng::seed_from_u64(1);
+    let mut tried = Tried { reading, pairs: 0, broken: 0, example: None };
+    let mut smallest = usize::MAX;
+    // The pair that the project's tests know comes first, whatever the dice say.
+    let known = (Salaries::new(&[40, 60]), Salaries::new(&[50, 80]), 15, 2);
+    let drawn =
+        (0..cases).map(|_| (class(&mut rng), class(&mut rng), rng.random_range(1..=20), rng.random_range(2..=3)));
+    for (one, other, halves, l) in std::iter::once(known).chain(drawn) {
+        let model = reading.model(halves, l);
+        if !one.holds(&model) || !other.holds(&model) {
+            continue;
+        }
+        tried.pairs += 1;
+        let union = one.union(&other);
+        if !union.holds(&model) {
+            tried.broken += 1;
+            if union.0.len() < smallest {
+                smallest = union.0.len();
+                let distance = f64::from(halves) / 2.0;
+                tried.example = Some(format!("{} and {} for δ = {distance}, l = {l}", one.text(), other.text()));
+            }
+        }
+    }
+    tried
+}
+
+fn class(rng: &mut StdRng) -> Salaries {
+    let size = rng.random_range(1..=6);
+    Salaries::new(&(0..size).map(|_| rng.random_range(0..=60)).collect::<Vec<i64>>())
+}
+
+fn survives(tried: &Tried) -> Outcome {
+    match &tried.example {
+        Some(example) => Err(format!("{} of {} unions break it, as of {example}", tried.broken, tried.pairs)),
+        None if tried.pairs == 0 => Err("no pair holds".to_owned()),
+        None => Ok(()),
+    }
+}
+
+fn printed_is_windows(cases: u64) -> Outcome {
+    let mut rng = StdRng::seed_from_u64(2);
+    for _ in 0..cases {
+        let (class, halves) = (class(&mut rng), rng.random_range(0..=40));
+        let (windows, printed) = (class.achieves(Reading::Windows, halves), figure_3(&class.0, halves));
+        if class.0.len() > 1 && printed != Some(windows) {
+            let distance = f64::from(halves) / 2.0;
+            return Err(format!("{} for δ = {distance}: {printed:?} and {windows}", class.text()));
+        }
+    }
+    Ok(())
+}

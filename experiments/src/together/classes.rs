@@ -1,0 +1,79 @@
+//! Figures 5 and 6: average class size and discernibility over k when one custodian holds all
+//! rows, when three anonymize their parts independently, and when three find the classes together.
+
+use hedgerow_joint::{Profile, rehearse};
+use hedgerow_publish::bind::Bound;
+use hedgerow_report::pictures::{Cell, Line, Series};
+
+use super::adult::{Adult, agreed, alone};
+use crate::claim::Claim;
+use crate::experiment::{Findings, Scale, Trouble, numbers};
+use crate::shape::{agree, all, below, rises};
+
+const CUSTODIANS: usize = 3;
+
+const NAMES: [&str; 3] = ["one custodian", "independent", "together"];
+
+pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
+    let adult = Adult::new(scale)?;
+    let mut table = numbers(["k", "approach", "classes", "average class", "discernibility", "ncp"]);
+    let [mut average, mut discernibility, mut ncp] =
+        [(); 3].map(|()| NAMES.map(|name| Series { name: name.to_owned(), points: Vec::new() }));
+    for &k in scale.of(&[5, 10, 25, 50, 100][..], &[5, 20, 50]) {
+        let policy = adult.policy(k);
+        let whole = alone(&policy, &adult.table)?;
+        let mut sizes = [whole.sizes.clone(), Vec::new(), Vec::new()];
+        let mut lost = [whole.ncp(), 0.0, whole.ncp()];
+        for part in adult.dealt(CUSTODIANS) {
+            let recoding = alone(&policy, &part)?;
+            lost[1] += recoding.ncp() * part.rows as f64 / adult.table.rows as f64;
+            sizes[1].extend(recoding.sizes);
+        }
+        let bound = Bound::new(&policy, &adult.table)?;
+        let agreed = agreed(&bound)?;
+        let owner: Vec<usize> = (0..adult.table.rows).map(|row| row % CUSTODIANS).collect();
+        let shares = agreed.deal(&bound.judged_codes(), &owner, CUSTODIANS);
+        let joined = rehearse(Profile::Baseline, &agreed, shares, 1)?.joined.ok_or("even all rows are too few")?;
+        sizes[2] = joined[0].classes.iter().map(|class| class.rows).collect();
+        for (place, sizes) in sizes.iter().enumerate() {
+            let squares = sizes.iter().map(|&size| (size * size) as f64).sum::<f64>();
+            let mean = adult.table.rows as f64 / sizes.len() as f64;
+            average[place].points.push((k as f64, mean));
+            discernibility[place].points.push((k as f64, squares));
+            ncp[place].points.push((k as f64, lost[place]));
+            // The loss of cells is computed where the recoding is at hand.
+            let lost = if place == 2 { f64::NAN } else { lost[place] };
+            let measured = [sizes.len() as f64, mean, squares, lost].map(Cell::Number).to_vec();
+            table.rows.push([vec![Cell::Number(k as f64), NAMES[place].into()], measured].concat());
+        }
+    }
+    let worse = |measure: &[Series; 3]| below(&measure[0], &measure[1]);
+    let claims = vec![
+        Claim::value(
+            "together, custodians find classes as good as one who holds all rows",
+            all([agree(&average[0], &average[2]), agree(&discernibility[0], &discernibility[2])]),
+        ),
+        Claim::shape("average class size rises with k", all(average.iter().map(|series| rises(series, 0.0)))),
+        Claim::shape("discernibility rises with k", all(discernibility.iter().map(|series| rises(series, 0.0)))),
+        Claim::shape("independent custodians have larger classes", worse(&average)),
+        Claim::shape("independent custodians have a larger discernibility", worse(&discernibility)),
+        Claim::shape("independent custodians lose more by the cells (ncp)", worse(&ncp)),
+    ];
+    let picture = |title: &str, up: &str, series: &[Series]| {
+        let line = Line {
+            title: title.to_owned(),
+            description: format!("{up} over k, one line for each approach."),
+            columns: ["k".to_owned(), up.to_owned()],
+            series: series.to_vec(),
+        };
+        line.picture()
+    };
+    let pictures = vec![
+        picture("Figure 5: average class size", "average class", &average),
+        picture("Figure 6: discernibility", "discernibility", &discernibility),
+        picture("What cells lose", "ncp", &ncp[..2]),
+    ];
+    let setting =
+        format!("UCI Adult, {} people, eight quasi attributes, {CUSTODIANS} custodians in turn.", adult.table.rows);
+    Ok(Findings { setting, numbers: table, pictures, claims })
+}

@@ -1,0 +1,48 @@
+//! Publishing together (Jurczyk, Xiong 2008, section 6): what classes cost when custodians find
+//! them together, and how much the ring protocols disclose of who holds what.
+
+mod adult;
+mod classes;
+mod exposure;
+mod item_exposure;
+mod set_exposure;
+
+use hedgerow_report::pictures::{Line, Picture, Series};
+use hedgerow_smc::lop::Setting;
+
+use crate::experiment::{Experiment, Scale};
+
+const PAPER: &str = "[JX08]";
+
+pub(crate) const EXPERIMENTS: &[Experiment] = &[
+    Experiment { name: "together-classes", paper: PAPER, shows: "figures 5 and 6", run: classes::run },
+    Experiment { name: "together-exposure", paper: PAPER, shows: "figures 7 to 10", run: exposure::run },
+    Experiment { name: "union-set-exposure", paper: PAPER, shows: "figures 11 to 14", run: set_exposure::run },
+    Experiment { name: "union-item-exposure", paper: PAPER, shows: "figures 15 and 16", run: item_exposure::run },
+];
+
+/// Table 1 of the paper.
+const TABLE_1: Setting = Setting { custodians: 20, domain: 100_000, items: 1000 };
+
+/// What is simulated: with a tenth of domain, items and dummy items in a quick run.
+fn simulated(scale: Scale, custodians: u64) -> Setting {
+    let part = scale.of(1, 10);
+    Setting { custodians, domain: TABLE_1.domain / part, items: TABLE_1.items / part }
+}
+
+/// Three standard deviations of a share of `runs` tries: measured shares exceed a bound that is
+/// nearly what happens by chance alone.
+fn chance(bound: f64, runs: u32) -> f64 {
+    let bound = bound.clamp(0.0, 1.0);
+    3.0 * (bound * (1.0 - bound) / f64::from(runs)).sqrt() + 1e-9
+}
+
+fn picture(title: &str, across: &str, series: &[Series]) -> Picture {
+    let line = Line {
+        title: title.to_owned(),
+        description: format!("Loss of privacy over {across}."),
+        columns: [across.to_owned(), "loss of privacy".to_owned()],
+        series: series.to_vec(),
+    };
+    line.picture()
+}

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 mod bench;
 mod docs;
 mod markdown;
+mod peers;
 mod repo;
 mod test;
 mod tidy;
@@ -16,8 +17,9 @@ usage: cargo xtask COMMAND
 
   tidy   hold the documents against the code: crates, dependencies, papers, links, words, text hygiene
   docs   rewrite the documents that are written from the code: docs/policy.md
-  bench  measure the command's speed, each figure against another of the same run
-  test   format, clippy, tidy, all tests, the example run; stops at the first failure
+  bench  measure the command's speed, each figure against another of the same run;
+         with --peers, also that of other programs on the same file, in an environment of their own
+  test   format, clippy, tidy, all tests, the example run, the experiments on small data; stops at the first failure
 ";
 
 fn main() -> ExitCode {
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["docs"] => docs::run(),
         ["bench"] => bench::run(),
+        ["bench", "--peers"] => peers::run(),
         ["test"] => test::run(),
         ["help" | "-h" | "--help"] => {
             print!("{USAGE}");

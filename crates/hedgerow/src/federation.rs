@@ -10,6 +10,7 @@ use hedgerow_table::{Domain, InputError, Table};
 
 use crate::{Error, Unsatisfiable};
 
+pub use crate::ledger::ledger_lines;
 pub use hedgerow_smc::{Fault, Ledger, lop};
 
 /// Which protocols compute the sums.

@@ -150,6 +150,7 @@ mod error;
 mod explore;
 pub mod federation;
 mod init;
+mod ledger;
 mod measure;
 mod monitor;
 mod publish;

@@ -9,11 +9,13 @@ use hedgerow_policy::{Method, Policy, Role};
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::community::read_earlier;
 use hedgerow_publish::explore::explore;
+use hedgerow_publish::undivided::undivided;
 use hedgerow_publish::why::why;
 use hedgerow_release::Release;
 use hedgerow_table::{InputError, Table};
 use serde_json::{Map, Value, json};
 
+use crate::ledger::summed_up;
 use crate::{Audit, Error, MeasureOptions, Monitor, Source, check, check_combined};
 
 /// The largest lattice, in nodes, and the most work, in nodes times rows, that is explored for a
@@ -29,6 +31,7 @@ pub struct Report<'a> {
     policy: Option<&'a Policy>,
     source: Source<'a>,
     people: Option<PathBuf>,
+    ledger: Option<PathBuf>,
     publishable: bool,
     queries: MeasureOptions,
 }
@@ -51,6 +54,7 @@ impl<'a> Report<'a> {
             policy: None,
             source: Source::Policy,
             people: None,
+            ledger: None,
             publishable: false,
             queries: MeasureOptions::default(),
         }
@@ -74,7 +78,14 @@ impl<'a> Report<'a> {
         self
     }
 
-    /// Only what the released tables show: neither policy nor people are read.
+    /// The ledger of the joint run that the release was found by, as
+    /// [`crate::federation::ledger_lines`] writes it: adds what custodians opened to one another.
+    pub fn ledger(mut self, file: impl Into<PathBuf>) -> Self {
+        self.ledger = Some(file.into());
+        self
+    }
+
+    /// Only what the released tables show: neither policy, people nor ledger are read.
     pub fn publishable(mut self, publishable: bool) -> Self {
         self.publishable = publishable;
         self
@@ -145,6 +156,9 @@ impl<'a> Report<'a> {
             document.insert("omitted".to_owned(), json!(OMITTED));
         }
         document.insert("releases".to_owned(), value(&parts)?);
+        if let Some(ledger) = self.ledger.as_deref().filter(|_| !self.publishable) {
+            document.insert("ledger".to_owned(), summed_up(ledger)?);
+        }
         if releases.len() > 1 {
             document.extend(together(&releases, &audited)?);
         }
@@ -156,7 +170,7 @@ impl<'a> Report<'a> {
 }
 
 /// What a report for publication lacks.
-const OMITTED: [&str; 7] = [
+const OMITTED: [&str; 8] = [
     "losses and their distribution over attributes",
     "distributions before and after",
     "loss by subgroup",
@@ -164,6 +178,7 @@ const OMITTED: [&str; 7] = [
     "the journalist's risk",
     "the lattice, and why attributes were generalized and rows suppressed",
     "the audit of named people",
+    "what custodians opened to one another in a joint run",
 ];
 
 fn value(of: &impl serde::Serialize) -> Result<Value, Error> {
@@ -261,6 +276,10 @@ fn from_source(
             part.insert("why".to_owned(), value(&why(&bound, &levels)?)?);
             part.extend(lattice(&bound, &levels, monitor)?);
         }
+    }
+    let is_local = matches!(policy.publish.method, Method::Mondrian | Method::BestCut | Method::Cluster);
+    if let Some(found) = is_local.then(|| undivided(&bound, release)).transpose()?.flatten() {
+        part.insert("undivided".to_owned(), value(&found)?);
     }
     part.insert("measures".to_owned(), value(&measures)?);
     Ok(part)

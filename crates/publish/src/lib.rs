@@ -26,6 +26,7 @@ mod rows;
 pub mod search;
 mod sets;
 pub mod singling_out;
+pub mod undivided;
 pub mod why;
 
 pub use error::{Ineligible, PublishError, Unsatisfiable};

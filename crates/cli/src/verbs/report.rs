@@ -22,6 +22,9 @@ pub(crate) fn run(arguments: &args::Report, talk: &Talk) -> Result<ExitCode, Fai
     if let Some(people) = &arguments.people {
         report = report.people(people);
     }
+    if let Some(ledger) = &arguments.ledger {
+        report = report.ledger(ledger);
+    }
     let reported = report.run(&monitor)?;
     drop(monitor);
     drop(shown);
@@ -31,7 +34,7 @@ pub(crate) fn run(arguments: &args::Report, talk: &Talk) -> Result<ExitCode, Fai
     } else if !talk.quiet {
         let kind = if arguments.publishable {
             "from the released tables alone"
-        } else if policy.is_some() || arguments.people.is_some() {
+        } else if policy.is_some() || arguments.people.is_some() || arguments.ledger.is_some() {
             "internal: it shows figures about the private source and must not be published"
         } else {
             "from the released tables; --policy adds what was lost, --publishable omits what must not be published"

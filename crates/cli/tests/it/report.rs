@@ -270,6 +270,45 @@ fn everything_in(folder: &Path) -> String {
 }
 
 #[test]
+fn the_report_of_a_local_recoding_says_which_classes_cannot_be_divided() {
+    let folder = Folder::new();
+    let (page, json) = reported(&folder, "hospital/policy-local.toml", "release", false);
+    let undivided = &json["releases"][0]["undivided"];
+    let classes = |group: &str| undivided[group]["classes"].as_u64().unwrap();
+    assert_eq!(classes("settled") + classes("single_valued") + classes("open"), undivided["classes"].as_u64().unwrap());
+    assert!(undivided["settled_by"][0]["model"].is_string(), "{undivided}");
+    assert!(page.contains("Why classes are as large as they are"));
+    let (page, json) = reported(&folder, "hospital/policy-local.toml", "release", true);
+    assert!(json["releases"][0].get("undivided").is_none() && !page.contains("Why classes are as large"));
+}
+
+#[test]
+fn the_ledger_of_a_joint_run_is_summed_up_and_never_published() {
+    let folder = Folder::with_release("release");
+    let sizes = "how many rows a group has over all custodians";
+    let entry = |round: u32, values: &str| format!("{{\"round\":{round},\"kind\":\"{sizes}\",\"values\":{values}}}\n");
+    folder.write("ledger", entry(0, "[120,0]") + &entry(3, "[41,79]"));
+    let ran = folder.run(&["report", "release", "--ledger", "ledger", "-o", "report.html", "--json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let ledger = &json["ledger"];
+    assert_eq!((&ledger["entries"], &ledger["rounds"]), (&Value::from(2), &Value::from(4)));
+    assert_eq!((&ledger["kinds"][0]["values"], &ledger["kinds"][0]["least"]), (&Value::from(4), &Value::from(41)));
+    let page = folder.read("report.html");
+    assert!(page.contains("The joint run: what was opened") && page.contains(sizes));
+    for (value, key, _) in numbers(&page) {
+        assert_eq!(json.pointer(&key).and_then(Value::as_f64), Some(value), "{key}");
+    }
+    let ran = folder.run(&["report", "release", "--ledger", "ledger", "-o", "public.html", "--publishable", "--json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.stdout.contains("\"ledger\"") && !folder.read("public.html").contains("The joint run"));
+    folder.write("ledger", "no entry\n");
+    let ran = folder.run(&["report", "release", "--ledger", "ledger", "-o", "other.html"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("ledger:1"), "{ran:?}");
+}
+
+#[test]
 fn a_report_replaces_a_report_and_nothing_else() {
     let folder = Folder::with_release("release");
     folder.write("notes.html", "<p>mine</p>");

@@ -15,4 +15,5 @@ mod oracle;
 mod other_values;
 mod progress;
 mod random_case;
+mod undivided;
 mod windows;

@@ -12,7 +12,7 @@ use crate::pictures::{Lattice, LatticeNode};
 pub(super) fn section(release: &At<'_>, index: usize) -> Option<Markup> {
     let (lattice, why) = (release.get("lattice"), release.get("why"));
     if lattice.is_none() && why.is_none() {
-        return None;
+        return super::undivided::section(release);
     }
     Some(html! {
         @if let Some(lattice) = &lattice { (picture(lattice, release, index)) }

@@ -10,8 +10,10 @@ mod data;
 mod governance;
 mod identifiability;
 mod lattice;
+mod ledger;
 mod sentences;
 mod together;
+mod undivided;
 mod utility;
 mod verdict;
 
@@ -49,6 +51,9 @@ pub fn page(document: &Value) -> String {
         add("risk", "Identifiability: who could be found", Some(identifiability::section(release, index)));
         add("utility", "Utility: what was lost, and for whom", utility::section(release, index));
         add("lattice", "Mitigation: what was chosen, and why", lattice::section(release, index));
+    }
+    if let Some(body) = ledger::section(&root) {
+        sections.push(("ledger".to_owned(), "The joint run: what was opened".to_owned(), body));
     }
     if let Some(body) = together::adversaries(&root) {
         sections.push(("adversaries".to_owned(), "Attacks: what adversaries learn".to_owned(), body));

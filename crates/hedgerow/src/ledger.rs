@@ -1,0 +1,194 @@
+//! The ledger of a joint run as a file: JSON lines, one for each entry. A report sums it up.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use hedgerow_smc::{Entry, Ledger};
+use hedgerow_table::InputError;
+use serde_json::{Value, json};
+
+use crate::Error;
+
+/// The largest file that is read.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// What the values of these kinds are: numbers of rows, of which a small one is about few people.
+const COUNTS_OF_ROWS: [hedgerow_smc::Kind; 5] = [
+    hedgerow_smc::Kind::Totals,
+    hedgerow_smc::Kind::CountsAtProbe,
+    hedgerow_smc::Kind::Sizes,
+    hedgerow_smc::Kind::Histograms,
+    hedgerow_smc::Kind::ClippedSizes,
+];
+
+/// The ledger as JSON lines, one for each entry in order: `step`, `round`, `kind`, `about`, `part`,
+/// `attribute`, `at_least` and `values`. For the custodians of the run, who have seen it all, and
+/// not for readers of the release.
+///
+/// ```
+/// use hedgerow::federation::{Profile, ledger_lines, rehearse};
+///
+/// let policy = hedgerow::Policy::load("../../examples/hospital/policy-local.toml".as_ref())?;
+/// let union = hedgerow::read_source(&policy)?;
+/// let run = rehearse(&policy, &union, 3, |row| row % 3, Profile::Masked, 1)?;
+/// let lines = ledger_lines(&run.ledger);
+/// assert_eq!(lines.lines().count(), run.ledger.entries().len());
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+pub fn ledger_lines(ledger: &Ledger) -> String {
+    let line = |entry: &Entry| {
+        let line = json!({
+            "step": "classes",
+            "round": entry.round,
+            "kind": entry.kind.describe(),
+            "about": entry.about.what,
+            "part": entry.about.part,
+            "attribute": entry.about.attribute,
+            "at_least": entry.at_least,
+            "values": entry.values,
+        });
+        format!("{line}\n")
+    };
+    ledger.entries().iter().map(line).collect()
+}
+
+/// What was opened of one kind.
+#[derive(Debug, Default)]
+struct Opened {
+    entries: u64,
+    values: u64,
+    compared: u64,
+    least: Option<u64>,
+}
+
+/// A ledger file in numbers: how much was opened of every kind, and the smallest number of rows.
+pub(crate) fn summed_up(path: &Path) -> Result<Value, Error> {
+    let failed = |source| Error::Io { path: path.to_path_buf(), source };
+    let file = File::open(path).map_err(failed)?;
+    let bytes = file.metadata().map_err(failed)?.len();
+    if bytes > BYTES_MAX {
+        let problem = format!("has {bytes} bytes, at most {BYTES_MAX} are read");
+        return Err(InputError::new(path.display().to_string(), problem, "name the ledger of one run").into());
+    }
+    let mut kinds: BTreeMap<String, Opened> = BTreeMap::new();
+    let mut steps: Vec<(String, u64)> = Vec::new();
+    let mut entries = 0u64;
+    // The limit also holds for what grows while it is read.
+    for (index, line) in BufReader::new(file.take(BYTES_MAX)).lines().enumerate() {
+        let line = line.map_err(failed)?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let entry = Line::read(&line).ok_or_else(|| {
+            let place = format!("{}:{}", path.display(), index + 1);
+            let problem =
+                "is no entry of a ledger: an object with `round`, `kind` and a list of whole numbers `values`";
+            InputError::new(place, problem, "name the ledger that a joint run wrote")
+        })?;
+        entries += 1;
+        match steps.iter_mut().find(|(step, _)| *step == entry.step) {
+            Some((_, rounds)) => *rounds = (*rounds).max(entry.round + 1),
+            None => steps.push((entry.step, entry.round + 1)),
+        }
+        let opened = kinds.entry(entry.kind.clone()).or_default();
+        opened.entries += 1;
+        opened.values += entry.values.len() as u64;
+        opened.compared += u64::from(entry.compared);
+        if COUNTS_OF_ROWS.iter().any(|kind| kind.describe() == entry.kind) {
+            let least = entry.values.iter().copied().filter(|&value| value > 0).min();
+            opened.least = opened.least.into_iter().chain(least).min();
+        }
+    }
+    let kinds = kinds.into_iter().map(|(kind, opened)| {
+        json!({
+            "kind": kind, "entries": opened.entries, "values": opened.values, "compared": opened.compared,
+            "least": opened.least,
+        })
+    });
+    Ok(json!({
+        "entries": entries,
+        "rounds": steps.iter().map(|(_, rounds)| rounds).sum::<u64>(),
+        "kinds": kinds.collect::<Vec<_>>(),
+    }))
+}
+
+/// One line of the file.
+struct Line {
+    step: String,
+    round: u64,
+    kind: String,
+    /// Whether only a comparison was asked for.
+    compared: bool,
+    values: Vec<u64>,
+}
+
+impl Line {
+    fn read(text: &str) -> Option<Line> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        Some(Line {
+            step: value["step"].as_str().unwrap_or_default().to_owned(),
+            round: u64::from(u32::try_from(value["round"].as_u64()?).ok()?),
+            kind: value["kind"].as_str()?.to_owned(),
+            compared: value["at_least"].as_array().is_some_and(|thresholds| !thresholds.is_empty()),
+            values: value["values"].as_array()?.iter().map(Value::as_u64).collect::<Option<_>>()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::federation::{Profile, rehearse};
+
+    fn written(text: &str) -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        std::fs::write(&path, text).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn what_a_run_opens_is_counted_as_the_ledger_counts_it() {
+        let policy = hedgerow_policy::Policy::load("../../examples/hospital/policy-local.toml".as_ref()).unwrap();
+        let union = crate::read_source(&policy).unwrap();
+        let run = rehearse(&policy, &union, 3, |row| row % 3, Profile::Masked, 1).unwrap();
+        let (_folder, path) = written(&ledger_lines(&run.ledger));
+        let found = summed_up(&path).unwrap();
+        assert_eq!(found["entries"], json!(run.ledger.entries().len()));
+        let counts = run.ledger.counts();
+        assert_eq!(found["kinds"].as_array().unwrap().len(), counts.len());
+        for (kind, values) in counts {
+            let of_kind = found["kinds"].as_array().unwrap().iter().find(|one| one["kind"] == kind.describe()).unwrap();
+            assert_eq!(of_kind["values"], json!(values), "{kind}");
+        }
+    }
+
+    #[test]
+    fn the_smallest_number_of_rows_is_found_and_zeros_are_about_nobody() {
+        let sizes = hedgerow_smc::Kind::Sizes.describe();
+        let digits = hedgerow_smc::Kind::Digits.describe();
+        let text = format!(
+            "{{\"round\":0,\"kind\":\"{sizes}\",\"at_least\":[[5]],\"values\":[0,7,9]}}\n\n\
+             {{\"step\":\"rows\",\"round\":2,\"kind\":\"{digits}\",\"values\":[1]}}\n"
+        );
+        let (_folder, path) = written(&text);
+        let found = summed_up(&path).unwrap();
+        assert_eq!((&found["entries"], &found["rounds"]), (&json!(2), &json!(4)));
+        let of_kind = |name: &str| found["kinds"].as_array().unwrap().iter().find(|one| one["kind"] == name).unwrap();
+        assert_eq!((&of_kind(sizes)["least"], &of_kind(sizes)["compared"]), (&json!(7), &json!(1)));
+        assert_eq!(of_kind(digits)["least"], Value::Null, "a digit is no number of rows");
+    }
+
+    #[test]
+    fn what_is_no_ledger_is_refused_with_its_line() {
+        for wrong in ["[]", "{\"round\":1}", "{\"round\":1,\"kind\":\"x\",\"values\":[-1]}", "text"] {
+            let (_folder, path) = written(&format!("{{\"round\":0,\"kind\":\"x\",\"values\":[]}}\n{wrong}\n"));
+            let problem = summed_up(&path).unwrap_err().to_string();
+            assert!(problem.contains("ledger:2"), "{wrong}: {problem}");
+        }
+        let (_folder, path) = written("");
+        assert_eq!(summed_up(&path).unwrap()["entries"], json!(0));
+    }
+}

@@ -29,5 +29,6 @@ pub mod singling_out;
 pub mod why;
 
 pub use error::{Ineligible, PublishError, Unsatisfiable};
+pub use local::divided::Divided;
 pub use phase::PHASES;
-pub use publish::{PublishOptions, Published, Searched, Source, TableFormat, publish};
+pub use publish::{PublishOptions, Published, Searched, Source, TableFormat, publish, publish_divided};

@@ -108,7 +108,7 @@ impl Daemon {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let now = self.now();
-            if now.steady_ms.saturating_sub(ticked) >= TICK.as_millis() as u64 {
+            if self.node.has_work() || now.steady_ms.saturating_sub(ticked) >= TICK.as_millis() as u64 {
                 ticked = now.steady_ms;
                 let sent = self.node.tick(now)?;
                 self.send(sent);

@@ -120,8 +120,9 @@ impl<S: Store> Node<S> {
         if proposal.terms.0 != self.terms {
             return Err("its policy, promises, limits or version differ from the proposal's".to_owned());
         }
-        if proposal.epoch != self.epochs + 1 {
-            return Err(format!("its next epoch is {}, not {}", self.epochs + 1, proposal.epoch));
+        // Whoever was not in the last runs may lag behind: it joins what others propose.
+        if proposal.epoch <= self.epochs {
+            return Err(format!("epoch {} is published here: let somebody propose who knows it", self.epochs));
         }
         let roster = proposal.roster().map_err(|fault| fault.to_string())?;
         let known = |member: &Member| {
@@ -147,7 +148,7 @@ impl<S: Store> Node<S> {
         }
         let own = self.custodian.own.name.clone();
         self.note(What::Refused, Some(run), from, json!({ "why": why, "blamed": own }));
-        self.ended.insert(run, Ending::Aborted { why: why.to_owned(), blamed: Some(own.clone()) });
+        self.end(run, Ending::Aborted { why: why.to_owned(), blamed: Some(own.clone()) });
         self.tell(from, Note::Aborted { run, why: why.to_owned(), blamed: Some(own) });
         Ok(())
     }

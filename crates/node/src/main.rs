@@ -111,6 +111,11 @@ struct Demo {
 }
 
 fn main() -> ExitCode {
+    // A panic's message may carry a value from the private table, so only its place is printed.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or(String::new(), |at| format!(" at {}:{}", at.file(), at.line()));
+        eprintln!("error: internal error{place} (this is a bug in hedgerow)");
+    }));
     match run(Arguments::parse().verb) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {

@@ -92,6 +92,8 @@ pub struct Node<S> {
     pub(crate) book: BurnBook,
     pub(crate) rng: StdRng,
     pub(crate) ended: BTreeMap<RunId, Ending>,
+    /// The runs of `ended`, in that order.
+    pub(crate) order: Vec<RunId>,
     pub(crate) epochs: u64,
     pub(crate) open: Option<Open>,
     pub(crate) time: Time,
@@ -130,6 +132,7 @@ impl<S: Store> Node<S> {
             book,
             rng,
             ended: BTreeMap::new(),
+            order: Vec::new(),
             epochs: 0,
             open: None,
             time,
@@ -148,6 +151,7 @@ impl<S: Store> Node<S> {
 
     fn replay(&mut self, history: &[Record]) -> Result<(), OpenError> {
         let mut unfinished: Option<(Proposal, bool)> = None;
+        let mut last = None;
         for record in history {
             let Some(run) = record.run else { continue };
             let broken = |what: &str| OpenError::Journal(format!("{what} of run {run}"));
@@ -162,16 +166,15 @@ impl<S: Store> Node<S> {
                 }
                 What::Published => {
                     let epoch = record.detail["epoch"].as_u64().ok_or_else(|| broken("the epoch"))?;
-                    // The rename may have been cut off by a crash.
-                    self.store.publish(run, epoch)?;
+                    last = Some((run, epoch));
                     self.epochs = epoch;
-                    self.ended.insert(run, Ending::Published { epoch });
+                    self.end(run, Ending::Published { epoch });
                     unfinished = None;
                 }
                 What::Aborted | What::Refused => {
                     let text = |key: &str| record.detail[key].as_str().map(str::to_owned);
                     let why = text("why").unwrap_or_default();
-                    self.ended.insert(run, Ending::Aborted { why, blamed: text("blamed") });
+                    self.end(run, Ending::Aborted { why, blamed: text("blamed") });
                     if unfinished.as_ref().is_some_and(|(proposal, _)| proposal.run == run) {
                         self.store.discard(run)?;
                         unfinished = None;
@@ -179,6 +182,10 @@ impl<S: Store> Node<S> {
                 }
                 _ => {}
             }
+        }
+        if let Some((run, epoch)) = last {
+            // A crash may have cut off its last step.
+            self.store.publish(run, epoch)?;
         }
         let Some((proposal, prepared)) = unfinished else { return Ok(()) };
         let roster = proposal.roster().map_err(|fault| OpenError::Journal(fault.to_string()))?;
@@ -231,6 +238,9 @@ impl<S: Store> Node<S> {
             (self.rejections, self.counted_since) = (0, time.steady_ms);
             self.refusals.clear();
         }
+        if self.open.as_ref().is_some_and(|open| open.found.is_some()) {
+            self.prepare()?;
+        }
         let now = time.steady_ms;
         let Deadlines { silence, approval, .. } = self.custodian.deadlines;
         let Some(open) = &mut self.open else { return self.flush() };
@@ -255,6 +265,11 @@ impl<S: Store> Node<S> {
             _ => {}
         }
         self.flush()
+    }
+
+    /// Whether work waits that the next tick does: what was sent before should leave first.
+    pub fn has_work(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.found.is_some())
     }
 
     /// A connection or message that the transport turned away.
@@ -296,6 +311,12 @@ impl<S: Store> Node<S> {
         self.rejections += 1;
         if self.rejections <= REJECTIONS_MAX {
             self.note(What::Rejected, None, &plain(whom), json!({ "why": plain(why) }));
+        }
+    }
+
+    pub(crate) fn end(&mut self, run: RunId, ending: Ending) {
+        if self.ended.insert(run, ending).is_none() {
+            self.order.push(run);
         }
     }
 

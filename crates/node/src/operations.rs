@@ -13,6 +13,9 @@ use crate::settings::Role;
 use crate::steps::{Execution, StepName};
 use crate::store::{Store, StoreError};
 
+/// Ended runs that a status lists: the last ones.
+const ENDED_MAX: usize = 20;
+
 impl<S: Store> Node<S> {
     pub(crate) fn propose(&mut self, operator: &str, without: &[String]) -> Result<Result<Value, String>, StoreError> {
         if let Some(open) = &self.open {
@@ -145,7 +148,8 @@ impl<S: Store> Node<S> {
                 "differences": differences.collect::<Vec<_>>(),
             })
         });
-        let last = self.ended.iter().map(|(run, ending)| match ending {
+        let recent = self.order.iter().rev().take(ENDED_MAX).rev();
+        let last = recent.filter_map(|run| Some((run, self.ended.get(run)?))).map(|(run, ending)| match ending {
             Ending::Published { epoch } => json!({ "run": run, "ended": "published", "epoch": epoch }),
             Ending::Aborted { why, blamed } => json!({ "run": run, "ended": "aborted", "why": why, "blamed": blamed }),
         });

@@ -9,7 +9,7 @@ use crate::message::{Hex, Note, Proposal, plain};
 use crate::node::Node;
 use crate::run::{Ending, Phase};
 use crate::steps::{Advanced, Execution, Next, StepName};
-use crate::store::{Found, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 impl<S: Store> Node<S> {
     pub(crate) fn start_if_approved(&mut self) -> Result<(), StoreError> {
@@ -71,7 +71,12 @@ impl<S: Store> Node<S> {
         match next {
             Next::Waiting => Ok(()),
             Next::Begin(step) => self.begin(step),
-            Next::Found(found) => self.prepare(&found),
+            Next::Found(found) => {
+                if let Some(open) = &mut self.open {
+                    (open.found, open.progressed_at) = (Some(found), self.time.steady_ms);
+                }
+                Ok(())
+            }
             Next::Nothing => self.abort("even all rows of all custodians as one class break a rule", None),
             Next::Fault(fault) => self.failed(&fault),
         }
@@ -83,13 +88,16 @@ impl<S: Store> Node<S> {
         self.abort(&fault.to_string(), blamed)
     }
 
-    pub(crate) fn prepare(&mut self, found: &Found) -> Result<(), StoreError> {
+    /// Writes the release that was found. By now our last message of the last step is on its way,
+    /// so nobody waits for us while we write.
+    pub(crate) fn prepare(&mut self) -> Result<(), StoreError> {
         let Some(open) = &mut self.open else { return Ok(()) };
+        let Some(found) = open.found.take() else { return Ok(()) };
         let Proposal { run, epoch, .. } = open.proposal;
         let own = self.custodian.own.name.clone();
         // The ledger beside the release is taken from the journal.
         self.store.append(&std::mem::take(&mut self.records))?;
-        if let Err(why) = self.store.stage(run, epoch, found)? {
+        if let Err(why) = self.store.stage(run, epoch, &found)? {
             return self.abort(&format!("the release could not be made: {why}"), Some(own));
         }
         open.phase = Phase::Prepared;
@@ -117,7 +125,7 @@ impl<S: Store> Node<S> {
         self.store.append(&std::mem::take(&mut self.records))?;
         self.store.publish(run, epoch)?;
         self.epochs = epoch;
-        self.ended.insert(run, Ending::Published { epoch });
+        self.end(run, Ending::Published { epoch });
         self.tell_roster(&open.roster, &Note::Published { run });
         Ok(())
     }
@@ -129,7 +137,7 @@ impl<S: Store> Node<S> {
         let run = open.proposal.run;
         let (why, own) = (plain(why), self.custodian.own.name.clone());
         self.note(What::Aborted, Some(run), &own, json!({ "why": why, "blamed": blamed }));
-        self.ended.insert(run, Ending::Aborted { why: why.clone(), blamed: blamed.clone() });
+        self.end(run, Ending::Aborted { why: why.clone(), blamed: blamed.clone() });
         self.tell_roster(&open.roster, &Note::Aborted { run, why, blamed });
         // Journaled first: a run whose release is gone must not look prepared after a crash.
         self.store.append(&std::mem::take(&mut self.records))?;

@@ -5,6 +5,7 @@ use hedgerow_smc::{Digest, Fault, Plan, Roster, Snapshot};
 
 use crate::message::Proposal;
 use crate::steps::Execution;
+use crate::store::Found;
 
 /// How far a run has come at this node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub(crate) struct Open {
     pub(crate) approvals: Vec<Option<Digest>>,
     /// The operator who insisted on what the book refuses.
     pub(crate) insisted: Option<String>,
+    /// What was found, while it is not on the disk yet.
+    pub(crate) found: Option<Found>,
     pub(crate) prepared: Vec<bool>,
     /// Since when, in milliseconds: the run, the last progress, the last repetition.
     pub(crate) opened_at: u64,
@@ -74,6 +77,7 @@ impl Open {
             plan: None,
             approvals: vec![None; count],
             insisted: None,
+            found: None,
             prepared: vec![false; count],
             opened_at: now,
             progressed_at: now,

@@ -90,12 +90,7 @@ impl Daemon {
         sent.iter().for_each(|(to, frame)| self.senders.send(to, frame));
     }
 
-    fn serve(
-        &mut self,
-        heard: &Receiver<Heard>,
-        asked: &Receiver<Asked>,
-        stop: &AtomicBool,
-    ) -> Result<(), StoreError> {
+    fn serve(&mut self, heard: &Receiver<Heard>, asked: &Receiver<Asked>, stop: &AtomicBool) -> Result<(), StoreError> {
         let mut ticked = self.now().steady_ms;
         while !stop.load(Ordering::SeqCst) {
             match heard.recv_timeout(TICK) {

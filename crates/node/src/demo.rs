@@ -1,5 +1,5 @@
-//! A trial on one machine: three hospitals with example patients, each with a node of its own, which
-//! publish together; then everything is stopped and removed.
+//! A trial on one machine: three hospitals with example patients, each with a node of its own,
+//! which publish together; then everything is stopped and removed.
 
 use std::fs;
 use std::net::TcpListener;
@@ -79,7 +79,8 @@ fn play(program: &Path, folder: &Path, say: &mut dyn FnMut(&str)) -> Result<(), 
     let mut trial = Trial { nodes: Vec::new() };
     for (name, home) in NAMES.iter().zip(&folders) {
         let log = fs::File::create(home.join("log")).map_err(text)?;
-        let node = Command::new(program).arg("serve").arg(home.join("node.toml")).stderr(log).stdout(Stdio::null());
+        let mut node = Command::new(program);
+        node.arg("serve").arg(home.join("node.toml")).stderr(log).stdout(Stdio::null());
         trial.nodes.push(((*name).to_owned(), home.clone(), node.spawn().map_err(text)?));
     }
     say(&format!("{} nodes with {PATIENTS} patients each; every connection is mutual TLS", NAMES.len()));
@@ -155,8 +156,10 @@ impl Trial {
                 Ok(())
             };
             let (rows, _) = disk::read_journal(&home.join("data"), count).map_err(|error| error.to_string())?;
-            say(&format!("{name} saw {values} opened values in {entries} entries, and no row of another custodian; \
-                          its journal has {rows} rows, and its chain is whole"));
+            say(&format!(
+                "{name} saw {values} opened values in {entries} entries, and no row of another custodian; \
+                          its journal has {rows} rows, and its chain is whole"
+            ));
         }
         Ok(())
     }

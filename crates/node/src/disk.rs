@@ -112,7 +112,8 @@ impl Store for Disk {
         let mut write = || -> rusqlite::Result<()> {
             let transaction = self.connection.transaction()?;
             {
-                let mut insert = transaction.prepare_cached("INSERT INTO journal VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+                let mut insert =
+                    transaction.prepare_cached("INSERT INTO journal VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
                 for record in records {
                     let detail = record.detail.to_string();
                     number += 1;
@@ -120,7 +121,16 @@ impl Store for Disk {
                     let run = record.run.map_or(String::new(), |run| run.to_string());
                     let (at, hash) = (clock::text(record.at), hash.to_string());
                     let what = record.what.name();
-                    insert.execute(params![number as i64, record.at as i64, at, what, run, record.who, detail, hash])?;
+                    insert.execute(params![
+                        number as i64,
+                        record.at as i64,
+                        at,
+                        what,
+                        run,
+                        record.who,
+                        detail,
+                        hash
+                    ])?;
                 }
             }
             transaction.commit()
@@ -204,8 +214,8 @@ impl Store for Disk {
     }
 }
 
-/// Reads a journal without its node and verifies its chain; hands every row to `each`, and gives the
-/// last number and hash.
+/// Reads a journal without its node and verifies its chain; hands every row to `each`, and gives
+/// the last number and hash.
 pub fn read_journal(
     folder: &Path,
     each: impl FnMut(&Line) -> Result<(), StoreError>,

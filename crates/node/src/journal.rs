@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn every_part_of_a_row_is_in_its_hash() {
-        let record = Record { at: 5, what: What::Joined, run: Some(Hex([1; 16])), who: "a".into(), detail: Value::Null };
+        let record =
+            Record { at: 5, what: What::Joined, run: Some(Hex([1; 16])), who: "a".into(), detail: Value::Null };
         let base = chain(&Hex([0; 32]), 1, &record, "{}");
         let others = [
             chain(&Hex([1; 32]), 1, &record, "{}"),

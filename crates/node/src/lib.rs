@@ -23,6 +23,7 @@ mod node;
 mod operations;
 pub mod operator;
 mod proceeding;
+pub mod query;
 mod run;
 pub mod settings;
 mod speaking;

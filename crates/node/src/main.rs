@@ -10,7 +10,7 @@ use hedgerow_node::keys::{Party, make_trial};
 use hedgerow_node::operator::{self, Request};
 use hedgerow_node::settings::Settings;
 use hedgerow_node::terms::Terms;
-use hedgerow_node::{daemon, demo, disk};
+use hedgerow_node::{daemon, demo, disk, query};
 use serde_json::Value;
 
 #[derive(Debug, Parser)]
@@ -37,6 +37,8 @@ enum Verb {
     Withdraw(Operated),
     /// Show the open run, what it would open, and how others ended
     Status(Config),
+    /// Answer one SELECT over the release of an epoch
+    Query(Query),
     /// Verify the journal's chain and list it
     Journal(Journal),
     /// Three nodes on this machine publish example patients, and show what each of them saw
@@ -74,7 +76,8 @@ struct Approve {
     operated: Operated,
     /// The digest of the plan, or at least 8 digits of it
     plan: String,
-    /// Although rows of this custodian were in another run: `status` shows what the difference tells
+    /// Although rows of this custodian were in another run: `status` shows what the difference
+    /// tells
     #[arg(long)]
     insist: bool,
 }
@@ -101,6 +104,17 @@ struct Journal {
     /// Also list every value that runs opened
     #[arg(long)]
     values: bool,
+}
+
+#[derive(Debug, Args)]
+struct Query {
+    #[command(flatten)]
+    config: Config,
+    /// As for `hedgerow query`; the table is `data`
+    sql: String,
+    /// The number of a published run [default: the last]
+    #[arg(long, value_name = "N")]
+    epoch: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -138,6 +152,7 @@ fn run(verb: Verb) -> Result<(), String> {
         }
         Verb::Withdraw(Operated { config, operator }) => ask(&config, &Request::Withdraw { operator: name(operator)? }),
         Verb::Status(config) => ask(&config, &Request::Status),
+        Verb::Query(asked) => answer(&asked),
         Verb::Journal(journal) => list(&journal),
         Verb::Demo(Demo { keep }) => {
             let own = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -163,12 +178,29 @@ fn name(operator: Option<String>) -> Result<String, String> {
 }
 
 fn ask(Config { config }: &Config, request: &Request) -> Result<(), String> {
-    let control = settings(config)?.data.join("control");
-    let answer = operator::send(&control, request)
-        .map_err(|error| format!("{}: {error}\nhint: is the node running? `serve` starts it", control.display()))?;
-    let text = serde_json::to_string_pretty(&answer?).map_err(|error| error.to_string())?;
-    println!("{text}");
+    print(&send(&settings(config)?, request)?)
+}
+
+fn send(settings: &Settings, request: &Request) -> Result<Value, String> {
+    let control = settings.data.join("control");
+    operator::send(&control, request)
+        .map_err(|error| format!("{}: {error}\nhint: is the node running? `serve` starts it", control.display()))?
+}
+
+fn print(value: &Value) -> Result<(), String> {
+    println!("{}", serde_json::to_string_pretty(value).map_err(|error| error.to_string())?);
     Ok(())
+}
+
+fn answer(Query { config, sql, epoch }: &Query) -> Result<(), String> {
+    let settings = settings(&config.config)?;
+    // A node in doubt does not know which epoch is the last.
+    let last = send(&settings, &Request::Status)?["epoch"].as_u64();
+    let last = last.ok_or("no epoch to answer from: nothing is published, or a run is in doubt (see `status`)")?;
+    match epoch.unwrap_or(last) {
+        epoch if epoch > last => Err(format!("epoch {epoch} is not published\nhint: the last one is {last}")),
+        epoch => print(&query::answer(&settings.data, epoch, sql)?),
+    }
 }
 
 fn check(config: &Path) -> Result<(), String> {

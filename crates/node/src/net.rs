@@ -36,9 +36,15 @@ const RETRY_LAST: Duration = Duration::from_secs(5);
 /// What the network has to say.
 #[derive(Debug)]
 pub enum Heard {
-    Frame { from: String, frame: Frame },
+    Frame {
+        from: String,
+        frame: Frame,
+    },
     /// Somebody was turned away.
-    Rejected { whom: String, why: String },
+    Rejected {
+        whom: String,
+        why: String,
+    },
 }
 
 /// Takes connections, and hands what they bring to `hear`, until the process ends.
@@ -151,11 +157,7 @@ impl Door {
         Ok((place, StreamOwned::new(conn, stream)))
     }
 
-    fn receive(
-        &self,
-        peer: &Peer,
-        stream: &mut StreamOwned<ServerConnection, TcpStream>,
-    ) -> Result<(), FrameError> {
+    fn receive(&self, peer: &Peer, stream: &mut StreamOwned<ServerConnection, TcpStream>) -> Result<(), FrameError> {
         loop {
             let Some(frame) = Frame::read(stream, self.frame_bytes_max)? else { continue };
             // A full queue holds up this peer, and nobody else.
@@ -285,11 +287,7 @@ impl Line {
     }
 
     /// True when the node has ended and nothing more will come.
-    fn send_all(
-        &self,
-        stream: &mut StreamOwned<ClientConnection, TcpStream>,
-        unsent: &mut Option<Arc<[u8]>>,
-    ) -> bool {
+    fn send_all(&self, stream: &mut StreamOwned<ClientConnection, TcpStream>, unsent: &mut Option<Arc<[u8]>>) -> bool {
         loop {
             if unsent.is_none() {
                 match self.waiting.recv_timeout(ALIVE_EVERY) {

@@ -64,10 +64,19 @@ impl std::fmt::Debug for Custodian {
 pub enum Command {
     Status,
     /// With all custodians of the settings but those that are named.
-    Propose { operator: String, without: Vec<String> },
+    Propose {
+        operator: String,
+        without: Vec<String>,
+    },
     /// `plan` is the digest, or its first digits.
-    Approve { operator: String, plan: String, insist: bool },
-    Withdraw { operator: String },
+    Approve {
+        operator: String,
+        plan: String,
+        insist: bool,
+    },
+    Withdraw {
+        operator: String,
+    },
 }
 
 /// What goes out: to whom, and what.

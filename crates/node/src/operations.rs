@@ -51,7 +51,12 @@ impl<S: Store> Node<S> {
     }
 
     /// Takes part in a run, unless our own rows stand against it.
-    pub(crate) fn join(&mut self, proposal: Proposal, roster: Roster, operator: &str) -> Result<Result<(), String>, StoreError> {
+    pub(crate) fn join(
+        &mut self,
+        proposal: Proposal,
+        roster: Roster,
+        operator: &str,
+    ) -> Result<Result<(), String>, StoreError> {
         let own = self.custodian.own.name.clone();
         let Some(me) = roster.members().iter().position(|member| *member == self.custodian.own) else {
             return Ok(Err("this node is not in the roster".to_owned()));
@@ -76,7 +81,12 @@ impl<S: Store> Node<S> {
         Ok(Ok(()))
     }
 
-    pub(crate) fn approve(&mut self, operator: &str, digits: &str, insist: bool) -> Result<Result<Value, String>, StoreError> {
+    pub(crate) fn approve(
+        &mut self,
+        operator: &str,
+        digits: &str,
+        insist: bool,
+    ) -> Result<Result<Value, String>, StoreError> {
         let Some(open) = self.open.as_mut().filter(|open| open.phase == Phase::Proposed) else {
             return Ok(Err("no run waits for approval".to_owned()));
         };

@@ -110,9 +110,10 @@ impl<S: Store> Node<S> {
     }
 
     pub(crate) fn publish_if_prepared(&mut self) -> Result<(), StoreError> {
-        let ready = self.open.as_ref().is_some_and(|open| {
-            open.phase == Phase::Prepared && open.prepared.iter().all(|prepared| *prepared)
-        });
+        let ready = self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.phase == Phase::Prepared && open.prepared.iter().all(|prepared| *prepared));
         if ready { self.publish() } else { Ok(()) }
     }
 

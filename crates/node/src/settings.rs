@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hedgerow_config::{ConfigErrors, Field, FileKind, Fields, Node, Reader, Word};
+use hedgerow_config::{ConfigErrors, Field, Fields, FileKind, Node, Reader, Word};
 use hedgerow_joint::Agreed;
 use hedgerow_smc::{Limits, MESSAGE_BYTES_MAX, Member};
 

@@ -253,7 +253,9 @@ impl Execution {
                         let classes = self.joined.as_ref().map_or(0, |joined| joined.classes.len());
                         let rows = items.iter().map(|item| self.agreed.unpack_row(item, classes)).collect();
                         let rows: Option<Vec<_>> = rows;
-                        self.found(rows.ok_or(Fault::Impossible { what: "rows that no custodian of these classes has" }))
+                        self.found(
+                            rows.ok_or(Fault::Impossible { what: "rows that no custodian of these classes has" }),
+                        )
                     }
                 };
                 self.record(effects, next)

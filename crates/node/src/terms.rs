@@ -112,3 +112,62 @@ impl Terms {
         Some(Table { columns, rows: rows.len(), header: self.declared.header.clone(), warnings: Vec::new() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_cuts::Span;
+
+    fn terms(folder: &std::path::Path) -> Terms {
+        let policy = "[source]\npath = \"people.csv\"\n[attributes]\nage = { role = \"quasi\", range = [0, 99] }\n\
+                      disease = { role = \"sensitive\", order = [\"cold\", \"flu\"] }\n\
+                      [[rule]]\nrequire = { model = \"k-anonymity\", k = 3 }\n\
+                      [[rule]]\nprotect = \"disease\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
+                      [publish]\nmethod = \"mondrian\"\n";
+        std::fs::write(folder.join("policy.toml"), policy).unwrap();
+        std::fs::write(folder.join("people.csv"), "age,disease\n7,cold\n8,cough\n").unwrap();
+        Terms::new(Policy::load(&folder.join("policy.toml")).unwrap(), |agreed| agreed).unwrap()
+    }
+
+    fn class(first: u32, last: u32) -> JointClass {
+        JointClass { region: vec![Span::new(first, last)], rows: 3 }
+    }
+
+    fn rows(classes: &[u32]) -> Vec<JointRow> {
+        let row = |(number, class): (usize, &u32)| JointRow {
+            class: *class,
+            codes: vec![number as u32 % 2],
+            carried: Vec::new(),
+        };
+        classes.iter().enumerate().map(row).collect()
+    }
+
+    #[test]
+    fn classes_become_a_release_and_what_is_no_class_or_breaks_a_rule_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let terms = terms(folder.path());
+        let release = |name: &str, classes: &[JointClass], of_row: &[u32]| {
+            terms.release(classes, &rows(of_row), folder.path().join(name)).map_err(|error| error.to_string())
+        };
+        let two = [class(0, 49), class(50, 99)];
+        release("good", &two, &[0, 0, 0, 1, 1, 1]).unwrap();
+        let table = std::fs::read_to_string(folder.path().join("good").join("data.csv")).unwrap();
+        assert_eq!(table.lines().filter(|line| line.contains("50")).count(), 6, "{table}");
+        for (classes, of_row) in [
+            (vec![class(0, 49), class(50, 500)], [0, 0, 0, 1, 1, 1]),
+            (vec![class(49, 0), class(50, 99)], [0, 0, 0, 1, 1, 1]),
+            (vec![class(0, 49), class(50, 99)], [0, 0, 0, 1, 1, 2]),
+            (vec![class(0, 49), class(50, 99)], [0, 0, 1, 1, 1, 1]),
+        ] {
+            assert!(release("bad", &classes, &of_row).is_err(), "{classes:?} {of_row:?}");
+            assert!(!folder.path().join("bad").exists());
+        }
+    }
+
+    #[test]
+    fn an_error_about_rows_names_the_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = terms(folder.path()).read_rows().unwrap_err().to_string();
+        assert!(error.contains("row 2, disease"), "{error}");
+    }
+}

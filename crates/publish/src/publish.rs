@@ -114,8 +114,8 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     publish_with(policy, source, None, options)
 }
 
-/// The same for rows that others have divided into classes: these are written, verified, audited and
-/// placed, and none is searched for.
+/// The same for rows that others have divided into classes: these are written, verified, audited
+/// and placed, and none is searched for.
 pub fn publish_divided(
     policy: &Policy,
     table: &Table,

@@ -28,7 +28,9 @@ fn run_node(words: &[OsString]) -> Result<ExitCode, Failure> {
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(&name)).filter(|path| path.is_file());
     let program = beside.unwrap_or_else(|| name.into());
     match Command::new(program).args(words).status() {
-        Ok(status) => Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)),
+        Ok(status) => {
+            Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+        }
         Err(_) => {
             let word = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
             let problem = "`hedgerow-node` was not found, which has all commands but `lop`";

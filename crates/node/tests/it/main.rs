@@ -3,6 +3,6 @@
 mod federation;
 mod memory;
 mod processes;
-mod strangers;
 mod simulation;
+mod strangers;
 mod world;

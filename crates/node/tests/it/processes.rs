@@ -25,9 +25,8 @@ const QUICK: &str = "deadlines = { silence-s = 4, handshake-s = 3 }\n";
 fn adult_policy() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult/hierarchies").canonicalize().unwrap();
     let names = ["sex", "race", "marital-status", "education", "native-country", "workclass", "occupation"];
-    let quasi = names.map(|name| {
-        format!("{name} = {{ role = \"quasi\", hierarchy = {:?} }}\n", folder.join(format!("{name}.csv")))
-    });
+    let quasi = names
+        .map(|name| format!("{name} = {{ role = \"quasi\", hierarchy = {:?} }}\n", folder.join(format!("{name}.csv"))));
     format!(
         "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\", range = [17, 90] }}\n{}\
          salary-class = {{ role = \"sensitive\", order = [\"<=50K\", \">50K\"] }}\n\
@@ -152,9 +151,7 @@ fn a_node_that_stalls_is_named_by_the_others_and_nothing_is_published() {
         federation.plan(place, &run);
         federation.approve(place, &plan).unwrap();
     }
-    federation.until(0, "approvals", |status| {
-        (status["open"]["not_approved"].as_array()?.len() == 1).then_some(())
-    });
+    federation.until(0, "approvals", |status| (status["open"]["not_approved"].as_array()?.len() == 1).then_some(()));
     federation.signal(2, "-STOP");
     federation.approve(0, &plan).unwrap();
     for place in [0, 1] {

@@ -1,5 +1,5 @@
-//! Whatever the network and the machines do: a run is published by all or by none, no rows take part
-//! in two plans, and when the trouble is over the next run succeeds.
+//! Whatever the network and the machines do: a run is published by all or by none, no rows take
+//! part in two plans, and when the trouble is over the next run succeeds.
 
 use std::sync::atomic::Ordering;
 

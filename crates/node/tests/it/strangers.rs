@@ -104,13 +104,8 @@ fn strangers_and_garbage_are_turned_away_and_the_node_goes_on() {
         ..own.clone()
     };
     let mut stream = connect(&analyst, port).unwrap();
-    let proposal = Proposal {
-        run: Hex([9; 16]),
-        epoch: 1,
-        terms: Hex([0; 32]),
-        roster: Vec::new(),
-        by: "analyst".to_owned(),
-    };
+    let proposal =
+        Proposal { run: Hex([9; 16]), epoch: 1, terms: Hex([0; 32]), roster: Vec::new(), by: "analyst".to_owned() };
     Frame::Note(Note::Propose { proposal: proposal.clone() }).write(&mut stream).unwrap();
     wait_for_rejection(&federation, "an analyst takes no part");
 
@@ -146,7 +141,8 @@ fn strangers_and_garbage_are_turned_away_and_the_node_goes_on() {
 
 #[test]
 fn a_revoked_certificate_and_one_without_a_pinned_key_are_refused() {
-    let mut federation = Federation::new(POLICY, &people(3), "revoked = \"revoked.pem\"\ndeadlines = { handshake-s = 2 }\n");
+    let mut federation =
+        Federation::new(POLICY, &people(3), "revoked = \"revoked.pem\"\ndeadlines = { handshake-s = 2 }\n");
     // The authority of a trial is not kept: here another one issues everything anew.
     let mut authority = Authority::new().unwrap();
     let names = ["site-0", "site-1", "site-2", "analyst"];
@@ -163,7 +159,9 @@ fn a_revoked_certificate_and_one_without_a_pinned_key_are_refused() {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
             for place in 0..lines.len() {
                 let peer = names.iter().position(|other| lines[place] == format!("name = \"{other}\""));
-                if let (Some(peer), Some(line)) = (peer, lines.get_mut(place + 1).filter(|line| line.starts_with("key"))) {
+                if let (Some(peer), Some(line)) =
+                    (peer, lines.get_mut(place + 1).filter(|line| line.starts_with("key")))
+                {
                     *line = format!("key = \"{}\"", hedgerow_node::hex::encode(&issued[peer].fingerprint));
                 }
             }

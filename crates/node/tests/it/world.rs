@@ -230,7 +230,8 @@ impl World {
         let mut due: Vec<Packet> = due;
         due.sort_by_key(|packet| packet.at);
         for Packet { from, to, bytes, .. } in due {
-            let is_cut = |(one, other, _): (usize, usize, u64)| (one, other) == (from, to) || (other, one) == (from, to);
+            let is_cut =
+                |(one, other, _): (usize, usize, u64)| (one, other) == (from, to) || (other, one) == (from, to);
             if self.cut.is_some_and(is_cut) {
                 continue;
             }
@@ -319,9 +320,9 @@ impl World {
 
     /// Whether every site has begun a step.
     pub(crate) fn all_burned(&self) -> bool {
-        self.sites.iter().all(|site| {
-            site.memory.0.lock().unwrap().journal.iter().any(|record| record.what == What::Burned)
-        })
+        self.sites
+            .iter()
+            .all(|site| site.memory.0.lock().unwrap().journal.iter().any(|record| record.what == What::Burned))
     }
 
     pub(crate) fn epochs(&self) -> Vec<u64> {

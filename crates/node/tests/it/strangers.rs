@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hedgerow_node::disk::read_journal;
@@ -191,4 +191,51 @@ fn a_private_key_that_others_can_read_is_refused() {
     fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
     let refused = Tls::new(&settings(&federation.home("site-0"))).unwrap_err().to_string();
     assert!(refused.contains("chmod 600"), "{refused}");
+}
+
+/// Passes on what goes between two nodes, and keeps a copy.
+fn tap(to: u16) -> (u16, Arc<Mutex<Vec<u8>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let copy = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&copy);
+    let pass = |mut from: TcpStream, mut to: TcpStream, copy: Arc<Mutex<Vec<u8>>>| {
+        std::thread::spawn(move || {
+            let mut bytes = [0; 1 << 14];
+            while let Ok(read @ 1..) = from.read(&mut bytes) {
+                copy.lock().unwrap().extend_from_slice(&bytes[..read]);
+                if to.write_all(&bytes[..read]).is_err() {
+                    break;
+                }
+            }
+            let _ = to.shutdown(std::net::Shutdown::Both);
+        });
+    };
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let Ok(other) = TcpStream::connect(("127.0.0.1", to)) else { continue };
+            pass(stream.try_clone().unwrap(), other.try_clone().unwrap(), Arc::clone(&kept));
+            pass(other, stream, Arc::clone(&kept));
+        }
+    });
+    (port, copy)
+}
+
+#[test]
+fn whoever_records_the_wire_has_nothing_to_read() {
+    let mut federation = Federation::new(POLICY, &people(3), "");
+    let (port, copy) = tap(federation.ports[0]);
+    let path = federation.home("site-1").join("node.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let direct = format!("127.0.0.1:{}", federation.ports[0]);
+    assert!(text.contains(&direct));
+    fs::write(&path, text.replace(&direct, &format!("127.0.0.1:{port}"))).unwrap();
+    (0..3).for_each(|place| federation.start(place));
+    let endings = federation.run(1);
+    assert!(endings.iter().all(|ending| ending["ended"] == "published"), "{endings:#?}");
+    let copy = copy.lock().unwrap();
+    assert!(copy.len() > 10_000, "{} bytes were recorded", copy.len());
+    for word in ["Canary", "female", "asthma", "propose", "commitment"] {
+        assert!(!copy.windows(word.len()).any(|window| window == word.as_bytes()), "{word}");
+    }
 }

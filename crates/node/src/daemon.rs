@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::clock::Clock;
 use crate::disk::Disk;
+use crate::health::{self, Counts, Health};
 use crate::net::{self, Heard, Senders};
 use crate::node::{Command, Custodian, Node, Sent, Time};
 use crate::operator::{self, Asked};
@@ -68,7 +69,11 @@ pub fn run(settings_path: &Path, stop: &Arc<AtomicBool>) -> Result<(), DaemonErr
     let senders = Senders::start(&settings, &tls).map_err(|error| failed("", &error))?;
     let (hear, heard) = sync_channel(EVENTS_MAX);
     net::listen(listener, &settings, &tls, &hear).map_err(|error| failed("", &error))?;
-    let mut daemon = Daemon { node, senders, clock };
+    let health = Health::default();
+    if let Some(address) = settings.metrics {
+        health::listen(address, health.clone()).map_err(|error| failed(&address.to_string(), &error))?;
+    }
+    let mut daemon = Daemon { node, senders, clock, health };
     daemon.send(sent);
     let ended = daemon.serve(&heard, &asked, stop);
     let _ = std::fs::remove_file(&control);
@@ -79,6 +84,7 @@ struct Daemon {
     node: Node<Disk>,
     senders: Senders,
     clock: Clock,
+    health: Health,
 }
 
 impl Daemon {
@@ -107,6 +113,8 @@ impl Daemon {
                 ticked = now.steady_ms;
                 let sent = self.node.tick(now)?;
                 self.send(sent);
+                let connected = self.senders.connected().iter().filter(|(_, up)| *up).count();
+                self.health.set(Counts { peers_connected: connected as u64, ..self.node.counts() });
                 while let Ok(Asked { command, answer }) = asked.try_recv() {
                     self.answer(&command, &answer)?;
                 }

@@ -19,6 +19,7 @@ use hedgerow_smc::{BurnBook, Coins, Digest, Head, Member};
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
+use crate::health::Counts;
 use crate::journal::{Record, What};
 use crate::message::{Frame, Hex, Proposal, RunId, plain};
 use crate::run::{Ending, Open, Phase};
@@ -113,6 +114,8 @@ pub struct Node<S> {
     pub(crate) refusals: BTreeMap<String, u32>,
     pub(crate) rejections: u32,
     pub(crate) counted_since: u64,
+    /// Since the node was started.
+    pub(crate) rejected_in_all: u64,
 }
 
 impl<S: Store> Node<S> {
@@ -150,6 +153,7 @@ impl<S: Store> Node<S> {
             refusals: BTreeMap::new(),
             rejections: 0,
             counted_since: time.steady_ms,
+            rejected_in_all: 0,
         };
         let own = node.custodian.own.name.clone();
         node.note(What::Opened, None, &own, json!({ "terms": Hex(terms) }));
@@ -303,6 +307,20 @@ impl<S: Store> Node<S> {
         &self.store
     }
 
+    /// What health and metrics say of the node itself.
+    pub fn counts(&self) -> Counts {
+        let published = self.ended.values().filter(|ending| matches!(ending, Ending::Published { .. })).count() as u64;
+        Counts {
+            published,
+            aborted: self.ended.len() as u64 - published,
+            rejected: self.rejected_in_all,
+            open: self.open.is_some(),
+            in_doubt: self.open.as_ref().is_some_and(|open| open.in_doubt),
+            peers: self.custodian.peers.iter().filter(|peer| peer.role == Role::Custodian).count() as u64,
+            peers_connected: 0,
+        }
+    }
+
     /// The number of the last published run; nothing while a run is in doubt, or before the first.
     pub fn epoch(&self) -> Option<u64> {
         let doubt = self.open.as_ref().is_some_and(|open| open.phase == Phase::Prepared);
@@ -318,6 +336,7 @@ impl<S: Store> Node<S> {
 impl<S: Store> Node<S> {
     pub(crate) fn rejected(&mut self, whom: &str, why: &str) {
         self.rejections += 1;
+        self.rejected_in_all += 1;
         if self.rejections <= REJECTIONS_MAX {
             self.note(What::Rejected, None, &plain(whom), json!({ "why": plain(why) }));
         }

@@ -25,6 +25,7 @@ const ROOT: &[Word] = &[
     Word::key("key", "key = \"north.key\"", "its private key; readable by its owner only").required(),
     Word::key("authority", "authority = \"authority.pem\"", "who signs the certificates of all").required(),
     Word::key("revoked", "revoked = \"revoked.pem\"", "a list of certificates that hold no longer"),
+    Word::key("metrics", "metrics = \"127.0.0.1:9401\"", "where health and metrics are read, on this machine"),
     Word::key("peer", "[[peer]]", "the other custodians, and analysts").required(),
     Word::key("promises", "promises = { sites = 2 }", "what is promised beyond the policy's rules"),
     Word::key("limits", "limits = { rows = 1000000 }", "what a run and a peer may cost at most"),
@@ -103,6 +104,7 @@ pub struct Settings {
     pub key: PathBuf,
     pub authority: PathBuf,
     pub revoked: Option<PathBuf>,
+    pub metrics: Option<SocketAddr>,
     pub peers: Vec<Peer>,
     pub sites: u64,
     pub towards: u64,
@@ -134,6 +136,11 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
     };
     let (data, policy, certificate) = (path("data"), path("policy"), path("certificate"));
     let (key, authority, revoked) = (path("key"), path("authority"), path("revoked"));
+    let metrics = fields.get("metrics").and_then(|field| read_address(reader, field));
+    if let (Some(field), Some(false)) = (fields.get("metrics"), metrics.map(|address| address.ip().is_loopback())) {
+        reader.refuse(&field.node.at, "metrics are read on this machine only", field.hint());
+        return None;
+    }
     let peers = read_peers(reader, &fields);
     let (sites, towards) = match fields.get("promises") {
         Some(field) => {
@@ -174,6 +181,7 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
         key: key?,
         authority: authority?,
         revoked,
+        metrics,
         peers: peers?,
         sites,
         towards,
@@ -296,6 +304,7 @@ mod tests {
         };
         refused("name = \"north\"", "name = \"North\"", "not a name");
         refused("name = \"north\"", "name = \"south\"", "same name or key");
+        refused("data = \"data\"", "data = \"data\"\nmetrics = \"0.0.0.0:9401\"", "on this machine only");
         refused("silence-s = 5", "silence = 5", "silence-s");
         refused("message-bytes = 65536", "message-bytes = 5000000000", "limits.message-bytes");
         refused("127.0.0.1:7401\"\nd", "here\"\nd", "not an address");

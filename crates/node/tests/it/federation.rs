@@ -22,6 +22,9 @@ sex = { role = "quasi", order = ["female", "male"] }
 disease = { role = "sensitive", order = ["asthma", "diabetes", "flu", "gout"] }
 [[rule]]
 require = { model = "k-anonymity", k = 3 }
+[[rule]]
+protect = "disease"
+require = { model = "distinct-l-diversity", l = 2 }
 [publish]
 method = "mondrian"
 "#;
@@ -100,8 +103,9 @@ impl Federation {
     }
 
     pub(crate) fn signal(&self, place: usize, signal: &str) {
-        let id = self.nodes[place].as_ref().unwrap().id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        let id = self.nodes[place].as_ref().unwrap().id();
+        let status = Command::new("sh").args(["-c", &format!("kill {signal} {id}")]).status();
+        assert!(status.unwrap().success());
     }
 
     /// Ends it in good order, and waits until it has.

@@ -15,9 +15,11 @@ use crate::disk;
 use crate::journal::What;
 use crate::keys::{Party, make_trial};
 use crate::operator::{self, Request};
+use crate::query;
 
 const NAMES: [&str; 3] = ["north", "south", "west"];
 const PATIENTS: usize = 40;
+const QUESTION: &str = "SELECT disease, COUNT(*) FROM data WHERE age >= 60 GROUP BY disease";
 const DEADLINE: Duration = Duration::from_secs(60);
 
 const POLICY: &str = r#"[source]
@@ -146,6 +148,9 @@ impl Trial {
         let mut lines = table.lines();
         say(&format!("published by all; {} rows, of which the first:", table.lines().count().saturating_sub(1)));
         lines.by_ref().take(6).for_each(|line| say(&format!("  {line}")));
+        say(&format!("{QUESTION}:"));
+        let answer = query::answer(&home.join("data"), 1, QUESTION)?;
+        say(&format!("  {}", answer["answer"]));
         for (name, home, _) in &self.nodes {
             let (mut entries, mut values) = (0u64, 0u64);
             let count = |line: &disk::Line| {

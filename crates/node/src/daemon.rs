@@ -17,7 +17,7 @@ use crate::disk::Disk;
 use crate::health::{self, Counts, Health};
 use crate::net::{self, Heard, Senders};
 use crate::node::{Command, Custodian, Node, Sent, Time};
-use crate::operator::{self, Asked};
+use crate::operator::{self, Requested};
 use crate::settings::Settings;
 use crate::store::StoreError;
 use crate::terms::Terms;
@@ -47,7 +47,7 @@ pub fn run(settings_path: &Path, stop: &Arc<AtomicBool>) -> Result<(), DaemonErr
     let tls = Tls::new(&settings).map_err(|error| failed("", &error))?;
     let clock = Clock::start();
     let disk = Disk::open(&settings.data, Arc::clone(&terms), true).map_err(|error| failed("", &error))?;
-    let (commands, asked) = sync_channel(EVENTS_MAX);
+    let (commands, requests) = sync_channel(EVENTS_MAX);
     let control = settings.data.join("control");
     operator::listen(&control, commands).map_err(|error| failed(&control.display().to_string(), &error))?;
     let listen = settings.listen.to_string();
@@ -75,7 +75,7 @@ pub fn run(settings_path: &Path, stop: &Arc<AtomicBool>) -> Result<(), DaemonErr
     }
     let mut daemon = Daemon { node, senders, clock, health };
     daemon.send(sent);
-    let ended = daemon.serve(&heard, &asked, stop);
+    let ended = daemon.serve(&heard, &requests, stop);
     let _ = std::fs::remove_file(&control);
     ended.map_err(|error| failed("", &error))
 }
@@ -96,7 +96,12 @@ impl Daemon {
         sent.iter().for_each(|(to, frame)| self.senders.send(to, frame));
     }
 
-    fn serve(&mut self, heard: &Receiver<Heard>, asked: &Receiver<Asked>, stop: &AtomicBool) -> Result<(), StoreError> {
+    fn serve(
+        &mut self,
+        heard: &Receiver<Heard>,
+        requests: &Receiver<Requested>,
+        stop: &AtomicBool,
+    ) -> Result<(), StoreError> {
         let mut ticked = self.now().steady_ms;
         while !stop.load(Ordering::SeqCst) {
             match heard.recv_timeout(TICK) {
@@ -115,7 +120,7 @@ impl Daemon {
                 self.send(sent);
                 let connected = self.senders.connected().iter().filter(|(_, up)| *up).count();
                 self.health.set(Counts { peers_connected: connected as u64, ..self.node.counts() });
-                while let Ok(Asked { command, answer }) = asked.try_recv() {
+                while let Ok(Requested { command, answer }) = requests.try_recv() {
                     self.answer(&command, &answer)?;
                 }
             }

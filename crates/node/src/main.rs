@@ -152,7 +152,7 @@ fn run(verb: Verb) -> Result<(), String> {
         }
         Verb::Withdraw(Operated { config, operator }) => ask(&config, &Request::Withdraw { operator: name(operator)? }),
         Verb::Status(config) => ask(&config, &Request::Status),
-        Verb::Query(asked) => answer(&asked),
+        Verb::Query(query) => answer(&query),
         Verb::Journal(journal) => list(&journal),
         Verb::Demo(Demo { keep }) => {
             let own = std::env::current_exe().map_err(|error| error.to_string())?;

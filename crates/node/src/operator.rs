@@ -44,13 +44,13 @@ impl From<Request> for Command {
 
 /// A command, and where its answer goes.
 #[derive(Debug)]
-pub struct Asked {
+pub struct Requested {
     pub command: Command,
     pub answer: Sender<Result<Value, String>>,
 }
 
 /// Takes commands; an error when another node runs in the same folder.
-pub fn listen(path: &Path, commands: SyncSender<Asked>) -> io::Result<()> {
+pub fn listen(path: &Path, commands: SyncSender<Requested>) -> io::Result<()> {
     if UnixStream::connect(path).is_ok() {
         return Err(io::Error::new(io::ErrorKind::AddrInUse, "a node is running in this folder"));
     }
@@ -69,7 +69,7 @@ pub fn listen(path: &Path, commands: SyncSender<Asked>) -> io::Result<()> {
     thread::Builder::new().name("operator".to_owned()).spawn(serve).map(|_| ())
 }
 
-fn serve_one(stream: UnixStream, commands: &SyncSender<Asked>) -> io::Result<()> {
+fn serve_one(stream: UnixStream, commands: &SyncSender<Requested>) -> io::Result<()> {
     stream.set_read_timeout(Some(REQUEST_TIME))?;
     stream.set_write_timeout(Some(REQUEST_TIME))?;
     let mut line = String::new();
@@ -77,7 +77,7 @@ fn serve_one(stream: UnixStream, commands: &SyncSender<Asked>) -> io::Result<()>
     let result = match serde_json::from_str::<Request>(&line) {
         Ok(request) => {
             let (answer, answered) = channel();
-            let sent = commands.send(Asked { command: request.into(), answer });
+            let sent = commands.send(Requested { command: request.into(), answer });
             let gone = || "the node is ending".to_owned();
             sent.map_err(|_| gone()).and_then(|()| answered.recv_timeout(ANSWER_TIME).map_err(|_| gone())?)
         }

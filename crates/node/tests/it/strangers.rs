@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use hedgerow_node::disk::read_journal;
 use hedgerow_node::journal::What;
-use hedgerow_node::keys::{Authority, write_new};
+use hedgerow_node::keys::{Authority, Issued, write_new};
 use hedgerow_node::message::{Frame, Hex, Note, Proposal};
 use hedgerow_node::settings::Settings;
 use hedgerow_node::tls::Tls;
@@ -157,13 +157,13 @@ fn a_revoked_certificate_and_one_without_a_pinned_key_are_refused() {
         if home.join("node.toml").exists() {
             let text = fs::read_to_string(home.join("node.toml")).unwrap();
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-            for place in 0..lines.len() {
-                let peer = names.iter().position(|other| lines[place] == format!("name = \"{other}\""));
-                if let (Some(peer), Some(line)) =
-                    (peer, lines.get_mut(place + 1).filter(|line| line.starts_with("key")))
-                {
-                    *line = format!("key = \"{}\"", hedgerow_node::hex::encode(&issued[peer].fingerprint));
+            let mut named = None;
+            for line in &mut lines {
+                if let Some(peer) = named.filter(|_| line.starts_with("key")) {
+                    let issued: &Issued = &issued[peer];
+                    *line = format!("key = \"{}\"", hedgerow_node::hex::encode(&issued.fingerprint));
                 }
+                named = names.iter().position(|other| *line == format!("name = \"{other}\""));
             }
             fs::write(home.join("node.toml"), lines.join("\n")).unwrap();
         }

@@ -378,6 +378,9 @@ pub(crate) enum FederationWhat {
     /// alone: for all items (set exposure) or for one (item exposure). Under masks (the `masked`
     /// profile, the default) it should be 0.
     Lop(Lop),
+    /// Any other word is a command of `hedgerow-node`, which is a program of its own
+    #[command(external_subcommand)]
+    Node(Vec<std::ffi::OsString>),
 }
 
 #[derive(Debug, Args)]

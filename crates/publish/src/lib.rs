@@ -30,5 +30,6 @@ pub mod undivided;
 pub mod why;
 
 pub use error::{Ineligible, PublishError, Unsatisfiable};
+pub use local::divided::Divided;
 pub use phase::PHASES;
-pub use publish::{PublishOptions, Published, Searched, Source, TableFormat, publish};
+pub use publish::{PublishOptions, Published, Searched, Source, TableFormat, publish, publish_divided};

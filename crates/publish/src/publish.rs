@@ -25,6 +25,7 @@ use crate::explore;
 use crate::full_domain;
 use crate::generalized;
 use crate::local;
+use crate::local::divided::Divided;
 use crate::phase::Phase;
 use crate::search::Explain;
 use crate::singling_out;
@@ -110,6 +111,26 @@ impl<'a> From<&'a Table> for Source<'a> {
 
 /// Publishes what a policy describes: the one way from rows to a verified release in its place.
 pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>) -> Result<Published, PublishError> {
+    publish_with(policy, source, None, options)
+}
+
+/// The same for rows that others have divided into classes: these are written, verified, audited
+/// and placed, and none is searched for.
+pub fn publish_divided(
+    policy: &Policy,
+    table: &Table,
+    divided: Divided<'_>,
+    options: &PublishOptions<'_>,
+) -> Result<Published, PublishError> {
+    publish_with(policy, Source::Table(table), Some(divided), options)
+}
+
+fn publish_with(
+    policy: &Policy,
+    source: Source<'_>,
+    divided: Option<Divided<'_>>,
+    options: &PublishOptions<'_>,
+) -> Result<Published, PublishError> {
     let started = Instant::now();
     // First, so that a long search is not lost to a destination that was never possible.
     let staged = Staged::next_to(&options.destination, options.overwrite)?;
@@ -131,18 +152,21 @@ pub fn publish(policy: &Policy, source: Source<'_>, options: &PublishOptions<'_>
     if !options.levels.is_empty() {
         explore::refuse_other_methods(&bound)?;
     }
-    bound.warnings.extend(singling_out::examine(policy, &table)?);
+    if divided.is_none() {
+        bound.warnings.extend(singling_out::examine(policy, &table)?);
+    }
     let read_time = started.elapsed();
     let searching = Instant::now();
     let mut rng = generalized::rng(options)?;
     let phase = Phase::new(options.progress, "searching");
     let searched_with = PublishOptions { progress: &phase, ..options.clone() };
-    let draft = match policy.publish.method {
-        Method::FullDomain => full_domain::draft(&bound, &searched_with)?,
-        Method::Mondrian | Method::BestCut | Method::Cluster => local::draft(&bound, &searched_with)?,
-        Method::Anatomy => anatomy::draft(&bound, &searched_with, &mut rng)?,
-        Method::Clone => cloning::draft(&bound, &searched_with, &mut rng)?,
-        Method::Decompose => decompose::draft(&bound, &searched_with, &mut rng)?,
+    let draft = match (divided, policy.publish.method) {
+        (Some(divided), _) => local::divided::draft(&bound, divided)?,
+        (None, Method::FullDomain) => full_domain::draft(&bound, &searched_with)?,
+        (None, Method::Mondrian | Method::BestCut | Method::Cluster) => local::draft(&bound, &searched_with)?,
+        (None, Method::Anatomy) => anatomy::draft(&bound, &searched_with, &mut rng)?,
+        (None, Method::Clone) => cloning::draft(&bound, &searched_with, &mut rng)?,
+        (None, Method::Decompose) => decompose::draft(&bound, &searched_with, &mut rng)?,
     };
     phase.finish();
     options.progress.check()?;

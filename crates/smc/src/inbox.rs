@@ -122,6 +122,11 @@ impl Inbox {
         first.is_some_and(|(_, body)| body.chunk().1 as usize == others + 1)
     }
 
+    /// The others whose messages for a round are not all there.
+    pub(crate) fn missing(&self, round: u32) -> Vec<u16> {
+        self.place.others().filter(|other| !self.is_whole(round, *other)).collect()
+    }
+
     fn take(&mut self, round: u32, sender: u16) -> Vec<Body> {
         let keys = self.waiting.range((round, sender, 0)..=(round, sender, u32::MAX)).map(|(key, _)| *key);
         let keys: Vec<Key> = keys.collect();

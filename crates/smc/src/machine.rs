@@ -18,6 +18,11 @@ pub trait Machine: Sized {
 
     /// Gives the run up: what to tell the others, whom the clock or the operator blames among it.
     fn abort(self, blamed: Option<u16>) -> Outgoing;
+
+    /// The custodians whose messages are missing for the next step: whom a clock may blame.
+    fn waits_for(&self) -> Vec<u16> {
+        Vec::new()
+    }
 }
 
 #[derive(Debug)]

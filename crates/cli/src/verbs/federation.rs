@@ -1,6 +1,7 @@
 //! `hedgerow federation`: custodians who compute together.
 
-use std::process::ExitCode;
+use std::ffi::OsString;
+use std::process::{Command, ExitCode};
 
 use hedgerow::federation::Fault;
 use hedgerow::federation::lop::{self, Exposure, Setting};
@@ -15,7 +16,31 @@ use crate::failure::Failure;
 const MASKED_WORDS_MAX: u64 = 200_000;
 
 pub(crate) fn run(arguments: &Federation, talk: &Talk) -> Result<ExitCode, Failure> {
-    let FederationWhat::Lop(lop) = &arguments.what;
+    match &arguments.what {
+        FederationWhat::Lop(lop) => measure(lop, talk),
+        FederationWhat::Node(words) => run_node(words),
+    }
+}
+
+/// Hands a command to the node's own program, so that this one needs no network and no database.
+fn run_node(words: &[OsString]) -> Result<ExitCode, Failure> {
+    let name = format!("hedgerow-node{}", std::env::consts::EXE_SUFFIX);
+    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(&name)).filter(|path| path.is_file());
+    let program = beside.unwrap_or_else(|| name.into());
+    match Command::new(program).args(words).status() {
+        Ok(status) => {
+            Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+        }
+        Err(_) => {
+            let word = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+            let problem = "`hedgerow-node` was not found, which has all commands but `lop`";
+            let hint = "put it beside `hedgerow` or on the PATH: `cargo build --release -p hedgerow-node` makes it";
+            Err(Failure::usage(format!("federation {word}"), problem, hint))
+        }
+    }
+}
+
+fn measure(lop: &Lop, talk: &Talk) -> Result<ExitCode, Failure> {
     if lop.items > lop.domain {
         let problem = format!("{} items, but the domain has only {}", lop.items, lop.domain);
         return Err(Failure::usage("--items", problem, "name fewer items, or a larger --domain"));

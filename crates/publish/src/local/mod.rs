@@ -7,6 +7,7 @@
 
 pub mod best_cut;
 pub mod cells;
+pub mod divided;
 pub mod mondrian;
 pub mod partition;
 pub mod rules;

@@ -132,6 +132,10 @@ impl<I: Inquiry> Machine for Run<I> {
     fn abort(self, blamed: Option<u16>) -> Outgoing {
         machine::farewell(&self, Reason::GaveUp, blamed)
     }
+
+    fn waits_for(&self) -> Vec<u16> {
+        self.inbox.missing(self.round)
+    }
 }
 
 impl<I: Inquiry> Engine for Run<I> {

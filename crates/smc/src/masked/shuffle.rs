@@ -131,6 +131,16 @@ impl Machine for Shuffle {
     fn abort(self, blamed: Option<u16>) -> Outgoing {
         machine::farewell(&self, Reason::GaveUp, blamed)
     }
+
+    fn waits_for(&self) -> Vec<u16> {
+        let (me, last) = (self.place.me, self.place.count - 1);
+        match self.round {
+            // In the chain only one can send; which of those before us holds it up, nobody sees.
+            round if me > 0 && round == 1 + u32::from(me) => vec![me - 1],
+            round if me != last && round == u32::from(last) + 2 => vec![last],
+            round => self.inbox.missing(round),
+        }
+    }
 }
 
 impl Engine for Shuffle {

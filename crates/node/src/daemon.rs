@@ -1,0 +1,149 @@
+//! The daemon: one thread owns the node; network, operator and clock send it events.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use hedgerow_smc::Member;
+use rand::SeedableRng as _;
+use rand::rngs::{StdRng, SysRng};
+use serde_json::json;
+
+use crate::clock::Clock;
+use crate::disk::Disk;
+use crate::health::{self, Counts, Health};
+use crate::net::{self, Heard, Senders};
+use crate::node::{Command, Custodian, Node, Sent, Time};
+use crate::operator::{self, Requested};
+use crate::settings::Settings;
+use crate::store::StoreError;
+use crate::terms::Terms;
+use crate::tls::Tls;
+
+/// Events that wait for the node; whoever has more waits.
+const EVENTS_MAX: usize = 64;
+const TICK: Duration = Duration::from_millis(100);
+/// For the last words to be sent.
+const DRAIN_MAX: Duration = Duration::from_secs(2);
+
+/// Why a node does not run.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}")]
+pub struct DaemonError {
+    pub problem: String,
+}
+
+fn failed(what: &str, error: &dyn std::fmt::Display) -> DaemonError {
+    DaemonError { problem: if what.is_empty() { error.to_string() } else { format!("{what}: {error}") } }
+}
+
+/// Runs a node until `stop` is set.
+pub fn run(settings_path: &Path, stop: &Arc<AtomicBool>) -> Result<(), DaemonError> {
+    let settings = Settings::load(settings_path).map_err(|error| failed("", &error))?;
+    let terms = Arc::new(Terms::load(&settings).map_err(|error| failed("", &error))?);
+    let tls = Tls::new(&settings).map_err(|error| failed("", &error))?;
+    let clock = Clock::start();
+    let disk = Disk::open(&settings.data, Arc::clone(&terms), true).map_err(|error| failed("", &error))?;
+    let (commands, requests) = sync_channel(EVENTS_MAX);
+    let control = settings.data.join("control");
+    operator::listen(&control, commands).map_err(|error| failed(&control.display().to_string(), &error))?;
+    let listen = settings.listen.to_string();
+    let listener = TcpListener::bind(settings.listen).map_err(|error| failed(&listen, &error))?;
+    let rng = StdRng::try_from_rng(&mut SysRng).map_err(|error| failed("the system gives no randomness", &error))?;
+    let read = Arc::clone(&terms);
+    // The error names a row and its value, which are for the operator alone: `check` shows them.
+    let rows = move || {
+        read.read_rows().map_err(|_| "its own rows do not fit what was agreed on (`check` shows where)".to_owned())
+    };
+    let custodian = Custodian {
+        own: Member { name: settings.name.clone(), key: tls.own },
+        peers: settings.peers.clone(),
+        agreed: Arc::clone(&terms.agreed),
+        deadlines: settings.deadlines,
+        rows: Box::new(rows),
+    };
+    let (node, sent) = Node::open(custodian, disk, rng, clock.now()).map_err(|error| failed("", &error))?;
+    let senders = Senders::start(&settings, &tls).map_err(|error| failed("", &error))?;
+    let (hear, heard) = sync_channel(EVENTS_MAX);
+    net::listen(listener, &settings, &tls, &hear).map_err(|error| failed("", &error))?;
+    let health = Health::default();
+    if let Some(address) = settings.metrics {
+        health::listen(address, health.clone()).map_err(|error| failed(&address.to_string(), &error))?;
+    }
+    let mut daemon = Daemon { node, senders, clock, health };
+    daemon.send(sent);
+    let ended = daemon.serve(&heard, &requests, stop);
+    let _ = std::fs::remove_file(&control);
+    ended.map_err(|error| failed("", &error))
+}
+
+struct Daemon {
+    node: Node<Disk>,
+    senders: Senders,
+    clock: Clock,
+    health: Health,
+}
+
+impl Daemon {
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn send(&self, sent: Sent) {
+        sent.iter().for_each(|(to, frame)| self.senders.send(to, frame));
+    }
+
+    fn serve(
+        &mut self,
+        heard: &Receiver<Heard>,
+        requests: &Receiver<Requested>,
+        stop: &AtomicBool,
+    ) -> Result<(), StoreError> {
+        let mut ticked = self.now().steady_ms;
+        while !stop.load(Ordering::SeqCst) {
+            match heard.recv_timeout(TICK) {
+                Ok(Heard::Frame { from, frame }) => {
+                    let sent = self.node.receive(self.now(), &from, frame)?;
+                    self.send(sent);
+                }
+                Ok(Heard::Rejected { whom, why }) => self.node.reject(self.now(), &whom, &why)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let now = self.now();
+            if self.node.has_work() || now.steady_ms.saturating_sub(ticked) >= TICK.as_millis() as u64 {
+                ticked = now.steady_ms;
+                let sent = self.node.tick(now)?;
+                self.send(sent);
+                let connected = self.senders.connected().iter().filter(|(_, up)| *up).count();
+                self.health.set(Counts { peers_connected: connected as u64, ..self.node.counts() });
+                while let Ok(Requested { command, answer }) = requests.try_recv() {
+                    self.answer(&command, &answer)?;
+                }
+            }
+        }
+        let sent = self.node.close(self.now())?;
+        self.send(sent);
+        self.senders.drain(DRAIN_MAX);
+        Ok(())
+    }
+
+    fn answer(
+        &mut self,
+        command: &Command,
+        answer: &std::sync::mpsc::Sender<Result<serde_json::Value, String>>,
+    ) -> Result<(), StoreError> {
+        let (mut result, sent) = self.node.command(self.now(), command)?;
+        self.send(sent);
+        if let (Command::Status, Ok(status)) = (command, &mut result) {
+            let peers = self.senders.connected().into_iter();
+            status["peers"] = peers.map(|(name, up)| json!({ "name": name, "connected": up })).collect();
+        }
+        // An operator who has gone away needs no answer.
+        let _ = answer.send(result);
+        Ok(())
+    }
+}

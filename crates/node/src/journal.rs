@@ -1,0 +1,136 @@
+//! The journal: what happened at this node, row after row, each with a hash over itself and the row
+//! before. Whoever has the last hash sees whether any row was changed, removed or put in between.
+//!
+//! It is also what a node knows after a restart: which runs ended and how, and which one was
+//! prepared and is in doubt. It has counts and names of custodians, and nobody's rows.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::message::{Hex, RunId};
+
+/// What kind of thing happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// The daemon began or ended.
+    Opened,
+    Closed,
+    /// Somebody proposed a run.
+    Proposed,
+    /// A proposal that this node takes no part in.
+    Refused,
+    /// A custodian takes part, with a commitment to its rows.
+    Joined,
+    /// A custodian's operator approved.
+    Approved,
+    /// This node's operator insisted on a run that the book of runs refuses.
+    Insisted,
+    /// A step began: from here on its question counts as asked.
+    Burned,
+    /// Values that a step opened to all custodians.
+    Disclosed,
+    /// The release is on the disk, beside its place.
+    Prepared,
+    /// All are prepared: the run is an epoch.
+    Published,
+    /// The run ended without a release.
+    Aborted,
+    /// A connection or message that was turned away.
+    Rejected,
+}
+
+impl What {
+    pub const ALL: [What; 13] = [
+        What::Opened,
+        What::Closed,
+        What::Proposed,
+        What::Refused,
+        What::Joined,
+        What::Approved,
+        What::Insisted,
+        What::Burned,
+        What::Disclosed,
+        What::Prepared,
+        What::Published,
+        What::Aborted,
+        What::Rejected,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            What::Opened => "opened",
+            What::Closed => "closed",
+            What::Proposed => "proposed",
+            What::Refused => "refused",
+            What::Joined => "joined",
+            What::Approved => "approved",
+            What::Insisted => "insisted",
+            What::Burned => "burned",
+            What::Disclosed => "disclosed",
+            What::Prepared => "prepared",
+            What::Published => "published",
+            What::Aborted => "aborted",
+            What::Rejected => "rejected",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<What> {
+        What::ALL.into_iter().find(|what| what.name() == name)
+    }
+}
+
+/// One row before it has its place and its hash.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Milliseconds since 1970.
+    pub at: u64,
+    pub what: What,
+    pub run: Option<RunId>,
+    /// The custodian or operator who did it.
+    pub who: String,
+    pub detail: Value,
+}
+
+/// The hash of a row, given that of the row before (of the first: 32 zeros).
+pub fn chain(before: &Hex<32>, number: u64, record: &Record, detail: &str) -> Hex<32> {
+    let mut hash = Sha256::new();
+    hash.update(b"hedgerow journal 1");
+    hash.update(before.0);
+    hash.update(number.to_le_bytes());
+    hash.update(record.at.to_le_bytes());
+    let run = record.run.map_or(String::new(), |run| run.to_string());
+    for text in [record.what.name(), &run, &record.who, detail] {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    Hex(hash.finalize().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_row_is_in_its_hash() {
+        let record =
+            Record { at: 5, what: What::Joined, run: Some(Hex([1; 16])), who: "a".into(), detail: Value::Null };
+        let base = chain(&Hex([0; 32]), 1, &record, "{}");
+        let others = [
+            chain(&Hex([1; 32]), 1, &record, "{}"),
+            chain(&Hex([0; 32]), 2, &record, "{}"),
+            chain(&Hex([0; 32]), 1, &record, "{ }"),
+            chain(&Hex([0; 32]), 1, &Record { at: 6, ..record.clone() }, "{}"),
+            chain(&Hex([0; 32]), 1, &Record { what: What::Aborted, ..record.clone() }, "{}"),
+            chain(&Hex([0; 32]), 1, &Record { run: None, ..record.clone() }, "{}"),
+            chain(&Hex([0; 32]), 1, &Record { who: "b".into(), ..record.clone() }, "{}"),
+        ];
+        assert!(others.iter().all(|other| *other != base));
+    }
+
+    #[test]
+    fn names_lead_back() {
+        assert!(What::ALL.into_iter().all(|what| What::from_name(what.name()) == Some(what)));
+    }
+}

@@ -1,0 +1,177 @@
+//! An authority, certificates and settings for a trial: what a federation would get from whoever
+//! runs its authority, in one go. For real use every custodian makes its own private key.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, KeyUsagePurpose, PublicKeyData as _, RevokedCertParams,
+    SerialNumber,
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::hex;
+
+/// Trial certificates end after so many years.
+const YEARS: i32 = 2;
+
+#[derive(Debug, thiserror::Error)]
+pub enum KeysError {
+    #[error("{path}: {source}")]
+    Io { path: String, source: io::Error },
+    #[error("a key or certificate could not be made: {0}")]
+    Made(#[from] rcgen::Error),
+    #[error("{0}")]
+    Input(String),
+}
+
+/// One custodian, or analyst, of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Party {
+    pub name: String,
+    /// Where it listens; analysts have none.
+    pub address: Option<String>,
+}
+
+/// Signs the certificates of a trial.
+pub struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+    year: i32,
+    issued: u64,
+}
+
+impl std::fmt::Debug for Authority {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Authority({} certificates)", self.issued)
+    }
+}
+
+/// A certificate with its private key, in PEM.
+pub struct Issued {
+    pub certificate: String,
+    pub key: String,
+    pub fingerprint: [u8; 32],
+    serial: u64,
+}
+
+impl std::fmt::Debug for Issued {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Issued({})", hex::encode(&self.fingerprint))
+    }
+}
+
+impl Authority {
+    pub fn new() -> Result<Authority, KeysError> {
+        let days = crate::clock::unix_ms() / 86_400_000;
+        let (year, _, _) = hedgerow_table::date::Date(days as i32).ymd();
+        let mut params = CertificateParams::new(Vec::new())?;
+        params.distinguished_name.push(DnType::CommonName, "hedgerow trial authority");
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        params.not_before = rcgen::date_time_ymd(year - 1, 12, 31);
+        params.not_after = rcgen::date_time_ymd(year + YEARS, 12, 31);
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
+        Ok(Authority { issuer, year, issued: 0 })
+    }
+
+    pub fn pem(&self) -> String {
+        self.issuer.pem()
+    }
+
+    pub fn issue(&mut self, name: &str) -> Result<Issued, KeysError> {
+        let key = KeyPair::generate()?;
+        self.issued += 1;
+        let mut params = CertificateParams::new(vec![name.to_owned()])?;
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.serial_number = Some(SerialNumber::from(self.issued));
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        params.not_before = rcgen::date_time_ymd(self.year - 1, 12, 31);
+        params.not_after = rcgen::date_time_ymd(self.year + YEARS, 12, 31);
+        let certificate = params.signed_by(&key, &self.issuer)?;
+        let fingerprint = Sha256::digest(key.subject_public_key_info()).into();
+        Ok(Issued { certificate: certificate.pem(), key: key.serialize_pem(), fingerprint, serial: self.issued })
+    }
+
+    /// A list, in PEM, of certificates that hold no longer.
+    pub fn revoke(&self, revoked: &[&Issued]) -> Result<String, KeysError> {
+        let since = rcgen::date_time_ymd(self.year, 1, 1);
+        let revoked = revoked.iter().map(|issued| RevokedCertParams {
+            serial_number: SerialNumber::from(issued.serial),
+            revocation_time: since,
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let params = CertificateRevocationListParams {
+            this_update: since,
+            next_update: rcgen::date_time_ymd(self.year + YEARS, 12, 31),
+            crl_number: SerialNumber::from(1u64),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        Ok(params.signed_by(&self.issuer)?.pem()?)
+    }
+}
+
+/// Makes an authority and, for every party, a folder below `folder` with its key, certificate and
+/// `node.toml`; gives the folders. The authority's own key is not kept: a trial needs no other
+/// certificate.
+pub fn make_trial(folder: &Path, parties: &[Party], policy: &str, more: &str) -> Result<Vec<PathBuf>, KeysError> {
+    if parties.iter().filter(|party| party.address.is_some()).count() < 3 {
+        return Err(KeysError::Input("at least 3 custodians are needed".to_owned()));
+    }
+    let mut authority = Authority::new()?;
+    let issued: Vec<Issued> = parties.iter().map(|party| authority.issue(&party.name)).collect::<Result<_, _>>()?;
+    let mut folders = Vec::new();
+    for (party, own) in parties.iter().zip(&issued) {
+        let home = folder.join(&party.name);
+        fs::create_dir_all(&home).map_err(|source| io_error(&home, source))?;
+        write_new(&home.join("authority.pem"), &authority.pem(), false)?;
+        write_new(&home.join("certificate.pem"), &own.certificate, false)?;
+        write_new(&home.join("private.key"), &own.key, true)?;
+        if let Some(address) = &party.address {
+            let others = parties.iter().zip(&issued).filter(|(other, _)| other.name != party.name);
+            let peers: String = others.map(|(other, issued)| peer(other, issued)).collect();
+            let Party { name, .. } = party;
+            let own = format!(
+                "name = \"{name}\"\nlisten = \"{address}\"\ndata = \"data\"\npolicy = \"{policy}\"\n\
+                 certificate = \"certificate.pem\"\nkey = \"private.key\"\nauthority = \"authority.pem\"\n{more}"
+            );
+            write_new(&home.join("node.toml"), &format!("{own}{peers}"), false)?;
+        }
+        folders.push(home);
+    }
+    Ok(folders)
+}
+
+fn peer(party: &Party, issued: &Issued) -> String {
+    let key = hex::encode(&issued.fingerprint);
+    match &party.address {
+        Some(address) => {
+            format!("\n[[peer]]\nname = \"{}\"\nkey = \"{key}\"\naddress = \"{address}\"\n", party.name)
+        }
+        None => format!("\n[[peer]]\nname = \"{}\"\nkey = \"{key}\"\nrole = \"analyst\"\n", party.name),
+    }
+}
+
+fn io_error(path: &Path, source: io::Error) -> KeysError {
+    KeysError::Io { path: path.display().to_string(), source }
+}
+
+/// Never over a file that exists: a key that is in use would be lost.
+pub fn write_new(path: &Path, text: &str, private: bool) -> Result<(), KeysError> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    let mut file = options.open(path).map_err(|source| io_error(path, source))?;
+    file.write_all(text.as_bytes()).map_err(|source| io_error(path, source))
+}

@@ -1,0 +1,243 @@
+//! `hedgerow-node`: a custodian's daemon, and its operator's commands.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, Parser, Subcommand};
+use hedgerow_node::keys::{Party, make_trial};
+use hedgerow_node::operator::{self, Request};
+use hedgerow_node::settings::Settings;
+use hedgerow_node::terms::Terms;
+use hedgerow_node::{daemon, demo, disk, query};
+use serde_json::Value;
+
+#[derive(Debug, Parser)]
+#[command(name = "hedgerow-node", version, about = "Publishes together with other custodians")]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Run this custodian's node until it is interrupted
+    #[command(visible_alias = "node")]
+    Serve(Config),
+    /// Make an authority, certificates and settings for a trial
+    Keys(Keys),
+    /// Hold this custodian's rows against what its policy declares
+    Check(Config),
+    /// Propose a run to all custodians
+    Propose(Propose),
+    /// Approve the plan that waits, by its digest in `status`
+    Approve(Approve),
+    /// Give up the open run
+    Withdraw(Operated),
+    /// Show the open run, what it would open, and how others ended
+    Status(Config),
+    /// Answer one SELECT over the release of an epoch
+    Query(Query),
+    /// Verify the journal's chain and list it
+    Journal(Journal),
+    /// Three nodes on this machine publish example patients, and show what each of them saw
+    Demo(Demo),
+}
+
+#[derive(Debug, Args)]
+struct Config {
+    /// The node's settings
+    #[arg(value_name = "NODE.TOML")]
+    config: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct Operated {
+    #[command(flatten)]
+    config: Config,
+    /// Who you are: written into the journal [default: $USER]
+    #[arg(long, value_name = "NAME")]
+    operator: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct Propose {
+    #[command(flatten)]
+    operated: Operated,
+    /// A custodian that takes no part
+    #[arg(long, value_name = "NAME")]
+    without: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+struct Approve {
+    #[command(flatten)]
+    operated: Operated,
+    /// The digest of the plan, or at least 8 digits of it
+    plan: String,
+    /// Although rows of this custodian were in another run: `status` shows what the difference
+    /// tells
+    #[arg(long)]
+    insist: bool,
+}
+
+#[derive(Debug, Args)]
+struct Keys {
+    /// Where the folders of all parties are made
+    folder: PathBuf,
+    /// A custodian, and where it listens
+    #[arg(required = true, value_name = "NAME=HOST:PORT")]
+    custodians: Vec<String>,
+    /// An analyst
+    #[arg(long, value_name = "NAME")]
+    analyst: Vec<String>,
+    /// The policy as every node's settings name it
+    #[arg(long, value_name = "POLICY", default_value = "policy.toml")]
+    policy: String,
+}
+
+#[derive(Debug, Args)]
+struct Journal {
+    #[command(flatten)]
+    config: Config,
+    /// Also list every value that runs opened
+    #[arg(long)]
+    values: bool,
+}
+
+#[derive(Debug, Args)]
+struct Query {
+    #[command(flatten)]
+    config: Config,
+    /// As for `hedgerow query`; the table is `data`
+    sql: String,
+    /// The number of a published run [default: the last]
+    #[arg(long, value_name = "N")]
+    epoch: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct Demo {
+    /// Keep everything in this new folder
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    // A panic's message may carry a value from the private table, so only its place is printed.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or(String::new(), |at| format!(" at {}:{}", at.file(), at.line()));
+        eprintln!("error: internal error{place} (this is a bug in hedgerow)");
+    }));
+    match run(Arguments::parse().verb) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(verb: Verb) -> Result<(), String> {
+    match verb {
+        Verb::Serve(Config { config }) => serve(&config),
+        Verb::Keys(keys) => make_keys(&keys),
+        Verb::Check(Config { config }) => check(&config),
+        Verb::Propose(Propose { operated: Operated { config, operator }, without }) => {
+            ask(&config, &Request::Propose { operator: name(operator)?, without })
+        }
+        Verb::Approve(Approve { operated: Operated { config, operator }, plan, insist }) => {
+            ask(&config, &Request::Approve { operator: name(operator)?, plan, insist })
+        }
+        Verb::Withdraw(Operated { config, operator }) => ask(&config, &Request::Withdraw { operator: name(operator)? }),
+        Verb::Status(config) => ask(&config, &Request::Status),
+        Verb::Query(query) => answer(&query),
+        Verb::Journal(journal) => list(&journal),
+        Verb::Demo(Demo { keep }) => {
+            let own = std::env::current_exe().map_err(|error| error.to_string())?;
+            demo::run(&own, keep.as_deref(), &mut |line| println!("{line}"))
+        }
+    }
+}
+
+fn serve(config: &Path) -> Result<(), String> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&stop);
+    ctrlc::set_handler(move || set.store(true, Ordering::SeqCst)).map_err(|error| error.to_string())?;
+    daemon::run(config, &stop).map_err(|error| error.to_string())
+}
+
+fn settings(config: &Path) -> Result<Settings, String> {
+    Settings::load(config).map_err(|errors| errors.to_string())
+}
+
+fn name(operator: Option<String>) -> Result<String, String> {
+    let known = operator.or_else(|| std::env::var("USER").ok()).filter(|name| !name.trim().is_empty());
+    known.ok_or_else(|| "nobody is named as operator\nhint: give --operator NAME".to_owned())
+}
+
+fn ask(Config { config }: &Config, request: &Request) -> Result<(), String> {
+    print(&send(&settings(config)?, request)?)
+}
+
+fn send(settings: &Settings, request: &Request) -> Result<Value, String> {
+    let control = settings.data.join("control");
+    operator::send(&control, request)
+        .map_err(|error| format!("{}: {error}\nhint: is the node running? `serve` starts it", control.display()))?
+}
+
+fn print(value: &Value) -> Result<(), String> {
+    println!("{}", serde_json::to_string_pretty(value).map_err(|error| error.to_string())?);
+    Ok(())
+}
+
+fn answer(Query { config, sql, epoch }: &Query) -> Result<(), String> {
+    let settings = settings(&config.config)?;
+    // A node in doubt does not know which epoch is the last.
+    let last = send(&settings, &Request::Status)?["epoch"].as_u64();
+    let last = last.ok_or("no epoch to answer from: nothing is published, or a run is in doubt (see `status`)")?;
+    match epoch.unwrap_or(last) {
+        epoch if epoch > last => Err(format!("epoch {epoch} is not published\nhint: the last one is {last}")),
+        epoch => print(&query::answer(&settings.data, epoch, sql)?),
+    }
+}
+
+fn check(config: &Path) -> Result<(), String> {
+    let terms = Terms::load(&settings(config)?).map_err(|error| error.to_string())?;
+    let rows = terms.read_rows().map_err(|error| error.to_string())?.rows();
+    println!("{rows} rows fit what is agreed on");
+    Ok(())
+}
+
+fn make_keys(keys: &Keys) -> Result<(), String> {
+    let custodian = |text: &String| {
+        let (name, address) = text.split_once('=').ok_or(format!("{text}: expected NAME=HOST:PORT"))?;
+        Ok(Party { name: name.to_owned(), address: Some(address.to_owned()) })
+    };
+    let mut parties = keys.custodians.iter().map(custodian).collect::<Result<Vec<_>, String>>()?;
+    parties.extend(keys.analyst.iter().map(|name| Party { name: name.clone(), address: None }));
+    let folders = make_trial(&keys.folder, &parties, &keys.policy, "").map_err(|error| error.to_string())?;
+    folders.iter().for_each(|folder| println!("{}", folder.display()));
+    println!("each party keeps its own folder; for real use every custodian makes its own private key");
+    Ok(())
+}
+
+fn list(journal: &Journal) -> Result<(), String> {
+    let data = settings(&journal.config.config)?.data;
+    let print = |line: &disk::Line| {
+        let record = &line.record;
+        if journal.values || record.what != hedgerow_node::journal::What::Disclosed {
+            let run = record.run.map_or(Value::Null, |run| Value::from(run.to_string()));
+            let at = hedgerow_node::clock::text(record.at);
+            let (what, who, detail) = (record.what.name(), &record.who, &record.detail);
+            let row = serde_json::json!({ "number": line.number, "at": at, "what": what, "run": run, "who": who,
+                                          "detail": detail, "hash": line.hash });
+            println!("{row}");
+        }
+        Ok(())
+    };
+    let (rows, hash) = disk::read_journal(&data, print).map_err(|error| error.to_string())?;
+    println!("{{\"rows\":{rows},\"hash\":\"{hash}\",\"chain\":\"whole\"}}");
+    Ok(())
+}

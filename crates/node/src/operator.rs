@@ -1,0 +1,106 @@
+//! The operator's way to a node: a socket in the node's folder, which nobody else can open. One
+//! line of JSON in, one out.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::mpsc::{Sender, SyncSender, channel};
+use std::thread;
+use std::time::Duration;
+use std::{fs, io};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::node::Command;
+
+const REQUEST_BYTES_MAX: u64 = 1 << 16;
+const ANSWER_BYTES_MAX: u64 = 1 << 26;
+/// For a request to be written, and for its answer: approving may read all rows.
+const REQUEST_TIME: Duration = Duration::from_secs(10);
+const ANSWER_TIME: Duration = Duration::from_secs(300);
+
+/// A command as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Request {
+    Status,
+    Propose { operator: String, without: Vec<String> },
+    Approve { operator: String, plan: String, insist: bool },
+    Withdraw { operator: String },
+}
+
+impl From<Request> for Command {
+    fn from(request: Request) -> Command {
+        match request {
+            Request::Status => Command::Status,
+            Request::Propose { operator, without } => Command::Propose { operator, without },
+            Request::Approve { operator, plan, insist } => Command::Approve { operator, plan, insist },
+            Request::Withdraw { operator } => Command::Withdraw { operator },
+        }
+    }
+}
+
+/// A command, and where its answer goes.
+#[derive(Debug)]
+pub struct Requested {
+    pub command: Command,
+    pub answer: Sender<Result<Value, String>>,
+}
+
+/// Takes commands; an error when another node runs in the same folder.
+pub fn listen(path: &Path, commands: SyncSender<Requested>) -> io::Result<()> {
+    if UnixStream::connect(path).is_ok() {
+        return Err(io::Error::new(io::ErrorKind::AddrInUse, "a node is running in this folder"));
+    }
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    let serve = move || {
+        for stream in listener.incoming().flatten() {
+            // One after the other: there is one operator.
+            let _ = serve_one(stream, &commands);
+        }
+    };
+    thread::Builder::new().name("operator".to_owned()).spawn(serve).map(|_| ())
+}
+
+fn serve_one(stream: UnixStream, commands: &SyncSender<Requested>) -> io::Result<()> {
+    stream.set_read_timeout(Some(REQUEST_TIME))?;
+    stream.set_write_timeout(Some(REQUEST_TIME))?;
+    let mut line = String::new();
+    BufReader::new(&stream).take(REQUEST_BYTES_MAX).read_line(&mut line)?;
+    let result = match serde_json::from_str::<Request>(&line) {
+        Ok(request) => {
+            let (answer, answered) = channel();
+            let sent = commands.send(Requested { command: request.into(), answer });
+            let gone = || "the node is ending".to_owned();
+            sent.map_err(|_| gone()).and_then(|()| answered.recv_timeout(ANSWER_TIME).map_err(|_| gone())?)
+        }
+        Err(_) => Err("not a command of this version".to_owned()),
+    };
+    let answer = match result {
+        Ok(value) => json!({ "done": value }),
+        Err(problem) => json!({ "refused": problem }),
+    };
+    writeln!(&stream, "{answer}")
+}
+
+/// Sends one command to the node of a folder.
+pub fn send(path: &Path, request: &Request) -> io::Result<Result<Value, String>> {
+    let stream = UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(ANSWER_TIME))?;
+    stream.set_write_timeout(Some(REQUEST_TIME))?;
+    writeln!(&stream, "{}", serde_json::to_string(request)?)?;
+    let mut line = String::new();
+    BufReader::new(&stream).take(ANSWER_BYTES_MAX).read_line(&mut line)?;
+    let mut answer: Value = serde_json::from_str(&line)?;
+    Ok(match answer.get("refused").and_then(Value::as_str) {
+        Some(problem) => Err(problem.to_owned()),
+        None => Ok(answer["done"].take()),
+    })
+}

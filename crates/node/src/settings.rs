@@ -1,0 +1,317 @@
+//! `node.toml`: who this custodian is, what it holds, who its peers are, and what it puts up with.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hedgerow_config::{ConfigErrors, Field, Fields, FileKind, Node, Reader, Word};
+use hedgerow_joint::Agreed;
+use hedgerow_smc::{Limits, MESSAGE_BYTES_MAX, Member};
+
+use crate::hex;
+
+const FILE: FileKind = FileKind {
+    noun: "node's settings",
+    absent: "`keys` makes a trial with settings for every custodian",
+    too_large: "name the right file",
+};
+
+const ROOT: &[Word] = &[
+    Word::key("name", "name = \"north\"", "what the others call this custodian").required(),
+    Word::key("listen", "listen = \"127.0.0.1:7401\"", "the address where peers connect").required(),
+    Word::key("data", "data = \"north\"", "the folder of journal, book and epochs").required(),
+    Word::key("policy", "policy = \"policy.toml\"", "what is agreed on, with this custodian's own source").required(),
+    Word::key("certificate", "certificate = \"north.pem\"", "this custodian's certificate").required(),
+    Word::key("key", "key = \"north.key\"", "its private key; readable by its owner only").required(),
+    Word::key("authority", "authority = \"authority.pem\"", "who signs the certificates of all").required(),
+    Word::key("revoked", "revoked = \"revoked.pem\"", "a list of certificates that hold no longer"),
+    Word::key("metrics", "metrics = \"127.0.0.1:9401\"", "where health and metrics are read, on this machine"),
+    Word::key("peer", "[[peer]]", "the other custodians, and analysts").required(),
+    Word::key("promises", "promises = { sites = 2 }", "what is promised beyond the policy's rules"),
+    Word::key("limits", "limits = { rows = 1000000 }", "what a run and a peer may cost at most"),
+    Word::key("deadlines", "deadlines = { silence-s = 60 }", "how long a run waits for others"),
+];
+
+const PEER: &[Word] = &[
+    Word::key("name", "name = \"south\"", "as in its certificate").required(),
+    Word::key("key", "key = \"9f86…\"", "the SHA-256 fingerprint of its public key: `keys` prints it").required(),
+    Word::key("address", "address = \"south.example:7401\"", "where it listens; analysts have none"),
+    Word::key("role", "role = \"custodian\"", "custodian or analyst; custodian by default"),
+];
+
+const ROLES: &[Word] = &[
+    Word::value("custodian", "holds rows and takes part in runs"),
+    Word::value("analyst", "holds nothing and starts nothing"),
+];
+
+const PROMISES: &[Word] = &[
+    Word::key("sites", "sites = 2", "l-site-diversity: every class has rows of so many custodians"),
+    Word::key("towards", "towards = 1", "m-privacy: rules hold without the rows of any so many custodians"),
+];
+
+const LIMITS: &[Word] = &[
+    Word::key("rows", "rows = 1000000", "rows of all custodians together"),
+    Word::key("rounds", "rounds = 5000", "rounds of messages in one step of a run"),
+    Word::key("parts", "parts = 1000000", "parts that a run divides the rows into"),
+    Word::key("message-bytes", "message-bytes = 33554432", "bytes of one message"),
+    Word::key("connections", "connections = 64", "connections at the same time"),
+];
+
+const DEADLINES: &[Word] = &[
+    Word::key("handshake-s", "handshake-s = 10", "for a connection to prove who it is"),
+    Word::key("silence-s", "silence-s = 60", "for a run without progress"),
+    Word::key("approval-s", "approval-s = 604800", "for all custodians to approve a proposal"),
+];
+
+/// What a peer may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    Custodian,
+    Analyst,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peer {
+    pub member: Member,
+    /// Where it listens: of custodians only.
+    pub address: Option<String>,
+    pub role: Role,
+}
+
+/// How long a run waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    pub handshake: Duration,
+    pub silence: Duration,
+    pub approval: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Deadlines {
+        let seconds = Duration::from_secs;
+        Deadlines { handshake: seconds(10), silence: seconds(60), approval: seconds(7 * 24 * 3600) }
+    }
+}
+
+/// What `node.toml` says.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub name: String,
+    pub listen: SocketAddr,
+    pub data: PathBuf,
+    pub policy: PathBuf,
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+    pub authority: PathBuf,
+    pub revoked: Option<PathBuf>,
+    pub metrics: Option<SocketAddr>,
+    pub peers: Vec<Peer>,
+    pub sites: u64,
+    pub towards: u64,
+    pub limits: Limits,
+    pub message_bytes_max: usize,
+    pub connections_max: usize,
+    pub deadlines: Deadlines,
+}
+
+impl Settings {
+    pub fn load(path: &Path) -> Result<Settings, ConfigErrors> {
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        hedgerow_config::load(path, FILE, |reader, root| read(reader, root, &folder))
+    }
+
+    /// What this custodian promises and puts up with, as a part of what is agreed on.
+    pub fn bound(&self, agreed: Agreed) -> Agreed {
+        Agreed { sites: self.sites, towards: self.towards, limits: self.limits, ..agreed }
+    }
+}
+
+fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings> {
+    let fields = reader.table(root, ROOT, "name = \"north\"")?;
+    let name = fields.get("name").and_then(|field| read_name(reader, field));
+    let listen = fields.get("listen").and_then(|field| read_address(reader, field));
+    let mut path = |key: &str| {
+        let field = fields.get(key)?;
+        reader.text(field).filter(|text| !text.is_empty()).map(|text| folder.join(text))
+    };
+    let (data, policy, certificate) = (path("data"), path("policy"), path("certificate"));
+    let (key, authority, revoked) = (path("key"), path("authority"), path("revoked"));
+    let metrics = fields.get("metrics").and_then(|field| read_address(reader, field));
+    if let (Some(field), Some(false)) = (fields.get("metrics"), metrics.map(|address| address.ip().is_loopback())) {
+        reader.refuse(&field.node.at, "metrics are read on this machine only", field.hint());
+        return None;
+    }
+    let peers = read_peers(reader, &fields);
+    let (sites, towards) = match fields.get("promises") {
+        Some(field) => {
+            let promises = reader.table(field.node, PROMISES, "{ sites = 2 }")?;
+            (whole(reader, &promises, "sites", 1, 1000, 1)?, whole(reader, &promises, "towards", 0, 1000, 0)?)
+        }
+        None => (1, 0),
+    };
+    let mut limits = Limits { rows_max: 1 << 27, ..Limits::default() };
+    let (mut message_bytes_max, mut connections_max) = (1 << 26, 256);
+    if let Some(field) = fields.get("limits") {
+        let given = reader.table(field.node, LIMITS, "{ rows = 1000000 }")?;
+        limits.rows_max = whole(reader, &given, "rows", 1, 1 << 32, limits.rows_max)?;
+        limits.rounds_max = whole(reader, &given, "rounds", 1, 1 << 20, limits.rounds_max.into())? as u32;
+        limits.parts_max = whole(reader, &given, "parts", 1, 1 << 32, limits.parts_max)?;
+        let most = MESSAGE_BYTES_MAX as u64;
+        message_bytes_max = whole(reader, &given, "message-bytes", 1 << 16, most, message_bytes_max)?;
+        connections_max = whole(reader, &given, "connections", 4, 1 << 16, connections_max)?;
+    }
+    // A vector that the wire refuses is refused before it is sent.
+    limits.words_max = limits.words_max.min((message_bytes_max - (1 << 13)) / 8);
+    let mut deadlines = Deadlines::default();
+    if let Some(field) = fields.get("deadlines") {
+        let given = reader.table(field.node, DEADLINES, "{ silence-s = 60 }")?;
+        let mut seconds = |key: &str, default: Duration| {
+            whole(reader, &given, key, 1, 31_536_000, default.as_secs()).map(Duration::from_secs)
+        };
+        deadlines.handshake = seconds("handshake-s", deadlines.handshake)?;
+        deadlines.silence = seconds("silence-s", deadlines.silence)?;
+        deadlines.approval = seconds("approval-s", deadlines.approval)?;
+    }
+    let settings = Settings {
+        name: name?,
+        listen: listen?,
+        data: data?,
+        policy: policy?,
+        certificate: certificate?,
+        key: key?,
+        authority: authority?,
+        revoked,
+        metrics,
+        peers: peers?,
+        sites,
+        towards,
+        limits,
+        message_bytes_max: message_bytes_max as usize,
+        connections_max: connections_max as usize,
+        deadlines,
+    };
+    let custodians = settings.peers.iter().filter(|peer| peer.role == Role::Custodian).count();
+    let field = fields.get("peer")?;
+    if custodians < 2 {
+        let problem = format!("{custodians} other custodians, but at least 2 are needed");
+        reader.refuse(&field.node.at, problem, "with two in all, each would learn the other's rows from the total");
+        return None;
+    }
+    let mut names: Vec<&str> = settings.peers.iter().map(|peer| peer.member.name.as_str()).collect();
+    names.push(&settings.name);
+    names.sort_unstable();
+    let mut keys: Vec<&[u8; 32]> = settings.peers.iter().map(|peer| &peer.member.key).collect();
+    keys.sort_unstable();
+    if names.windows(2).any(|pair| pair[0] == pair[1]) || keys.windows(2).any(|pair| pair[0] == pair[1]) {
+        reader.refuse(&field.node.at, "two peers have the same name or key", "every peer has its own; we are no peer");
+        return None;
+    }
+    Some(settings)
+}
+
+fn whole(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str, low: u64, high: u64, default: u64) -> Option<u64> {
+    fields.get(key).map_or(Some(default), |field| reader.whole(field, low, high))
+}
+
+/// Names stand in certificates, so they are labels of the domain name system.
+fn read_name(reader: &mut Reader<'_>, field: Field<'_>) -> Option<String> {
+    let text = reader.text(field)?;
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let ends = text.starts_with('-') || text.ends_with('-');
+    if (1..=63).contains(&text.len()) && text.bytes().all(fits) && !ends {
+        return Some(text.to_owned());
+    }
+    let problem = "not a name: 1 to 63 of a to z, 0 to 9, and - inside";
+    reader.refuse(&field.node.at, problem, field.hint());
+    None
+}
+
+fn read_address(reader: &mut Reader<'_>, field: Field<'_>) -> Option<SocketAddr> {
+    let text = reader.text(field)?;
+    let address = text.parse().ok();
+    if address.is_none() {
+        reader.refuse(&field.node.at, "not an address with a port", field.hint());
+    }
+    address
+}
+
+fn read_peers(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Vec<Peer>> {
+    let list = reader.list(fields.get("peer")?)?;
+    let peers: Vec<Option<Peer>> = list.into_iter().map(|field| read_peer(reader, field)).collect();
+    peers.into_iter().collect()
+}
+
+fn read_peer(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Peer> {
+    let fields = reader.table(field.node, PEER, "[[peer]]")?;
+    let name = fields.get("name").and_then(|field| read_name(reader, field));
+    let key = fields.get("key").and_then(|field| {
+        let key = reader.text(field).and_then(hex::decode);
+        if key.is_none() {
+            reader.refuse(&field.node.at, "not a fingerprint: 64 digits from 0 to f", field.hint());
+        }
+        key
+    });
+    let role = match fields.get("role") {
+        Some(field) => match reader.choice(field, ROLES.iter(), "role")? {
+            "analyst" => Role::Analyst,
+            _ => Role::Custodian,
+        },
+        None => Role::Custodian,
+    };
+    let address = fields.get("address").and_then(|field| reader.text(field)).map(str::to_owned);
+    if role == Role::Custodian && address.as_deref().is_none_or(|address| !address.contains(':')) {
+        let hint = "a custodian's peers connect to each other; for example `address = \"south.example:7401\"`";
+        reader.refuse(&field.node.at, "a custodian without an address and port", hint);
+        return None;
+    }
+    Some(Peer { member: Member { name: name?, key: key? }, address, role })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Settings, String> {
+        let read = |reader: &mut Reader<'_>, root: &Node| read(reader, root, Path::new("/etc/hedgerow"));
+        hedgerow_config::parse(text, "node.toml".as_ref(), FILE, read).map_err(|errors| errors.to_string())
+    }
+
+    fn example() -> String {
+        let peer = |name: &str, digit: char| {
+            let key: String = std::iter::repeat_n(digit, 64).collect();
+            format!("[[peer]]\nname = \"{name}\"\nkey = \"{key}\"\naddress = \"{name}.example:7401\"\n")
+        };
+        let own = "name = \"north\"\nlisten = \"127.0.0.1:7401\"\ndata = \"data\"\npolicy = \"policy.toml\"\n\
+                   certificate = \"north.pem\"\nkey = \"north.key\"\nauthority = \"authority.pem\"\n\
+                   deadlines = { silence-s = 5 }\nlimits = { message-bytes = 65536 }\n";
+        format!("{own}{}{}", peer("south", 'a'), peer("east", 'b'))
+    }
+
+    #[test]
+    fn what_is_given_is_taken_and_paths_are_beside_the_file() {
+        let settings = parse(&example()).unwrap();
+        assert_eq!(settings.data, Path::new("/etc/hedgerow/data"));
+        assert_eq!(settings.deadlines.silence, Duration::from_secs(5));
+        assert_eq!(settings.limits.words_max, (65_536 - 8192) / 8, "a vector fits a message");
+        assert_eq!(settings.peers[1].member.key, [0xbb; 32]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_refused_with_its_place() {
+        let refused = |from: &str, to: &str, problem: &str| {
+            let errors = parse(&example().replace(from, to)).unwrap_err();
+            assert!(errors.contains(problem) && errors.contains("node.toml"), "{errors}");
+        };
+        refused("name = \"north\"", "name = \"North\"", "not a name");
+        refused("name = \"north\"", "name = \"south\"", "same name or key");
+        refused("data = \"data\"", "data = \"data\"\nmetrics = \"0.0.0.0:9401\"", "on this machine only");
+        refused("silence-s = 5", "silence = 5", "silence-s");
+        refused("message-bytes = 65536", "message-bytes = 5000000000", "limits.message-bytes");
+        refused("127.0.0.1:7401\"\nd", "here\"\nd", "not an address");
+        refused("\naddress = \"east.example:7401\"", "", "without an address");
+        refused("aaaa", "xxxx", "not a fingerprint");
+        let one = example();
+        let (one, _) = one.rsplit_once("[[peer]]").unwrap();
+        assert!(parse(one).unwrap_err().contains("at least 2"), "two custodians");
+    }
+}

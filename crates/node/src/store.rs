@@ -1,0 +1,44 @@
+//! What outlives a node: the journal, the book of runs, and the release of a run, first beside its
+//! place and then in it. The node writes through this interface before it says anything to anybody;
+//! simulations put a memory in the disk's place that breaks at any write.
+
+use hedgerow_joint::{JointClass, JointRow};
+
+use crate::journal::Record;
+use crate::message::RunId;
+
+/// The disk failed: the node ends, since it may say nothing that it cannot remember.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct StoreError(pub String);
+
+/// What a run found: the same at all custodians.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub classes: Vec<JointClass>,
+    /// Rows of all custodians, owners unknown.
+    pub rows: Vec<JointRow>,
+}
+
+pub trait Store {
+    /// Adds rows to the journal, all or none, and returns when they are on the disk.
+    fn append(&mut self, records: &[Record]) -> Result<(), StoreError>;
+
+    /// All rows but those of opened values.
+    fn history(&self) -> Result<Vec<Record>, StoreError>;
+
+    fn book(&self) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Replaces the book, and returns when it is on the disk.
+    fn save_book(&mut self, bytes: &[u8]) -> Result<(), StoreError>;
+
+    /// Writes the release of a run beside its place, verified, and returns when it is on the disk.
+    /// An error of the outer kind ends the node, one of the inner kind the run.
+    fn stage(&mut self, run: RunId, epoch: u64, found: &Found) -> Result<Result<(), String>, StoreError>;
+
+    /// Moves it into its place. Once it is there, nothing happens.
+    fn publish(&mut self, run: RunId, epoch: u64) -> Result<(), StoreError>;
+
+    /// Removes what was written beside.
+    fn discard(&mut self, run: RunId) -> Result<(), StoreError>;
+}

@@ -1,0 +1,175 @@
+//! What a custodian agrees to, from its policy alone, and its own rows as a run takes them.
+
+use std::sync::Arc;
+
+use hedgerow_joint::{Agreed, AgreedRef, Attribute, JointClass, JointRow, Share};
+use hedgerow_policy::{Method, Policy, Summary};
+use hedgerow_publish::bind::{Bound, declared_table, read_source};
+use hedgerow_publish::catalog::Gate;
+use hedgerow_publish::{Divided, PublishError, PublishOptions, TableFormat, publish_divided};
+use hedgerow_smc::Limits;
+use hedgerow_table::progress::NoProgress;
+use hedgerow_table::{Codes, Column, Domain, InputError, Table, TableError};
+
+use crate::settings::Settings;
+
+/// A policy with what all custodians derive from it.
+#[derive(Debug)]
+pub struct Terms {
+    pub policy: Policy,
+    pub agreed: AgreedRef,
+    /// A table without rows, whose columns have every declared value.
+    declared: Table,
+}
+
+impl Terms {
+    /// From the values that the policy declares; nobody's rows are looked at.
+    pub fn load(settings: &Settings) -> Result<Terms, PublishError> {
+        let policy = Policy::load(&settings.policy)?;
+        Terms::new(policy, |agreed| settings.bound(agreed))
+    }
+
+    pub fn new(policy: Policy, promised: impl FnOnce(Agreed) -> Agreed) -> Result<Terms, PublishError> {
+        let place = policy.path.display().to_string();
+        if policy.publish.method != Method::Mondrian {
+            let problem = format!("custodians together cannot publish by `{}`", policy.publish.method.name());
+            return Err(InputError::new(place, problem, "set `method = \"mondrian\"` under [publish]").into());
+        }
+        let declared = declared_table(&policy)?;
+        let agreed = {
+            let bound = Bound::new(&policy, &declared)?;
+            let attribute =
+                |(name, domain): (&str, &Domain)| Attribute { name: name.to_owned(), domain: domain.clone() };
+            let attributes = bound.judged_domains().into_iter().map(attribute).collect();
+            let (strict, tight) = (policy.publish.strict, policy.publish.summarise == Summary::Tight);
+            let rules = bound.judge()?.into_rules();
+            let agreed = Agreed::new(bound.axes(), &bound.judged_cardinalities(), rules, strict, tight);
+            let agreed = agreed.and_then(|agreed| agreed.declared(attributes));
+            agreed.ok_or_else(|| {
+                let problem = "custodians together cannot keep these rules";
+                let hint = "every rule must know quasi-identifiers only, and its models must survive merging classes";
+                InputError::new(place, problem, hint)
+            })?
+        };
+        let agreed = Arc::new(promised(agreed));
+        Ok(Terms { policy, agreed, declared })
+    }
+
+    /// This custodian's rows as they are now. An error names the row and its value: it is for the
+    /// eyes of whoever holds the rows.
+    pub fn read_rows(&self) -> Result<Share, TableError> {
+        let table = read_source(&self.policy, &NoProgress)?;
+        let Limits { rows_max, .. } = self.agreed.limits;
+        let source = self.policy.source.path.display().to_string();
+        if table.rows as u64 > rows_max {
+            let problem = format!("{} rows, but all custodians together agreed on at most {rows_max}", table.rows);
+            return Err(TableError::input(source, problem, "agree on larger `limits`, or hand in fewer rows"));
+        }
+        Ok(Share::from_table(&self.agreed, &table, &source)?)
+    }
+
+    /// Writes an ordinary release of the rows of all custodians, verified from its bytes.
+    pub fn release(
+        &self,
+        classes: &[JointClass],
+        rows: &[JointRow],
+        destination: std::path::PathBuf,
+    ) -> Result<(), PublishError> {
+        let regions: Vec<_> = classes.iter().map(|class| class.region.clone()).collect();
+        let of_row: Vec<u32> = rows.iter().map(|row| row.class).collect();
+        let table = self.table(classes, rows).ok_or_else(|| PublishError::Internal("rows of no class".to_owned()))?;
+        let options = PublishOptions {
+            destination,
+            overwrite: false,
+            format: TableFormat::Csv,
+            seed: None,
+            candidates: false,
+            nodes_max: None,
+            seconds_max: None,
+            levels: Vec::new(),
+            metadata: Vec::new(),
+            gate: Gate::default(),
+            progress: &NoProgress,
+        };
+        let divided = Divided { axes: &self.agreed.axes, regions: &regions, of_row: &of_row };
+        publish_divided(&self.policy, &table, divided, &options).map(|_| ())
+    }
+
+    /// The rows with some value of their class's region for every quasi-identifier: only the region
+    /// is released.
+    fn table(&self, classes: &[JointClass], rows: &[JointRow]) -> Option<Table> {
+        let quasi = self.agreed.axes.len();
+        let column = |(place, attribute): (usize, &Attribute)| {
+            let code = |row: &JointRow| match self.agreed.axes.get(place) {
+                Some(axis) => Some(axis.code(classes.get(row.class as usize)?.region.get(place)?.first)),
+                None => row.codes.get(place - quasi).copied(),
+            };
+            let codes = rows.iter().map(code).collect::<Option<Vec<u32>>>()?;
+            let codes = Codes::from_iter(attribute.domain.cardinality(), codes);
+            Some(Column { name: attribute.name.clone(), domain: attribute.domain.clone(), codes })
+        };
+        let columns = self.agreed.attributes.iter().enumerate().map(column).collect::<Option<Vec<_>>>()?;
+        Some(Table { columns, rows: rows.len(), header: self.declared.header.clone(), warnings: Vec::new() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_cuts::Span;
+
+    fn terms(folder: &std::path::Path) -> Terms {
+        let policy = "[source]\npath = \"people.csv\"\n[attributes]\nage = { role = \"quasi\", range = [0, 99] }\n\
+                      disease = { role = \"sensitive\", order = [\"cold\", \"flu\"] }\n\
+                      [[rule]]\nrequire = { model = \"k-anonymity\", k = 3 }\n\
+                      [[rule]]\nprotect = \"disease\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
+                      [publish]\nmethod = \"mondrian\"\n";
+        std::fs::write(folder.join("policy.toml"), policy).unwrap();
+        std::fs::write(folder.join("people.csv"), "age,disease\n7,cold\n8,cough\n").unwrap();
+        Terms::new(Policy::load(&folder.join("policy.toml")).unwrap(), |agreed| agreed).unwrap()
+    }
+
+    fn class(first: u32, last: u32) -> JointClass {
+        JointClass { region: vec![Span::new(first, last)], rows: 3 }
+    }
+
+    fn rows(classes: &[u32]) -> Vec<JointRow> {
+        let row = |(number, class): (usize, &u32)| JointRow {
+            class: *class,
+            codes: vec![number as u32 % 2],
+            carried: Vec::new(),
+        };
+        classes.iter().enumerate().map(row).collect()
+    }
+
+    #[test]
+    fn classes_become_a_release_and_what_is_no_class_or_breaks_a_rule_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let terms = terms(folder.path());
+        let release = |name: &str, classes: &[JointClass], of_row: &[u32]| {
+            terms.release(classes, &rows(of_row), folder.path().join(name)).map_err(|error| error.to_string())
+        };
+        let two = [class(0, 49), class(50, 99)];
+        release("good", &two, &[0, 0, 0, 1, 1, 1]).unwrap();
+        let table = std::fs::read_to_string(folder.path().join("good").join("data.csv")).unwrap();
+        assert_eq!(table.lines().count(), 7, "{table}");
+        let labels: std::collections::BTreeSet<_> = table.lines().skip(1).map(|line| line.split(',').next()).collect();
+        assert_eq!(labels.len(), 2, "{table}");
+        for (classes, of_row) in [
+            (vec![class(0, 49), class(50, 500)], [0, 0, 0, 1, 1, 1]),
+            (vec![class(49, 0), class(50, 99)], [0, 0, 0, 1, 1, 1]),
+            (vec![class(0, 49), class(50, 99)], [0, 0, 0, 1, 1, 2]),
+            (vec![class(0, 49), class(50, 99)], [0, 0, 1, 1, 1, 1]),
+        ] {
+            assert!(release("bad", &classes, &of_row).is_err(), "{classes:?} {of_row:?}");
+            assert!(!folder.path().join("bad").exists());
+        }
+    }
+
+    #[test]
+    fn an_error_about_rows_names_the_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = terms(folder.path()).read_rows().unwrap_err().to_string();
+        assert!(error.contains("row 2, disease"), "{error}");
+    }
+}

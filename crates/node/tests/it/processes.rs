@@ -1,0 +1,273 @@
+//! Real processes: what they publish, and what becomes of runs when processes die or stall.
+
+use std::fs;
+use std::path::Path;
+
+use hedgerow_node::disk::read_journal;
+use hedgerow_node::journal::What;
+use hedgerow_node::operator::Request;
+use hedgerow_node::terms::Terms;
+use hedgerow_policy::Policy;
+use hedgerow_publish::bind::{declared_table, read_source};
+use hedgerow_publish::catalog::Gate;
+use hedgerow_publish::{PublishOptions, Source, TableFormat, publish};
+use hedgerow_release::Release;
+use hedgerow_table::progress::NoProgress;
+use hedgerow_table::{Codes, Column, Table};
+use hedgerow_verify::release_check::check_release;
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+
+use crate::federation::{Federation, POLICY, lines, people};
+
+const QUICK: &str = "deadlines = { silence-s = 4, handshake-s = 3 }\n";
+
+fn adult_policy() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult/hierarchies").canonicalize().unwrap();
+    let names = ["sex", "race", "marital-status", "education", "native-country", "workclass", "occupation"];
+    let quasi = names
+        .map(|name| format!("{name} = {{ role = \"quasi\", hierarchy = {:?} }}\n", folder.join(format!("{name}.csv"))));
+    format!(
+        "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\", range = [17, 90] }}\n{}\
+         salary-class = {{ role = \"sensitive\", order = [\"<=50K\", \">50K\"] }}\n\
+         [[rule]]\nrequire = {{ model = \"k-anonymity\", k = 5 }}\n\
+         [[rule]]\nprotect = \"salary-class\"\nrequire = {{ model = \"distinct-l-diversity\", l = 2 }}\n\
+         [publish]\nmethod = \"mondrian\"\n",
+        quasi.concat()
+    )
+}
+
+/// The first rows of Adult, as one table and as a file of lines.
+fn adult(rows: usize) -> (String, Vec<String>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult/policy.toml");
+    let table = read_source(&Policy::load(&path).unwrap(), &NoProgress).unwrap();
+    let row = |row: usize| table.columns.iter().map(|column| column.text(row)).collect::<Vec<_>>().join(";");
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    (names.join(";"), (0..rows.min(table.rows)).map(row).collect())
+}
+
+/// What one who holds all rows publishes under the same agreement.
+fn alone(folder: &Path, policy: &str, header: &str, rows: &[String]) -> Vec<String> {
+    fs::write(folder.join("policy.toml"), policy).unwrap();
+    fs::write(folder.join("people.csv"), format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+    let policy = Policy::load(&folder.join("policy.toml")).unwrap();
+    let table = read_source(&policy, &NoProgress).unwrap();
+    let declared = declared_table(&policy).unwrap();
+    let column = |Column { name, domain, .. }: &Column| {
+        let own = table.column(name).unwrap();
+        let code = |row: usize| match own.text(row) {
+            text if text.is_empty() => domain.missing_code().unwrap(),
+            text => domain.code_of(&text).unwrap(),
+        };
+        let codes = Codes::from_iter(domain.cardinality(), (0..table.rows).map(code));
+        Column { name: name.clone(), domain: domain.clone(), codes }
+    };
+    let columns = declared.columns.iter().map(column).collect();
+    let union = Table { columns, rows: table.rows, header: declared.header.clone(), warnings: Vec::new() };
+    let options = PublishOptions {
+        destination: folder.join("alone"),
+        overwrite: false,
+        format: TableFormat::Csv,
+        seed: None,
+        candidates: false,
+        nodes_max: None,
+        seconds_max: None,
+        levels: Vec::new(),
+        metadata: Vec::new(),
+        gate: Gate::default(),
+        progress: &NoProgress,
+    };
+    publish(&policy, Source::Table(&union), &options).unwrap();
+    lines(&folder.join("alone").join("data.csv"))
+}
+
+#[test]
+fn adult_at_three_and_at_five_nodes_is_what_one_who_holds_all_rows_publishes() {
+    let (header, rows) = adult(2000);
+    let policy = adult_policy();
+    let folder = tempfile::tempdir().unwrap();
+    let expected = alone(folder.path(), &policy, &header, &rows);
+    assert!(expected.len() > 2000);
+    for sites in [3, 5] {
+        let part = |site: usize| {
+            // The last one has a single row.
+            let owner = |row: usize| if row == 11 { sites - 1 } else { row % (sites - 1) };
+            let own = rows.iter().enumerate().filter(|(row, _)| owner(*row) == site).map(|(_, text)| text.as_str());
+            std::iter::once(header.as_str()).chain(own).map(|line| format!("{line}\n")).collect::<String>()
+        };
+        let parts: Vec<String> = (0..sites).map(part).collect();
+        let federation = Federation::started(&policy, &parts, "");
+        for ending in federation.run(0) {
+            assert_eq!(ending["ended"], "published", "{ending}");
+            assert_eq!(ending["epoch"], 1);
+        }
+        for place in 0..sites {
+            assert_eq!(federation.released(place, 1), expected, "{sites} sites, at {place}");
+        }
+        let path = federation.data(0).join("epochs").join("1").join("release");
+        let checked = check_release(&Release::open(&path, &NoProgress).unwrap(), &[]).unwrap();
+        assert!(checked.holds() && checked.contradictions.is_empty(), "{checked:?}");
+        assert_eq!(checked.checked.claims.len(), 2);
+    }
+}
+
+#[test]
+fn nodes_that_are_killed_at_any_moment_publish_together_after_a_restart() {
+    let seed = std::env::var("HEDGEROW_SEED").map_or(5, |seed| seed.parse().unwrap());
+    eprintln!("HEDGEROW_SEED={seed}");
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut federation = Federation::started(POLICY, &people(5), QUICK);
+    for _ in 0..6 {
+        let run = federation.propose(0);
+        for place in 0..5 {
+            let plan = federation.plan(place, &run);
+            federation.approve(place, &plan).unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(rng.random_range(0..250)));
+        let place = rng.random_range(0..5);
+        federation.kill(place);
+        federation.start(place);
+        let endings: Vec<_> = (0..5).map(|place| federation.ending(place, &run)).collect();
+        let first = &endings[0]["ended"];
+        assert!(endings.iter().all(|ending| ending["ended"] == *first), "half-published: {endings:#?}");
+        for place in 0..5 {
+            federation.until(place, "quiet", |status| status["open"].is_null().then_some(()));
+        }
+    }
+    let endings = federation.run(1);
+    assert!(endings.iter().all(|ending| ending["ended"] == "published"), "{endings:#?}");
+    let epoch = endings[0]["epoch"].as_u64().unwrap();
+    for place in 1..5 {
+        assert_eq!(federation.released(place, epoch), federation.released(0, epoch));
+        assert_eq!(federation.status(place)["epoch"], epoch);
+    }
+}
+
+#[test]
+fn a_node_that_stalls_is_named_by_the_others_and_nothing_is_published() {
+    let federation = Federation::started(POLICY, &people(3), QUICK);
+    let run = federation.propose(0);
+    let plan = federation.plan(0, &run);
+    for place in [2, 1] {
+        federation.plan(place, &run);
+        federation.approve(place, &plan).unwrap();
+    }
+    federation.until(0, "approvals", |status| (status["open"]["not_approved"].as_array()?.len() == 1).then_some(()));
+    federation.signal(2, "-STOP");
+    federation.approve(0, &plan).unwrap();
+    for place in [0, 1] {
+        let ending = federation.ending(place, &run);
+        assert_eq!(ending["ended"], "aborted", "{ending}");
+        assert_eq!(ending["blamed"], "site-2", "{ending}");
+    }
+    federation.signal(2, "-CONT");
+    assert_eq!(federation.ending(2, &run)["ended"], "aborted");
+    for place in 0..3 {
+        assert_eq!(fs::read_dir(federation.data(place).join("epochs")).unwrap().count(), 0);
+    }
+    assert!(federation.run(2).iter().all(|ending| ending["ended"] == "published"));
+}
+
+#[test]
+fn nothing_runs_that_not_all_have_approved_or_that_rows_were_burned_for() {
+    let mut federation = Federation::started(POLICY, &people(3), QUICK);
+    let run = federation.propose(0);
+    let plan = federation.plan(0, &run);
+    let wrong = federation.approve(0, "0123456789abcdef").unwrap_err();
+    assert!(wrong.contains("not the digest"), "{wrong}");
+    federation.approve(0, &plan).unwrap();
+    federation.approve(1, &federation.plan(1, &run)).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(federation.status(0)["open"]["phase"], "proposed");
+    federation.ask(2, &Request::Withdraw { operator: "tester".to_owned() }).unwrap();
+    for place in 0..3 {
+        let ending = federation.ending(place, &run);
+        assert_eq!(ending["ended"], "aborted", "{ending}");
+        assert_eq!(ending["blamed"], "site-2", "{ending}");
+    }
+    assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
+    // A row more at one of them: the totals of both runs would differ by that row.
+    let path = federation.home("site-1").join("people.csv");
+    let rows = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{rows}Somebody,33,male,flu\n")).unwrap();
+    let run = federation.propose(0);
+    let plan = federation.plan(1, &run);
+    let refused = federation.approve(1, &plan).unwrap_err();
+    assert!(refused.contains("1 new and 0 removed rows of our own"), "{refused}");
+    federation.plan(2, &run);
+    assert!(federation.approve(2, &plan).unwrap_err().contains("what has changed at site-1"));
+    federation.ask(0, &Request::Withdraw { operator: "tester".to_owned() }).unwrap();
+    federation.ending(1, &run);
+    // The book outlives the process, and an older copy of it is found.
+    federation.stop(1);
+    fs::write(&path, rows).unwrap();
+    let book = fs::read(federation.data(1).join("book")).unwrap();
+    federation.start(1);
+    assert!(federation.run(1).iter().all(|ending| ending["ended"] == "published"));
+    federation.stop(1);
+    fs::write(federation.data(1).join("book"), book).unwrap();
+    federation.start(1);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !federation.log(1).contains("the book is older than it was") {
+        assert!(std::time::Instant::now() < until, "{}", federation.log(1));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn the_journal_tells_what_happened_and_shows_when_it_was_changed() {
+    let mut federation = Federation::started(POLICY, &people(3), QUICK);
+    federation.run(0);
+    (0..3).for_each(|place| federation.stop(place));
+    let mut opened = Vec::new();
+    for place in 0..3 {
+        let (mut what, mut values) = (Vec::new(), Vec::new());
+        read_journal(&federation.data(place), |line| {
+            match line.record.what {
+                What::Disclosed => values.push(line.record.detail.to_string()),
+                other => what.push(other),
+            }
+            Ok(())
+        })
+        .unwrap();
+        let count = |kind: What| what.iter().filter(|what| **what == kind).count();
+        assert_eq!((count(What::Joined), count(What::Approved)), (3, 3), "{what:?}");
+        assert_eq!([What::Proposed, What::Prepared, What::Published, What::Closed].map(count), [1; 4]);
+        assert_eq!(count(What::Burned), 2, "classes and rows");
+        assert!(!values.is_empty());
+        let ledger = fs::read_to_string(federation.data(place).join("epochs/1/ledger")).unwrap();
+        assert_eq!(ledger.lines().count(), values.len());
+        opened.push(values);
+    }
+    assert!(opened.iter().all(|values| *values == opened[0]), "all saw the same");
+    // No identifier, and nothing of another's rows, is in any file of a node.
+    for place in 0..3 {
+        let mut folders = vec![federation.home(&format!("site-{place}"))];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.file_name().unwrap() != "people.csv" {
+                    let bytes = fs::read(&path).unwrap();
+                    let found = bytes.windows(7).any(|window| window == b"Canary-");
+                    assert!(!found, "{}", path.display());
+                }
+            }
+        }
+    }
+    let path = federation.data(1).join("journal.db");
+    let changed = |sql: &str| {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute_batch(sql).unwrap();
+        drop(connection);
+        read_journal(&federation.data(1), |_| Ok(())).unwrap_err().to_string()
+    };
+    let sql = "UPDATE journal SET detail = replace(detail, 'tester', 'nobody') WHERE what = 'approved'";
+    assert!(changed(sql).contains("was changed"));
+    assert!(changed("DELETE FROM journal WHERE number = 3").contains("row 3 was changed, removed"));
+    let settings = hedgerow_node::settings::Settings::load(&federation.home("site-1").join("node.toml")).unwrap();
+    let terms = std::sync::Arc::new(Terms::load(&settings).unwrap());
+    let refused = hedgerow_node::disk::Disk::open(&federation.data(1), terms, false).unwrap_err().to_string();
+    assert!(refused.contains("row 3"), "a node does not go on with a changed journal: {refused}");
+}

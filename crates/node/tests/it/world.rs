@@ -1,0 +1,354 @@
+//! A world of its own for nodes: a clock, a network that loses, delays and repeats, machines that
+//! crash, and operators who approve whatever their node lets them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use hedgerow_joint::{AgreedRef, Share};
+use hedgerow_node::journal::What;
+use hedgerow_node::message::{Frame, RunId};
+use hedgerow_node::settings::{Deadlines, Peer, Role};
+use hedgerow_node::store::StoreError;
+use hedgerow_node::terms::Terms;
+use hedgerow_node::{Command, Custodian, Ending, Node, Sent, Time};
+use hedgerow_policy::Policy;
+use hedgerow_smc::Member;
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use serde_json::Value;
+
+use crate::memory::Memory;
+
+pub(crate) const K: u64 = 3;
+pub(crate) const SITES: usize = 4;
+const STEP_MS: u64 = 10;
+const CANARY: &str = "canary-village";
+
+/// What everybody agrees on, and the rows of each, the second time with one row more.
+pub(crate) struct Example {
+    agreed: AgreedRef,
+    shares: Vec<[Share; 2]>,
+}
+
+pub(crate) fn example() -> &'static Example {
+    static EXAMPLE: OnceLock<Example> = OnceLock::new();
+    EXAMPLE.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut rng = StdRng::seed_from_u64(7);
+        let share = |rows: &str| terms(folder.path(), rows).read_rows().unwrap();
+        let mut shares = Vec::new();
+        for site in 0..SITES {
+            let mut rows = String::new();
+            for _ in 0..rng.random_range(1..9) {
+                let village = ["hill", "dale", CANARY][rng.random_range(0..3)];
+                let disease = ["cold", "flu", "gout"][rng.random_range(0..3)];
+                rows.push_str(&format!("{},{village},{disease}\n", rng.random_range(20..60)));
+            }
+            if site == 1 {
+                rows.push_str(&format!("31,{CANARY},flu\n33,hill,cold\n"));
+            }
+            let more = format!("{rows}44,hill,cold\n");
+            shares.push([share(&rows), share(&more)]);
+        }
+        Example { agreed: terms(folder.path(), "").agreed, shares }
+    })
+}
+
+fn terms(folder: &Path, rows: &str) -> Terms {
+    let policy = format!(
+        "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\", range = [20, 59] }}\n\
+         village = {{ role = \"quasi\", order = [\"hill\", \"dale\", \"{CANARY}\"] }}\n\
+         disease = {{ role = \"sensitive\", order = [\"cold\", \"flu\", \"gout\"] }}\n\
+         [[rule]]\nrequire = {{ model = \"k-anonymity\", k = {K} }}\n\
+         [[rule]]\nprotect = \"disease\"\nrequire = {{ model = \"distinct-l-diversity\", l = 2 }}\n\
+         [publish]\nmethod = \"mondrian\"\n"
+    );
+    std::fs::write(folder.join("policy.toml"), policy).unwrap();
+    std::fs::write(folder.join("people.csv"), format!("age,village,disease\n{rows}")).unwrap();
+    Terms::new(Policy::load(&folder.join("policy.toml")).unwrap(), |agreed| agreed).unwrap()
+}
+
+struct Packet {
+    at: u64,
+    from: usize,
+    to: usize,
+    bytes: Vec<u8>,
+}
+
+pub(crate) struct Site {
+    name: String,
+    pub(crate) memory: Memory,
+    node: Option<Node<Memory>>,
+    up_at: u64,
+    /// Whether its rows have changed since the first run.
+    pub(crate) changed: Arc<AtomicBool>,
+}
+
+/// How much goes wrong, in a thousand.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Trouble {
+    pub(crate) lost: u32,
+    pub(crate) twice: u32,
+    pub(crate) late: u32,
+    /// Crashes in a thousand steps of the clock.
+    pub(crate) crash: u32,
+}
+
+pub(crate) struct World {
+    rng: StdRng,
+    pub(crate) now: u64,
+    pub(crate) trouble: Trouble,
+    network: Vec<Packet>,
+    pub(crate) sites: Vec<Site>,
+    /// The connection of two sites that is cut, until when.
+    cut: Option<(usize, usize, u64)>,
+    pub(crate) crashes: u32,
+    /// Refusals of operators' approvals, by the book.
+    pub(crate) held: u32,
+    endings: BTreeMap<RunId, BTreeSet<bool>>,
+}
+
+fn member(site: usize) -> Member {
+    Member { name: format!("site-{site}"), key: [site as u8 + 1; 32] }
+}
+
+impl World {
+    pub(crate) fn new(seed: u64) -> World {
+        let site = |place: usize| Site {
+            name: member(place).name,
+            memory: Memory::default(),
+            node: None,
+            up_at: 0,
+            changed: Arc::new(AtomicBool::new(false)),
+        };
+        World {
+            rng: StdRng::seed_from_u64(seed),
+            now: 0,
+            trouble: Trouble::default(),
+            network: Vec::new(),
+            sites: (0..SITES).map(site).collect(),
+            cut: None,
+            crashes: 0,
+            held: 0,
+            endings: BTreeMap::new(),
+        }
+    }
+
+    fn time(&self) -> Time {
+        Time { steady_ms: self.now, unix_ms: 1_800_000_000_000 + self.now }
+    }
+
+    fn start(&mut self, place: usize) {
+        let Example { agreed, shares } = example();
+        let (shares, changed) = (shares[place].clone(), Arc::clone(&self.sites[place].changed));
+        let peer = |other: usize| Peer { member: member(other), address: None, role: Role::Custodian };
+        let seconds = Duration::from_secs;
+        let custodian = Custodian {
+            own: member(place),
+            peers: (0..SITES).filter(|other| *other != place).map(peer).collect(),
+            agreed: agreed.clone(),
+            deadlines: Deadlines { handshake: seconds(1), silence: seconds(8), approval: seconds(20) },
+            rows: Box::new(move || Ok(shares[usize::from(changed.load(Ordering::SeqCst))].clone())),
+        };
+        let rng = StdRng::from_rng(&mut self.rng);
+        let memory = self.sites[place].memory.clone();
+        match Node::open(custodian, memory, rng, self.time()) {
+            Ok((node, sent)) => {
+                self.sites[place].node = Some(node);
+                self.post(place, sent);
+            }
+            Err(hedgerow_node::OpenError::Store(_)) => self.crash(place),
+            Err(error) => panic!("{}: {error}", self.sites[place].name),
+        }
+    }
+
+    /// Everything that is not on the disk is gone.
+    pub(crate) fn crash(&mut self, place: usize) {
+        self.crashes += 1;
+        let down = self.rng.random_range(0..4000);
+        let site = &mut self.sites[place];
+        (site.node, site.up_at) = (None, self.now + down);
+    }
+
+    fn post(&mut self, from: usize, sent: Sent) {
+        for (name, frame) in sent {
+            let Some(to) = self.sites.iter().position(|site| site.name == name) else { continue };
+            let bytes = frame.encode();
+            let canary = CANARY.as_bytes();
+            assert!(!bytes.windows(canary.len()).any(|window| window == canary), "a value of a row is sent");
+            let chance = |rng: &mut StdRng, of: u32| rng.random_range(0..1000) < of;
+            let copies = if chance(&mut self.rng, self.trouble.twice) { 2 } else { 1 };
+            for _ in 0..copies {
+                if chance(&mut self.rng, self.trouble.lost) {
+                    continue;
+                }
+                let longest = if chance(&mut self.rng, self.trouble.late) { 6000 } else { 30 };
+                let at = self.now + self.rng.random_range(1..longest);
+                self.network.push(Packet { at, from, to, bytes: bytes.clone() });
+            }
+        }
+    }
+
+    fn settle(&mut self, place: usize, result: Result<Sent, StoreError>) {
+        match result {
+            Ok(sent) => self.post(place, sent),
+            Err(_) => self.crash(place),
+        }
+        self.look(place);
+    }
+
+    /// Notes how runs ended at a site: never both ways anywhere.
+    fn look(&mut self, place: usize) {
+        let Some(node) = &self.sites[place].node else { return };
+        for record in &self.sites[place].memory.0.lock().unwrap().journal {
+            let Some(run) = record.run else { continue };
+            if let Some(ending) = node.ending(&run) {
+                let ways = self.endings.entry(run).or_default();
+                ways.insert(matches!(ending, Ending::Published { .. }));
+                assert_eq!(ways.len(), 1, "run {run} was published here and given up there");
+            }
+        }
+    }
+
+    /// One step of the clock.
+    pub(crate) fn step(&mut self) {
+        self.now += STEP_MS;
+        for place in 0..SITES {
+            if self.sites[place].node.is_none() && self.now >= self.sites[place].up_at {
+                self.start(place);
+            }
+        }
+        self.mischief();
+        let (due, later) = std::mem::take(&mut self.network).into_iter().partition(|packet| packet.at <= self.now);
+        self.network = later;
+        let mut due: Vec<Packet> = due;
+        due.sort_by_key(|packet| packet.at);
+        for Packet { from, to, bytes, .. } in due {
+            let is_cut =
+                |(one, other, _): (usize, usize, u64)| (one, other) == (from, to) || (other, one) == (from, to);
+            if self.cut.is_some_and(is_cut) {
+                continue;
+            }
+            let (time, name) = (self.time(), self.sites[from].name.clone());
+            let frame = Frame::decode(&bytes[4..]).unwrap();
+            if let Some(node) = &mut self.sites[to].node {
+                let result = node.receive(time, &name, frame);
+                self.settle(to, result);
+            }
+        }
+        if self.now.is_multiple_of(100) {
+            for place in 0..SITES {
+                let time = self.time();
+                if let Some(node) = &mut self.sites[place].node {
+                    let result = node.tick(time);
+                    self.settle(place, result);
+                }
+            }
+        }
+    }
+
+    fn mischief(&mut self) {
+        if self.cut.is_some_and(|(_, _, until)| self.now >= until) {
+            self.cut = None;
+        }
+        if self.rng.random_range(0..1000) >= self.trouble.crash {
+            return;
+        }
+        let place = self.rng.random_range(0..SITES);
+        match self.rng.random_range(0..4) {
+            0 => self.crash(place),
+            1 => self.cut = Some((place, (place + 1) % SITES, self.now + self.rng.random_range(0..5000))),
+            _ => {
+                let breaks = (self.rng.random_range(0..6), self.rng.random_range(0..2) == 0);
+                self.sites[place].memory.0.lock().unwrap().breaks_after = Some(breaks);
+            }
+        }
+    }
+
+    pub(crate) fn command(&mut self, place: usize, command: &Command) -> Option<Result<Value, String>> {
+        let time = self.time();
+        match self.sites[place].node.as_mut()?.command(time, command) {
+            Ok((answer, sent)) => {
+                self.post(place, sent);
+                Some(answer)
+            }
+            Err(_) => {
+                self.crash(place);
+                None
+            }
+        }
+    }
+
+    /// Operators approve what waits for them; what the book refuses, they withdraw.
+    pub(crate) fn approve_all(&mut self) {
+        for place in 0..SITES {
+            let Some(Ok(status)) = self.command(place, &Command::Status) else { continue };
+            let Some(plan) = status["open"]["plan"].as_str().map(str::to_owned) else { continue };
+            let own = Value::from(self.sites[place].name.clone());
+            let waits = status["open"]["not_approved"].as_array().is_some_and(|names| names.contains(&own));
+            if status["open"]["phase"] != "proposed" || !waits {
+                continue;
+            }
+            let operator = "operator".to_owned();
+            let approve = Command::Approve { operator: operator.clone(), plan, insist: false };
+            if let Some(Err(problem)) = self.command(place, &approve) {
+                assert!(problem.contains("were in other runs"), "{problem}");
+                self.held += 1;
+                self.command(place, &Command::Withdraw { operator });
+            }
+        }
+    }
+
+    pub(crate) fn is_quiet(&mut self) -> bool {
+        let open = (0..SITES).any(|place| match self.command(place, &Command::Status) {
+            Some(Ok(status)) => !status["open"].is_null(),
+            _ => true,
+        });
+        !open
+    }
+
+    pub(crate) fn propose(&mut self, place: usize, without: &[usize]) {
+        let without = without.iter().map(|other| member(*other).name).collect();
+        self.command(place, &Command::Propose { operator: "operator".to_owned(), without });
+    }
+
+    /// Whether every site has begun a step.
+    pub(crate) fn all_burned(&self) -> bool {
+        self.sites
+            .iter()
+            .all(|site| site.memory.0.lock().unwrap().journal.iter().any(|record| record.what == What::Burned))
+    }
+
+    pub(crate) fn epochs(&self) -> Vec<u64> {
+        self.sites.iter().map(|site| site.memory.0.lock().unwrap().placed.len() as u64).collect()
+    }
+
+    /// What must hold once nothing is open.
+    pub(crate) fn check(&self) {
+        let kept: Vec<_> = self.sites.iter().map(|site| site.memory.0.lock().unwrap()).collect();
+        for site in &kept {
+            assert!(site.staged.is_empty(), "a release is left beside its place");
+            // Every run here had all sites in its roster, or was withdrawn before it began.
+            assert_eq!(site.placed, kept[0].placed, "half-published");
+            for (_, found) in site.placed.values() {
+                assert!(found.classes.iter().all(|class| class.rows >= K), "a class below k");
+                for (number, class) in (0u32..).zip(&found.classes) {
+                    let rows = found.rows.iter().filter(|row| row.class == number);
+                    let values: BTreeSet<&Vec<u32>> = rows.clone().map(|row| &row.codes).collect();
+                    assert_eq!(rows.count() as u64, class.rows);
+                    assert!(values.len() >= 2, "a class with one disease");
+                }
+                let rows: usize = example().shares.iter().map(|[first, _]| first.rows()).sum();
+                assert_eq!(found.rows.len(), rows);
+            }
+            let burned = site.journal.iter().filter(|record| record.what == What::Burned);
+            let plans: BTreeSet<String> = burned.map(|record| record.detail["plan"].to_string()).collect();
+            assert!(plans.len() <= 1, "rows were in two plans, and nobody insisted");
+            let text = format!("{:?}", site.journal);
+            assert!(!text.contains(CANARY), "a value of a row is in the journal");
+        }
+    }
+}

@@ -30,4 +30,4 @@ pub mod why;
 
 pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use phase::PHASES;
-pub use publish::{PublishOptions, Published, Searched, Source, TableFormat, publish};
+pub use publish::{PublishOptions, Published, Reader, Searched, Source, TableFormat, publish};

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::memory;
+
 /// Publishes tables about people without disclosing who they are or what must stay confidential.
 ///
 /// From a private table and a policy it makes a release that satisfies every privacy rule with
@@ -28,7 +30,7 @@ pub(crate) struct Talk {
     /// Print only errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Print more: where the time went
+    /// Print more: where the time went, and the most memory that the run took
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
     /// Do not show progress
@@ -37,6 +39,9 @@ pub(crate) struct Talk {
     /// Use this many threads instead of one per core
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// Stop, with nothing written, when the run takes more memory than this, such as 2GiB
+    #[arg(long, global = true, value_name = "SIZE", value_parser = memory::size)]
+    pub(crate) memory: Option<u64>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -81,7 +86,8 @@ pub(crate) enum Verb {
 #[derive(Debug, Args)]
 pub(crate) struct Init {
     /// The data: csv, tsv or ndjson (also gzipped or zstd-compressed), parquet, Excel (xlsx) or
-    /// Stata (dta)
+    /// Stata (dta); a folder or a pattern of such files; or a table of a database, such as
+    /// sqlite:people.db?table=patients or postgres://ann@host/study?table=patients
     pub(crate) data: PathBuf,
     /// Where to write the policy [default: policy.toml beside the data]
     #[arg(short, long, value_name = "POLICY")]
@@ -95,7 +101,8 @@ pub(crate) struct Init {
 pub(crate) struct Publish {
     /// The policy, a TOML file
     pub(crate) policy: PathBuf,
-    /// The directory to make; it must not exist yet
+    /// The directory to make; it must not exist yet. Or a database: sqlite:release.db or
+    /// postgres://ann@host/study/schema
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// Replace a release that is there already
@@ -211,7 +218,7 @@ pub(crate) struct Explore {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Check {
-    /// A release directory; or, with --policy, a table file
+    /// A release directory or its address in a database; or, with --policy, a table
     #[arg(group = "what", value_name = "DIR|TABLE")]
     pub(crate) target: PathBuf,
     /// Check TABLE against the rules of this policy
@@ -292,7 +299,7 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "DIR")]
     pub(crate) catalog: Option<PathBuf>,
     /// The people to look for: one row each, quasi attributes under their names; each is taken to
-    /// be in every release
+    /// be in every release. A file, or a table of a database
     #[arg(long, value_name = "FILE")]
     pub(crate) people: Option<PathBuf>,
     /// The policy that describes the columns of the file of people, and how its releases were made

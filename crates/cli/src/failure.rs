@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use hedgerow::{Error, Problem};
 
+use crate::memory;
 use crate::text::AuditText;
 
 pub(crate) const BREACH: u8 = 4;
@@ -46,6 +47,13 @@ impl Failure {
             Failure::Hedgerow(Error::Audit { audited, hint }) => {
                 let problem = "combined with the catalog, this release breaks the policy";
                 (format!("error: {problem}\n{}hint: {hint}", AuditText(&audited)), BREACH)
+            }
+            Failure::Hedgerow(Error::Canceled) if memory::is_exceeded() => {
+                let hint = "allow more with --memory, read fewer columns, or divide the data into parts";
+                (
+                    format!("error: the run takes more memory than --memory allows: nothing was written\nhint: {hint}"),
+                    FAILED,
+                )
             }
             Failure::Hedgerow(error) => {
                 let code = match &error {

@@ -6,6 +6,7 @@
 mod args;
 mod failure;
 mod interrupt;
+mod memory;
 mod progress;
 mod text;
 mod verbs;
@@ -23,7 +24,7 @@ fn main() -> ExitCode {
     interrupt::listen();
     // A run that was killed could not clean up after itself.
     hedgerow::clear_leftovers(std::path::Path::new("."));
-    let run = || match &arguments.verb {
+    let run_verb = || match &arguments.verb {
         Verb::Init(init) => verbs::init::run(init, &arguments.talk),
         Verb::Publish(publish) => verbs::publish::run(publish, &arguments.talk),
         Verb::Check(check) => verbs::check::run(check, &arguments.talk),
@@ -42,7 +43,14 @@ fn main() -> ExitCode {
         // Fails only when a pool exists already, which nothing before this line can have made.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
     }
+    let run = || {
+        memory::watch(&arguments.talk)?;
+        run_verb()
+    };
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or(Err(Failure::Panicked));
+    if let (true, Some(bytes)) = (arguments.talk.verbose, memory::peak_bytes()) {
+        say(&format!("memory   {:.1} MiB at most", bytes as f64 / (1 << 20) as f64));
+    }
     match outcome {
         Ok(code) => code,
         Err(failure) => failure.report(),

@@ -23,6 +23,7 @@
 //! assert!(errors.to_string().contains("hint: did you mean `port`?"));
 //! ```
 
+pub mod database;
 mod error;
 pub mod number;
 pub mod position;
@@ -36,6 +37,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+pub use database::{Address, Database, Engine, Selection};
 pub use error::{ConfigError, ConfigErrors};
 pub use position::{Excerpt, Position, quoted};
 pub use reader::{Field, Fields, Reader};

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::database;
+
 /// Where in the file, both counted from 1; the column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
@@ -64,6 +66,8 @@ impl<'a> Lines<'a> {
         let from = self.visible(span.start);
         let (line, start) = self.line_of(from);
         let whole = self.text[start..].split('\n').next().unwrap_or("").trim_end_matches('\r');
+        // As long as before, so that the carets stay where they are.
+        let hidden = database::hidden(whole);
         let end = self.boundary(span.end).clamp(from, (start + whole.len()).max(from));
         let before = self.text[start..from].chars().count();
         let count = self.text[from..end].chars().count().max(1);
@@ -74,7 +78,7 @@ impl<'a> Lines<'a> {
         if skipped > 0 {
             shown.push('…');
         }
-        shown.extend(whole.chars().skip(skipped).take(SHOWN_CHARS_MAX).map(printable));
+        shown.extend(hidden.chars().skip(skipped).take(SHOWN_CHARS_MAX).map(printable));
         if length > skipped + SHOWN_CHARS_MAX {
             shown.push('…');
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_table::{DateFormat, Format};
 
+use crate::database::{Address, Database, Selection};
 use crate::position::quoted;
 use crate::reader::{Field, Fields, Reader};
 use crate::tree::{At, Data, Node};
@@ -11,8 +12,11 @@ use crate::word::{Word, listed};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Resolved against the folder of the file that names it.
+    /// Resolved against the folder of the file that names it; for a database its address, to be
+    /// shown.
     pub path: PathBuf,
+    /// Where the data is in a database instead of a file.
+    pub database: Option<Database>,
     /// As given; `None` means by the file's suffix.
     pub format: Option<Format>,
     /// An ASCII character; `None` means detected.
@@ -34,7 +38,12 @@ pub struct Source {
 }
 
 pub const SOURCE: &[Word] = &[
-    Word::key("path", "path = \"patients.csv\"", "the file, relative to this file").also(&["file", "filename"]),
+    Word::key(
+        "path",
+        "path = \"patients.csv\"",
+        "the file, relative to this file; a folder or a pattern means all files in it",
+    )
+    .also(&["file", "filename"]),
     Word::key("format", "format = \"csv\"", "what the file is, when its suffix does not say").also(&["type"]),
     Word::key("delimiter", "delimiter = \";\"", "what separates fields, when it should not be detected")
         .also(&["separator", "sep"]),
@@ -50,9 +59,15 @@ pub const SOURCE: &[Word] = &[
         "how dates are written, when not as 2024-02-29: %d day, %m month, %b its name, %Y year, %y its last two digits",
     )
     .also(&["dateformat", "date-pattern"]),
-    Word::key("url", "url = \"postgres://…\"", "a database").also(&["database"]).later(),
-    Word::key("table", "table = \"patients\"", "a table of the database").later(),
-    Word::key("query", "query = \"select …\"", "a query on the database").also(&["sql"]).later(),
+    Word::key(
+        "url",
+        "url = \"postgres://ann@host/study\"",
+        "a database instead of a file: `postgres://…` or `sqlite:people.db`",
+    )
+    .also(&["database", "uri", "connection"]),
+    Word::key("table", "table = \"patients\"", "the table or view of the database"),
+    Word::key("query", "query = \"select age, zip from patients\"", "a query on the database instead of a table")
+        .also(&["sql"]),
 ];
 
 pub const FORMATS: &[Word] = &[
@@ -66,7 +81,8 @@ pub const FORMATS: &[Word] = &[
 
 pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Source> {
     let fields = reader.table(node, SOURCE, "[source]")?;
-    let path = read_path(reader, &fields);
+    let database = fields.get("url").map(|field| read_database(reader, &fields, field, folder));
+    let path = if database.is_some() { None } else { read_path(reader, &fields) };
     let format = fields.get("format").and_then(|field| reader.choice(field, FORMATS.iter(), "format"));
     let format = format.and_then(Format::from_name);
     let delimiter = fields.get("delimiter").and_then(|field| read_delimiter(reader, field));
@@ -88,6 +104,23 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
         reader.refuse(&field.node.at, problem, "set `decimal = \",\"`, or choose another character");
     }
     let date_format = fields.get("date-format").and_then(|field| read_date_format(reader, field));
+    if let Some(database) = database {
+        let (database, place) = database?;
+        let path = PathBuf::from(database.address.to_string());
+        let database = Some(database);
+        return Some(Source {
+            path,
+            database,
+            format,
+            delimiter,
+            quote,
+            nulls,
+            decimal,
+            thousands,
+            date_format,
+            place,
+        });
+    }
     let (path, at) = path?;
     if let Some(format) = format.or(Format::of(Path::new(path)).ok()).filter(|format| !format.has_delimiter()) {
         for field in ["delimiter", "quote"].into_iter().filter_map(|key| fields.get(key)) {
@@ -95,8 +128,11 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
             reader.refuse_key(&field.node.at, problem, "remove it, or set `format = \"csv\"`");
         }
     }
+    for field in ["table", "query"].into_iter().filter_map(|key| fields.get(key)) {
+        reader.refuse_key(&field.node.at, "means nothing without `url`", "name the database in `url`, or remove it");
+    }
     let (path, place) = (folder.join(path), reader.place(at));
-    Some(Source { path, format, delimiter, quote, nulls, decimal, thousands, date_format, place })
+    Some(Source { path, database: None, format, delimiter, quote, nulls, decimal, thousands, date_format, place })
 }
 
 const DECIMALS: &[char] = &['.', ','];
@@ -132,13 +168,58 @@ pub fn read_date_format(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Dat
     }
 }
 
+/// What the keys of files say means nothing for a database.
+const OF_FILES: [&str; 7] = ["path", "format", "delimiter", "quote", "decimal", "thousands", "date-format"];
+
+fn read_database(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    field: Field<'_>,
+    folder: &Path,
+) -> Option<(Database, String)> {
+    for field in OF_FILES.into_iter().filter_map(|key| fields.get(key)) {
+        reader.refuse_key(
+            &field.node.at,
+            "means nothing beside `url`: a database declares its types",
+            "remove one of the two",
+        );
+    }
+    let Some(address) = Address::parse(reader.text(field)?) else {
+        let hint = "begin with `postgres://` or `sqlite:`; for a file, use `path`";
+        reader.refuse(&field.node.at, "not the address of a database that can be read", hint);
+        return None;
+    };
+    if address.holds_password() {
+        let hint = "set PGPASSWORD, or write a line into the file ~/.pgpass, and remove the password here";
+        reader.warn(&field.node.at, "the address holds a password, which everybody reads who reads this file", hint);
+    }
+    let selection = match (fields.get("table"), fields.get("query")) {
+        (Some(_), Some(query)) => {
+            reader.refuse_key(&query.node.at, "means nothing beside `table`", "remove one of the two");
+            return None;
+        }
+        (Some(field), None) => Some(Selection::Table(written(reader, field)?)),
+        (None, Some(field)) => Some(Selection::Query(written(reader, field)?)),
+        (None, None) => None,
+    };
+    let place = reader.place(&field.node.at);
+    Some((Database { address: address.within(folder), selection }, place))
+}
+
+fn written(reader: &mut Reader<'_>, field: Field<'_>) -> Option<String> {
+    let text = reader.text(field)?.trim();
+    if text.is_empty() || text.contains('\0') {
+        reader.refuse(&field.node.at, "is empty", field.hint());
+        return None;
+    }
+    Some(text.to_owned())
+}
+
 fn read_path<'n>(reader: &mut Reader<'_>, fields: &Fields<'n>) -> Option<(&'n str, &'n At)> {
     let Some(field) = fields.get("path") else {
-        // A database is refused by its own key; requiring a path as well would only distract.
-        if ["url", "table", "query"].into_iter().all(|key| fields.get(key).is_none()) {
-            let hint = "name the file with the data, relative to this file; for example `path = \"patients.csv\"`";
-            reader.refuse_key(&At::missing(fields.at, "path"), "`path` is missing", hint);
-        }
+        let hint = "name the file with the data, relative to this file, such as `path = \"patients.csv\"`; \
+                    or a database, such as `url = \"sqlite:people.db\"`";
+        reader.refuse_key(&At::missing(fields.at, "path"), "`path` is missing", hint);
         return None;
     };
     let path = file_path(reader, field)?;

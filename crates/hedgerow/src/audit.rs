@@ -7,14 +7,14 @@ use hedgerow_audit::adversaries::correlation::Weights;
 use hedgerow_audit::adversaries::minimality::HowMade;
 use hedgerow_audit::{AuditOptions, Audited};
 use hedgerow_policy::{Attribute, Policy};
-use hedgerow_publish::bind::read_any;
+use hedgerow_publish::bind::any_options;
 use hedgerow_publish::catalog::Catalog;
 use hedgerow_release::Release;
-use hedgerow_table::read::{ReadOptions, read_table};
+use hedgerow_table::read::ReadOptions;
 use hedgerow_table::{Hierarchy, HierarchySpec, Table, TableError};
 use hedgerow_verify::release_check::broken_claims;
 
-use crate::{Error, Monitor};
+use crate::{Error, Monitor, source};
 
 /// Runs every adversary against the releases, alone and combined.
 pub fn audit(releases: Vec<Release>) -> Result<Audited, Error> {
@@ -93,12 +93,13 @@ impl<'a> Audit<'a> {
     }
 
     /// The people to look for: one row each, with the quasi-identifiers under their names. Each is
-    /// taken to be in every release.
+    /// taken to be in every release. A file, or the address of a database.
     pub fn people(mut self, file: &Path, monitor: &Monitor<'_>) -> Result<Self, Error> {
-        let table = match self.policy {
-            Some(policy) => read_any(policy, file, monitor)?,
-            None => read_table(file, &ReadOptions { progress: monitor, ..ReadOptions::default() })?,
+        let options = match self.policy {
+            Some(policy) => any_options(policy, monitor),
+            None => ReadOptions { progress: monitor, ..ReadOptions::default() },
         };
+        let table = source::read(file, &options)?;
         self.people = Some(Cow::Owned(table));
         Ok(self)
     }

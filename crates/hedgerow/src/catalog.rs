@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hedgerow_publish::catalog;
 use hedgerow_release::Release;
 
-use crate::{Error, Monitor};
+use crate::{Error, Monitor, source};
 
 pub use hedgerow_publish::catalog::Entry;
 
@@ -31,7 +31,16 @@ impl Catalog {
         custodian: Option<&str>,
         monitor: &Monitor<'_>,
     ) -> Result<Entry, Error> {
-        Ok(catalog::Catalog::add(folder.as_ref(), release.as_ref(), name, custodian, monitor)?)
+        let release = release.as_ref();
+        if source::address(release).is_none() {
+            return Ok(catalog::Catalog::add(folder.as_ref(), release, name, custodian, monitor)?);
+        }
+        // The release lies in a folder for as long as it is open.
+        let opened = crate::open_with(release, monitor)?;
+        let shown = source::shown(release);
+        let base = Path::new(shown.split('?').next().unwrap_or_default());
+        let name = name.or_else(|| base.file_stem()?.to_str()?.rsplit(':').next());
+        Ok(catalog::Catalog::add(folder.as_ref(), opened.path(), name, custodian, monitor)?)
     }
 
     /// The releases, oldest first.

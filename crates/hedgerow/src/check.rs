@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use hedgerow_policy::{Policy, Role};
-use hedgerow_publish::bind::{read_any, rules_for};
+use hedgerow_publish::bind::{any_options, rules_for};
 use hedgerow_publish::singling_out::warn_of_released;
 use hedgerow_release::Release;
-use hedgerow_release::manifest::{Claim, ClassSizes, FILE_NAME};
+use hedgerow_release::manifest::{Claim, ClassSizes};
 use hedgerow_table::InputError;
 use hedgerow_verify::check::check_table as judge_table;
 use hedgerow_verify::release_check::{ReleaseCheck, check_release};
 use hedgerow_verify::warnings::{about_claims, about_identifiers, identifiers_of};
 use serde::Serialize;
 
-use crate::{Error, Monitor, Problem};
+use crate::{Error, Monitor, Problem, source};
 
 /// What a check found. Serialized, it is what `hedgerow check --json` prints.
 #[derive(Debug, Clone, Serialize)]
@@ -70,7 +70,7 @@ pub fn check(release: &Release) -> Result<Check, Error> {
 /// As [`check`]; a guarantee across releases is recomputed with the `earlier` ones.
 pub fn check_combined(release: &Release, earlier: &[&Release]) -> Result<Check, Error> {
     let found = check_release(release, earlier)?;
-    let place = release.path().join(FILE_NAME).display().to_string();
+    let place = release.manifest_place();
     let resources = release.manifest().map(|manifest| manifest.resources.as_slice()).unwrap_or_default();
     let fields = resources.iter().flat_map(|resource| &resource.schema.fields);
     let quasi = fields.filter(|field| field.role.as_deref() == Some(Role::Quasi.name()));
@@ -90,10 +90,11 @@ pub fn check_combined(release: &Release, earlier: &[&Release]) -> Result<Check, 
     Ok(Check::new(found, warnings))
 }
 
-/// Checks any table file against the rules of a policy, such as one that another program released.
+/// Checks any table, a file or one in a database, against the rules of a policy, such as one that
+/// another program released.
 pub fn check_table(table: &Path, policy: &Policy, monitor: &Monitor<'_>) -> Result<Check, Error> {
-    let place = table.display().to_string();
-    let table = read_any(policy, table, monitor)?;
+    let place = source::shown(table);
+    let table = source::read(table, &any_options(policy, monitor))?;
     let rules = rules_for(policy, &table)?;
     let quasi: Vec<String> = policy.quasi().map(|attribute| attribute.name.clone()).collect();
     let checked = judge_table(&table, &quasi, &rules, &place)?;

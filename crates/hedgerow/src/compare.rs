@@ -1,11 +1,9 @@
 //! What other methods would keep of the same table under the same rules.
 
-use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use hedgerow_policy::{Method, Policy};
 use serde::Serialize;
 
+use crate::folder::Folder;
 use crate::{Error, Losses, MeasureOptions, Monitor, Publish, QueryError, Source, measure};
 
 /// The methods that generalize cells, so that their losses compare.
@@ -71,7 +69,7 @@ pub fn compare(
             seconds: None,
             problem: None,
         };
-        let published = Publish::new(&other, folder.path.join(method.name())).source(&*table).run_with(monitor);
+        let published = Publish::new(&other, folder.path().join(method.name())).source(&*table).run_with(monitor);
         match published {
             Ok(published) => {
                 let release = crate::open_with(&published.release, monitor)?;
@@ -88,28 +86,4 @@ pub fn compare(
         all.push(compared);
     }
     Ok(all)
-}
-
-/// A folder for releases that nobody keeps.
-struct Folder {
-    path: PathBuf,
-}
-
-impl Folder {
-    fn new() -> Result<Folder, Error> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
-        let path = std::env::temp_dir().join(format!("hedgerow-compare-{}-{now}", std::process::id()));
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&path).map_err(|source| Error::Io { path: path.clone(), source })?;
-        Ok(Folder { path })
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed is left to the system, as other temporary files are.
-        let _ = std::fs::remove_dir_all(&self.path);
-    }
 }

@@ -55,6 +55,16 @@ pub enum Error {
     Internal(String),
 }
 
+impl Error {
+    /// The same error, its place below `folder` named as in `place`.
+    pub(crate) fn placed(mut self, folder: &std::path::Path, place: &str) -> Error {
+        if let Error::Input(problem) = &mut self {
+            problem.place = problem.place.replace(&folder.display().to_string(), place);
+        }
+        self
+    }
+}
+
 /// How much a [`Problem`] matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use hedgerow_policy::propose::{self, ProposeOptions, detected_formats, suspected_nulls};
+use hedgerow_config::{Address, Engine, Selection};
+use hedgerow_policy::propose::{self, FoundFormats, ProposeOptions, detected_formats, suspected_nulls};
 use hedgerow_table::TableError;
-use hedgerow_table::read::{ReadOptions, read_table};
+use hedgerow_table::read::ReadOptions;
 
-use crate::{Error, Monitor, Problem};
+use crate::{Error, Monitor, Problem, source};
 
 pub use hedgerow_policy::propose::{ColumnProfile, Relation};
 
@@ -29,7 +30,8 @@ pub struct Proposal {
     pub warnings: Vec<Problem>,
 }
 
-/// Profiles a data file and proposes a commented policy for it, to be written to `policy`.
+/// Profiles a data file, or a table of a database (`sqlite:people.db?table=patients`), and proposes
+/// a commented policy for it, to be written to `policy`.
 ///
 /// ```
 /// let proposal = hedgerow::init("../../examples/hospital/patients.csv", "patients-policy.toml")?;
@@ -43,25 +45,30 @@ pub fn init(data: impl AsRef<Path>, policy: impl AsRef<Path>) -> Result<Proposal
 /// As [`init`], watched by a monitor that can also cancel.
 pub fn init_with(data: &Path, policy: &Path, monitor: &Monitor<'_>) -> Result<Proposal, Error> {
     let mut options = ReadOptions { progress: monitor, ..ReadOptions::default() };
-    let mut table = read_table(data, &options)?;
+    let address = source::address(data);
+    let mut table = source::read(data, &options)?;
     let suspected = suspected_nulls(&table);
     if !suspected.is_empty() {
         options.nulls.extend(suspected);
-        table = read_table(data, &options)?;
+        table = source::read(data, &options)?;
     }
-    let formats = detected_formats(&table);
+    // A database declares its types.
+    let formats = if address.is_some() { FoundFormats::default() } else { detected_formats(&table) };
     if !formats.is_empty() {
         formats.apply(&mut options);
-        table = read_table(data, &options)?;
+        table = source::read(data, &options)?;
     }
-    propose::refuse_unsuitable(&table, &data.display().to_string()).map_err(TableError::from)?;
+    propose::refuse_unsuitable(&table, &source::shown(data)).map_err(TableError::from)?;
     let folder = match policy.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let source = relative(data, folder);
-    let nulls = options.nulls.clone();
-    let options = ProposeOptions { nulls, formats, ..ProposeOptions::default() };
+    let (source, selection) = match &address {
+        Some(address) => named(address, folder)?,
+        None => (relative(data, folder), None),
+    };
+    let (nulls, database) = (options.nulls.clone(), address.is_some());
+    let options = ProposeOptions { database, selection, nulls, formats, ..ProposeOptions::default() };
     let proposed = propose::propose(&table, &source, &options);
     let mut files: Vec<(PathBuf, String)> =
         proposed.files.into_iter().map(|(path, text)| (folder.join(path), text)).collect();
@@ -93,6 +100,31 @@ impl Proposal {
         }
         Ok(())
     }
+}
+
+/// Where a policy for this data is written when nobody says where: beside a file, else here.
+pub fn policy_beside(data: &Path) -> PathBuf {
+    match source::address(data) {
+        Some(address) if address.engine() == Engine::Sqlite => {
+            let path = address.sqlite_path().split('?').next().unwrap_or_default();
+            Path::new(path).with_file_name("policy.toml")
+        }
+        Some(_) => PathBuf::from("policy.toml"),
+        None => data.with_file_name("policy.toml"),
+    }
+}
+
+/// A database as the policy names it, without a password, and what is read there.
+fn named(address: &Address, folder: &Path) -> Result<(String, Option<Selection>), Error> {
+    let (url, selection) = hedgerow_databases::divided(address)?;
+    let url = match address.engine() {
+        Engine::Postgres => url,
+        Engine::Sqlite => format!(
+            "sqlite:{}",
+            relative(Path::new(url.trim_start_matches("sqlite:").trim_start_matches("//")), folder)
+        ),
+    };
+    Ok((url, selection))
 }
 
 /// The data's path as the policy names it: from the policy's folder where that is a prefix, else

@@ -149,6 +149,7 @@ mod compare;
 mod error;
 mod explore;
 pub mod federation;
+mod folder;
 mod init;
 mod ledger;
 mod measure;
@@ -165,7 +166,7 @@ pub use check::{Check, check, check_combined, check_table};
 pub use compare::{Compared, compare};
 pub use error::{Error, Problem, Severity, Unsatisfiable};
 pub use explore::{Exploration, ExploredAttribute, ExploredNode, ExploredRisk, explore};
-pub use init::{ColumnProfile, Proposal, Relation, init, init_with};
+pub use init::{ColumnProfile, Proposal, Relation, init, init_with, policy_beside};
 pub use measure::{
     AttributeLoss, CountQueries, Losses, MeasureOptions, MeasuredTables, Measures, NumberError, QueryError,
     QueryOptions, Scenario, SizeDistribution, TableMeasures, measure,
@@ -197,20 +198,27 @@ pub use hedgerow_table::Table;
 pub use hedgerow_table::read::Cells;
 pub use hedgerow_table::read::ReadOptions;
 
-/// Opens a release: a directory with a manifest, or a table made elsewhere that a `release.toml`
-/// describes. It is read once; hand it on to whatever checks, measures, queries or audits it.
+/// Opens a release: a directory with a manifest, a table made elsewhere that a `release.toml`
+/// describes, or a release in a database (`postgres://host/database/schema`, `sqlite:release.db`).
+/// It is read once; hand it on to whatever checks, measures, queries or audits it.
 pub fn open(path: impl AsRef<std::path::Path>) -> Result<Release, Error> {
     open_with(path.as_ref(), &Monitor::default())
 }
 
 /// As [`open`], watched by a monitor that can also cancel.
 pub fn open_with(path: &std::path::Path, monitor: &Monitor<'_>) -> Result<Release, Error> {
-    Ok(Release::open(path, monitor)?)
+    let Some(address) = source::address(path) else { return Ok(Release::open(path, monitor)?) };
+    let folder = folder::Folder::new()?;
+    hedgerow_databases::fetch(&address, folder.path(), monitor)?;
+    let place = address.to_string();
+    let opened = Release::open(folder.path(), monitor).map_err(Error::from);
+    let release = opened.map_err(|error| error.placed(folder.path(), &place))?;
+    Ok(release.fetched(&place, folder))
 }
 
 /// Reads what `[source]` of a policy names, without its identifiers.
 pub fn read_source(policy: &Policy) -> Result<Table, Error> {
-    Ok(hedgerow_publish::bind::read_source(policy, &Monitor::default())?)
+    Ok(Source::Policy.read(policy, &Monitor::default())?.into_owned())
 }
 
 /// Clears away what killed runs left in a folder: parts of releases that were never completed.

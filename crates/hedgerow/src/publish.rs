@@ -1,7 +1,10 @@
 //! The main job: from a policy and its source to a verified release.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use hedgerow_config::Address;
+use hedgerow_databases::Destination;
 use hedgerow_policy::Policy;
 use hedgerow_publish::PublishOptions;
 use hedgerow_publish::catalog::Gate;
@@ -9,10 +12,13 @@ use hedgerow_publish::cloning::CloneReport;
 use hedgerow_publish::search;
 use hedgerow_release::manifest::{Claim, ClassSizes, Rows};
 use hedgerow_release::metadata::Metadata;
+use hedgerow_table::InputError;
+use hedgerow_table::read::ReadOptions;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::{Error, Monitor, Problem, Source};
+use crate::folder::Folder;
+use crate::{Error, Monitor, Problem, Source, source};
 
 pub use hedgerow_publish::TableFormat;
 pub use hedgerow_publish::catalog::CatalogAudit;
@@ -51,7 +57,8 @@ pub struct Publish<'a> {
 }
 
 impl<'a> Publish<'a> {
-    /// A release of `policy`'s source in the directory `destination`, which must not exist yet.
+    /// A release of `policy`'s source in the directory `destination`, which must not exist yet; or
+    /// in a database: `postgres://host/database/schema` or `sqlite:release.db`.
     pub fn new(policy: &'a Policy, destination: impl AsRef<Path>) -> Publish<'a> {
         Publish {
             policy,
@@ -160,6 +167,38 @@ impl<'a> Publish<'a> {
 
     /// Publishes, watched by a monitor that can also cancel.
     pub fn run_with(self, monitor: &Monitor<'_>) -> Result<Published, Error> {
+        match source::address(&self.destination) {
+            Some(address) => self.run_into(address, monitor),
+            None => self.run_here(monitor),
+        }
+    }
+
+    /// Makes the release in a folder, as any other, and writes it to a database from there.
+    fn run_into(mut self, address: Address, monitor: &Monitor<'_>) -> Result<Published, Error> {
+        let place = address.to_string();
+        let refuse = |problem: &str, hint: &str| Err(InputError::new(place.clone(), problem, hint).into());
+        if self.format != TableFormat::Csv {
+            return refuse("a release in a database has no file format", "leave the format out, or name a directory");
+        }
+        if !self.metadata.is_empty() {
+            return refuse("descriptions for catalogs of data are files", "leave them out, or name a directory");
+        }
+        if self.catalog.catalog.is_some() && !self.catalog.no_add {
+            let hint = "audit with the catalog without adding to it, and add the release when it is published";
+            return refuse("a release in a database is not added to a catalog in the same run", hint);
+        }
+        let destination = Destination::prepare(address, self.overwrite)?;
+        let folder = Folder::new()?;
+        self.destination = folder.path().join("release");
+        let mut published = self.run_here(monitor)?;
+        let writing = Instant::now();
+        destination.write(&published.release, monitor)?;
+        published.seconds.write += writing.elapsed().as_secs_f64();
+        published.release = PathBuf::from(place);
+        Ok(published)
+    }
+
+    fn run_here(self, monitor: &Monitor<'_>) -> Result<Published, Error> {
         let options = PublishOptions {
             destination: self.destination,
             overwrite: self.overwrite,
@@ -173,8 +212,9 @@ impl<'a> Publish<'a> {
             gate: self.catalog,
             progress: monitor,
         };
+        let read = |options: &ReadOptions<'_>| source::read_source(self.policy, options);
         let source = match self.source {
-            Source::Policy => hedgerow_publish::Source::Policy,
+            Source::Policy => hedgerow_publish::Source::Reader(&read),
             Source::Table(table) => hedgerow_publish::Source::Table(table),
         };
         let published = hedgerow_publish::publish(self.policy, source, &options)?;
@@ -186,7 +226,7 @@ impl<'a> Publish<'a> {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Published {
-    /// The directory of the release.
+    /// The directory of the release, or its address in a database.
     pub release: PathBuf,
     /// Rows in, out and suppressed.
     pub rows: Rows,

@@ -16,7 +16,7 @@ use hedgerow_table::{InputError, Table};
 use serde_json::{Map, Value, json};
 
 use crate::ledger::summed_up;
-use crate::{Audit, Error, MeasureOptions, Monitor, Source, check, check_combined};
+use crate::{Audit, Error, MeasureOptions, Monitor, Source, check, check_combined, source};
 
 /// The largest lattice, in nodes, and the most work, in nodes times rows, that is explored for a
 /// report; beyond it the neighbors of the chosen node are described.
@@ -109,7 +109,8 @@ impl<'a> Report<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn run(self, monitor: &Monitor<'_>) -> Result<Reported, Error> {
-        let names = short_names(&self.releases);
+        let shown: Vec<PathBuf> = self.releases.iter().map(|path| PathBuf::from(source::shown(path))).collect();
+        let names = short_names(&shown);
         let open = || {
             let opened = self.releases.iter().zip(&names);
             opened

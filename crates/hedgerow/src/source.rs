@@ -1,10 +1,14 @@
 //! Where the private rows come from.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::Path;
 
+use hedgerow_config::{Address, Database};
 use hedgerow_policy::Policy;
-use hedgerow_publish::bind::read_source;
-use hedgerow_table::Table;
+use hedgerow_publish::bind::source_options;
+use hedgerow_table::read::{ReadOptions, read_table};
+use hedgerow_table::{Table, TableError};
 
 use crate::{Error, Monitor};
 
@@ -20,10 +24,10 @@ pub enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The rows, without the policy's identifiers where they are read from its file.
+    /// The rows, without the policy's identifiers where they are read from what it names.
     pub(crate) fn read(self, policy: &Policy, monitor: &Monitor<'_>) -> Result<Cow<'a, Table>, Error> {
         Ok(match self {
-            Source::Policy => Cow::Owned(read_source(policy, monitor)?),
+            Source::Policy => Cow::Owned(read_source(policy, &source_options(policy, &HashSet::new(), monitor))?),
             Source::Table(table) => Cow::Borrowed(table),
         })
     }
@@ -33,4 +37,30 @@ impl<'a> From<&'a Table> for Source<'a> {
     fn from(table: &'a Table) -> Source<'a> {
         Source::Table(table)
     }
+}
+
+/// What `[source]` of a policy names: a file, several, or a database.
+pub(crate) fn read_source(policy: &Policy, options: &ReadOptions<'_>) -> Result<Table, TableError> {
+    match &policy.source.database {
+        Some(database) => hedgerow_databases::read(database, options),
+        None => read_table(&policy.source.path, options),
+    }
+}
+
+/// The table at a path or at the address of a database.
+pub(crate) fn read(place: &Path, options: &ReadOptions<'_>) -> Result<Table, TableError> {
+    match address(place) {
+        Some(address) => hedgerow_databases::read(&Database { address, selection: None }, options),
+        None => read_table(place, options),
+    }
+}
+
+/// The address of a database; `None` for a path.
+pub(crate) fn address(place: &Path) -> Option<Address> {
+    place.to_str().and_then(Address::parse)
+}
+
+/// A path or an address as it may be shown: without a password.
+pub(crate) fn shown(place: &Path) -> String {
+    address(place).map_or_else(|| place.display().to_string(), |address| address.to_string())
 }

@@ -22,21 +22,12 @@ use crate::loss::LossAttribute;
 
 pub use crate::declared_values::declared_table;
 
-/// Reads the table that a policy names, without its identifiers.
-pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, TableError> {
-    read_source_with(policy, &HashSet::new(), progress)
-}
-
-/// Reads the table that a policy names, and besides its released attributes the columns named,
-/// where it has them.
-pub(crate) fn read_source_with(
-    policy: &Policy,
-    also: &HashSet<String>,
-    progress: &dyn Progress,
-) -> Result<Table, TableError> {
+/// How the table that a policy names is read, without its identifiers; besides its released
+/// attributes the columns named, where it has them.
+pub fn source_options<'a>(policy: &Policy, also: &HashSet<String>, progress: &'a dyn Progress) -> ReadOptions<'a> {
     let source = &policy.source;
     let read = policy.attributes.iter().filter(|attribute| attribute.role != Role::Identifier);
-    let options = ReadOptions {
+    ReadOptions {
         format: source.format,
         delimiter: source.delimiter,
         quote: source.quote,
@@ -50,19 +41,29 @@ pub(crate) fn read_source_with(
         date_format: source.date_format.clone(),
         only: Some(read.map(|attribute| &attribute.name).chain(also).cloned().collect::<HashSet<_>>()),
         progress,
-    };
-    read_table(&source.path, &options)
+    }
 }
 
-/// Reads any table with the columns that a policy speaks of, such as a release made elsewhere.
-pub fn read_any(policy: &Policy, path: &Path, progress: &dyn Progress) -> Result<Table, TableError> {
+/// How any table with the columns that a policy speaks of is read, such as a release made
+/// elsewhere.
+pub fn any_options<'a>(policy: &Policy, progress: &'a dyn Progress) -> ReadOptions<'a> {
     let mut nulls = policy.source.nulls.clone();
     // A release writes a missing value as an empty cell, whatever stood for it in the source.
     nulls.push(String::new());
     // Quasi attributes may be generalized, so only the others keep their declared types.
     let own = policy.attributes.iter().filter(|attribute| attribute.role != Role::Quasi);
     let kinds = own.filter_map(|attribute| Some((attribute.name.clone(), attribute.kind?))).collect();
-    read_table(path, &ReadOptions { nulls, kinds, progress, ..ReadOptions::default() })
+    ReadOptions { nulls, kinds, progress, ..ReadOptions::default() }
+}
+
+/// Reads the file that a policy names, without its identifiers.
+pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, TableError> {
+    read_table(&policy.source.path, &source_options(policy, &HashSet::new(), progress))
+}
+
+/// Reads any file with the columns that a policy speaks of.
+pub fn read_any(policy: &Policy, path: &Path, progress: &dyn Progress) -> Result<Table, TableError> {
+    read_table(path, &any_options(policy, progress))
 }
 
 /// The policy's rules over a table of its own columns, with the hierarchies that some models

@@ -32,4 +32,4 @@ pub mod why;
 pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use local::divided::Divided;
 pub use phase::PHASES;
-pub use publish::{PublishOptions, Published, Searched, Source, TableFormat, publish, publish_divided};
+pub use publish::{PublishOptions, Published, Reader, Searched, Source, TableFormat, publish, publish_divided};

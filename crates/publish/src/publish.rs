@@ -1,6 +1,7 @@
 //! The main job: from a policy to a verified release.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -8,13 +9,14 @@ use hedgerow_policy::{Method, Policy};
 use hedgerow_release::Release;
 use hedgerow_release::manifest::{Manifest, Rows};
 use hedgerow_release::metadata::Metadata;
-use hedgerow_table::{InputError, Progress, Table};
+use hedgerow_table::read::{ReadOptions, read_table};
+use hedgerow_table::{InputError, Progress, Table, TableError};
 use hedgerow_verify::check::Checked;
 use hedgerow_verify::verified::Staged;
 use serde_json::{Map, Value};
 
 use crate::anatomy;
-use crate::bind::{Bound, read_source_with};
+use crate::bind::{Bound, source_options};
 use crate::catalog::{CatalogAudit, Gate, OpenedCatalog};
 use crate::cloning::{self, CloneReport};
 use crate::community;
@@ -94,13 +96,44 @@ pub struct Searched {
 }
 
 /// Where the rows come from.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Copy, Default)]
 pub enum Source<'a> {
     /// The file that the policy names.
     #[default]
     Policy,
     /// Rows in memory. The policy's `[source]` is not read; its path is only a name in messages.
     Table(&'a Table),
+    /// Whoever can read what the policy names, such as a database.
+    Reader(&'a Reader<'a>),
+}
+
+pub type Reader<'a> = dyn Fn(&ReadOptions<'_>) -> Result<Table, TableError> + 'a;
+
+impl std::fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Source::Policy => "Policy",
+            Source::Table(_) => "Table",
+            Source::Reader(_) => "Reader",
+        })
+    }
+}
+
+impl<'a> Source<'a> {
+    /// The rows, besides the released attributes with the columns named.
+    fn read(
+        self,
+        policy: &Policy,
+        also: &HashSet<String>,
+        progress: &dyn Progress,
+    ) -> Result<Cow<'a, Table>, TableError> {
+        let options = || source_options(policy, also, progress);
+        Ok(match self {
+            Source::Policy => Cow::Owned(read_table(&policy.source.path, &options())?),
+            Source::Table(table) => Cow::Borrowed(table),
+            Source::Reader(read) => Cow::Owned(read(&options())?),
+        })
+    }
 }
 
 impl<'a> From<&'a Table> for Source<'a> {
@@ -141,10 +174,7 @@ fn publish_with(
     }
     let catalog = OpenedCatalog::open(&options.gate, policy, options.progress)?;
     let reading = Phase::new(options.progress, "reading");
-    let table = match source {
-        Source::Policy => Cow::Owned(read_source_with(policy, &catalog.known_columns()?, &reading)?),
-        Source::Table(table) => Cow::Borrowed(table),
-    };
+    let table = source.read(policy, &catalog.known_columns()?, &reading)?;
     let earlier = community::read_earlier(policy, &table, &reading)?;
     reading.finish();
     options.progress.check()?;

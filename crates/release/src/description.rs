@@ -65,6 +65,11 @@ fn read(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<ForeignTabl
         reader.refuse_key(&attributes.node.at, problem, hint);
     }
     let source = source?;
+    if source.database.is_some() {
+        let hint = "export the table, and name it with `path`";
+        reader.refuse_place(&source.place, "a table that was made elsewhere is read from a file", hint);
+        return None;
+    }
     let numbers = NumberFormat::new(source.decimal, source.thousands).unwrap_or_default();
     let (path, nulls, date_format) = (source.path, source.nulls, source.date_format);
     let (format, delimiter, quote) = (source.format, source.delimiter, source.quote);

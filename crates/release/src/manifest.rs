@@ -266,17 +266,22 @@ impl Manifest {
             ));
         }
         let text = std::fs::read(&path).map_err(|error| TableError::io(&path, error))?;
+        Manifest::parse(&text, &path.display().to_string())
+    }
+
+    /// Reads the text of a manifest; `place` names it in errors.
+    pub fn parse(text: &[u8], place: &str) -> Result<Manifest, TableError> {
         let refuse = |error: serde_json::Error| {
-            let place = format!("{}:{}", path.display(), error.line());
+            let place = format!("{place}:{}", error.line());
             TableError::input(place, format!("not a release manifest: {error}"), "publish the release again")
         };
-        strict::refuse_repeated_keys(&text).map_err(refuse)?;
-        let manifest: Manifest = serde_json::from_slice(&text).map_err(refuse)?;
+        strict::refuse_repeated_keys(text).map_err(refuse)?;
+        let manifest: Manifest = serde_json::from_slice(text).map_err(refuse)?;
         let version = manifest.hedgerow.version.as_str();
         if !is_known_version(version) {
             let problem = format!("the manifest is of version `{version}`, and this is {}", env!("CARGO_PKG_VERSION"));
             let hint = "check it with the version that wrote it, or a later one";
-            return Err(TableError::input(path.display().to_string(), problem, hint));
+            return Err(TableError::input(place, problem, hint));
         }
         Ok(manifest)
     }

@@ -13,7 +13,7 @@ use crate::digest;
 use crate::foreign::{ForeignTable, description_of};
 use crate::kinds::Tables;
 use crate::kinds::generalized::Generalized;
-use crate::manifest::Manifest;
+use crate::manifest::{FILE_NAME, Manifest};
 use crate::read::read_codebook;
 use crate::shape::Shape;
 use crate::spelling::Spelling;
@@ -33,6 +33,17 @@ pub struct Release {
     spelling: Spelling,
     classes: OnceLock<Vec<ReleasedClasses>>,
     digest: OnceLock<String>,
+    /// What its files need to stay where they are, such as a folder that goes with the release.
+    held: Option<Held>,
+}
+
+/// Lives as long as a release.
+struct Held(#[allow(dead_code)] Box<dyn Send + Sync>);
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Held")
+    }
 }
 
 /// Why a release cannot be opened.
@@ -117,7 +128,20 @@ impl Release {
         }
         let (spelling, classes, digest) = (Spelling::default(), OnceLock::new(), OnceLock::new());
         let warnings = Vec::new();
-        Ok(Release { name, path, manifest, codebook, tables, contradictions, warnings, spelling, classes, digest })
+        let held = None;
+        Ok(Release {
+            name,
+            path,
+            manifest,
+            codebook,
+            tables,
+            contradictions,
+            warnings,
+            spelling,
+            classes,
+            digest,
+            held,
+        })
     }
 
     /// The same release, its classes in our texts. Its tables stay as they are.
@@ -133,6 +157,19 @@ impl Release {
     /// The same release under another name, such as the one that a catalog gives it.
     pub fn named(self, name: &str) -> Release {
         Release { name: name.to_owned(), ..self }
+    }
+
+    /// The same release, whose files were fetched from elsewhere: `folder` goes with it.
+    pub fn fetched(self, from: &str, folder: impl Send + Sync + 'static) -> Release {
+        Release { held: Some(Held(Box::new(folder))), ..self.named(from) }
+    }
+
+    /// The manifest as messages name it.
+    pub fn manifest_place(&self) -> String {
+        match self.held {
+            Some(_) => self.name.clone(),
+            None => self.path.join(FILE_NAME).display().to_string(),
+        }
     }
 
     /// Its path, unless the caller chose another name.

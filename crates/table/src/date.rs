@@ -61,6 +61,21 @@ impl fmt::Display for Date {
     }
 }
 
+/// A moment in nanoseconds of its day: `2024-01-31T09:30:00`, with as many decimals as the unit has
+/// when they are not zero, and `Z` for an instant. `None` beyond the calendar's range.
+pub fn moment(days: i64, nanos_of_day: i64, decimals: usize, zoned: bool) -> Option<String> {
+    let (second, fraction) = (nanos_of_day / 1_000_000_000, nanos_of_day % 1_000_000_000);
+    let day = Date(i32::try_from(days).ok()?);
+    let mut text = format!("{day}T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+    if fraction != 0 {
+        text.push_str(&format!(".{fraction:09}")[..=decimals]);
+    }
+    if zoned {
+        text.push('Z');
+    }
+    Some(text)
+}
+
 fn days_in_month(year: i32, month: u32) -> u32 {
     let leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     match month {
@@ -73,6 +88,14 @@ fn days_in_month(year: i32, month: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moment_is_written_with_the_decimals_it_needs() {
+        assert_eq!(moment(0, 0, 3, false).unwrap(), "1970-01-01T00:00:00");
+        assert_eq!(moment(-1, 86_399_999_000_000, 3, true).unwrap(), "1969-12-31T23:59:59.999Z");
+        assert_eq!(moment(1, 1, 9, false).unwrap(), "1970-01-02T00:00:00.000000001");
+        assert_eq!(moment(i64::MAX, 0, 3, false), None);
+    }
 
     #[test]
     fn every_day_of_eight_centuries_round_trips_in_order() {

@@ -36,7 +36,7 @@ impl ReleaseCheck {
 /// Recomputes every guarantee of a release from its tables. What it promises together with earlier
 /// releases is recomputed with `earlier`; without them it is set aside as unchecked.
 pub fn check_release(release: &Release, earlier: &[&Release]) -> Result<ReleaseCheck, TableError> {
-    let place = release.path().join(FILE_NAME).display().to_string();
+    let place = release.manifest_place();
     let Some(manifest) = release.manifest() else {
         let hint = "a table without a manifest is checked by a policy";
         return Err(TableError::input(release.name(), "there is no manifest that claims a guarantee", hint));

@@ -14,7 +14,7 @@ use crate::progress::Shown;
 pub(crate) fn run(arguments: &Init, talk: &Talk) -> Result<ExitCode, Failure> {
     let policy = match &arguments.output {
         Some(path) => path.clone(),
-        None => arguments.data.with_file_name("policy.toml"),
+        None => hedgerow::policy_beside(&arguments.data),
     };
     let shown = Shown::new(talk);
     let proposal = hedgerow::init_with(&arguments.data, &policy, &shown.monitor())?;

@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 
 use crate::args::Talk;
 use crate::failure::{Failure, say};
+use crate::memory;
 
 /// Results go out whole, in one piece.
 fn print(text: &str) -> Result<(), Failure> {
@@ -34,8 +35,20 @@ fn print(text: &str) -> Result<(), Failure> {
 }
 
 fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    if memory::is_reported() {
+        return print_json_with_memory(value);
+    }
     let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
     print(&format!("{text}\n"))
+}
+
+/// Also states the most memory that the run took.
+fn print_json_with_memory(value: &impl Serialize) -> Result<(), Failure> {
+    let mut value = serde_json::to_value(value).map_err(std::io::Error::from)?;
+    if let (Value::Object(keys), Some(bytes)) = (&mut value, memory::peak_bytes()) {
+        keys.insert("memory".to_owned(), serde_json::json!({ "peak_bytes": bytes }));
+    }
+    print(&format!("{value}\n"))
 }
 
 fn load_policy(path: &Path) -> Result<Policy, Failure> {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use hedgerow::{CatalogAudit, Explain, Policy, Publish, Published, Role, TableFormat};
 
 use super::cloned_text::cloned_text;
-use super::{claims_text, load_policy, print, print_json, short, warn};
+use super::{claims_text, load_policy, print, print_json_with_memory, short, warn};
 use crate::args::{self, Format, OnInterrupt, Talk};
 use crate::failure::{Failure, say};
 use crate::interrupt;
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
         say(&format!("warning: {why}: the release satisfies every rule, but another may lose less"));
     }
     if talk.json {
-        print_json(&published)?;
+        print_json_with_memory(&published)?;
     } else if !talk.quiet {
         print(&to_text(&published, &policy, arguments.levels.is_empty(), talk.verbose))?;
     }

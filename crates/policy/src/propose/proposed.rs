@@ -6,10 +6,14 @@ use super::hierarchies::Plan;
 use super::profile::Facts;
 use super::roles::ProposedRole;
 use crate::Format;
+use hedgerow_config::Selection;
 
 /// How the table was read, so that the policy reads it the same way, and what is wished for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProposeOptions {
+    /// Whether the source is the address of a database, and what was read there.
+    pub database: bool,
+    pub selection: Option<Selection>,
     /// To be written when the file's suffix does not say.
     pub format: Option<Format>,
     /// To be written when it must not be detected.
@@ -26,6 +30,8 @@ pub struct ProposeOptions {
 impl Default for ProposeOptions {
     fn default() -> Self {
         ProposeOptions {
+            database: false,
+            selection: None,
             format: None,
             delimiter: None,
             quote: None,

@@ -331,6 +331,8 @@ fn more_columns_than_a_policy_can_hold() {
 fn how_the_table_was_read_stands_in_the_policy() {
     let table = table_of(vec![("age", (0..30).map(|n| n.to_string()).collect())]);
     let options = ProposeOptions {
+        database: false,
+        selection: None,
         format: Some(Format::Csv),
         delimiter: Some(b'\t'),
         quote: Some(b'\''),
@@ -358,4 +360,16 @@ fn commented_alternatives_are_valid_when_used() {
         let text = format!("{}\n[[rule]]\nprotect = \"disease\"\nrequire = {require}\n", proposal.policy);
         Policy::parse(&text, Path::new("policy.toml")).unwrap_or_else(|errors| panic!("{errors}"));
     }
+}
+
+#[test]
+fn a_database_is_named_by_its_address_and_what_is_read_there() {
+    let table = Table::from_texts(&["age"], &[&["1"], &["2"]]);
+    let selection = Some(hedgerow_config::Selection::Query("select \"age\" from people".to_owned()));
+    let options = ProposeOptions { database: true, selection, ..ProposeOptions::default() };
+    let policy = propose(&table, "sqlite:people.db", &options).policy;
+    let policy = crate::Policy::parse(&policy, "policy.toml".as_ref()).unwrap();
+    let database = policy.source.database.unwrap();
+    assert_eq!(database.address.to_string(), "sqlite:people.db");
+    assert_eq!(database.selection, options.selection);
 }

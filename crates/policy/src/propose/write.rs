@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use hedgerow_config::Selection;
 use hedgerow_table::Kind;
 use hedgerow_table::hierarchy::Bound;
 use hedgerow_table::read::NumberFormat;
@@ -56,7 +57,13 @@ pub(super) fn policy(
 }
 
 fn source_section(text: &mut String, source: &str, options: &ProposeOptions) {
-    let _ = writeln!(text, "[source]\npath = {}", quoted(source));
+    let key = if options.database { "url" } else { "path" };
+    let _ = writeln!(text, "[source]\n{key} = {}", quoted(source));
+    let _ = match &options.selection {
+        Some(Selection::Table(table)) => writeln!(text, "table = {}", quoted(table)),
+        Some(Selection::Query(query)) => writeln!(text, "query = {}", quoted(query)),
+        None => Ok(()),
+    };
     if let Some(format) = options.format {
         let _ = writeln!(text, "format = {}", quoted(format.name()));
     }

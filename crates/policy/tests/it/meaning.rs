@@ -392,12 +392,18 @@ fn what_this_version_cannot_do() {
         "no meaning for the method",
         "`method = \"decompose\"`",
     );
-    for key in ["url", "table", "query"] {
-        let place = format!("2:1: source.{key}");
-        line_refused(2, &format!("{key} = \"x\""), &place, "not available in this version", "`path`");
+    for key in ["table", "query"] {
+        let lines = format!("path = \"a.csv\"\n{key} = \"x\"");
+        line_refused(2, &lines, &format!("3:1: source.{key}"), "means nothing without `url`", "`url`");
     }
     line_refused(17, "loss = \"surprise\"", "17:8: publish.loss", "unknown loss", "known: `ncp`, `precision`");
     accepted(&changed(17, "loss = \"entropy\""));
+    line_refused(2, "url = \"people.db\"", "2:7: source.url", "not the address of a database", "`sqlite:`");
+    let both = "url = \"sqlite:people.db\"\npath = \"a.csv\"";
+    line_refused(2, both, "3:1: source.path", "means nothing beside `url`", "remove one");
+    let both = "url = \"sqlite:people.db\"\ntable = \"a\"\nquery = \"select 1\"";
+    line_refused(2, both, "4:1: source.query", "means nothing beside `table`", "remove one");
+    accepted(&changed(2, "url = \"sqlite:people.db\"\ntable = \"a\""));
     accepted(&changed(17, "[community]\nreleases = [\"../neighbor/release\"]"));
     accepted(&changed(17, "[community]\nreleases = []"));
     line_refused(

@@ -18,6 +18,10 @@ use super::{LIMITS, Limits, ReadOptions};
 use crate::date::Date;
 use crate::{Codes, Kind, Table, TableError};
 
+mod rows;
+
+pub use rows::Cell;
+
 /// The place of an error that concerns no single cell.
 const PLACE: &str = "table in memory";
 
@@ -245,12 +249,12 @@ impl TableBuilder {
     /// Of the options, `nulls`, `kinds`, `numbers`, `date_formats` and `only` apply; the others are
     /// about files.
     pub fn finish(self, options: &ReadOptions) -> Result<Table, TableError> {
+        let place = self.place.clone();
         let Part { header, columns, rows, .. } = self.into_part(options, Box::new(|_| String::new()))?;
-        assemble(header, columns, rows, PLACE, options).map_err(|error| match error {
+        assemble(header, columns, rows, &place, options).map_err(|error| match error {
             AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
             AssembleError::Unfit(unfit) => {
-                let place = format!("row {}, column {}", unfit.row + 1, unfit.column());
-                TableError::input(place, unfit.value_problem(), unfit.hint())
+                TableError::input(cell_place(&place, unfit.row, unfit.column()), unfit.value_problem(), unfit.hint())
             }
         })
     }
@@ -286,7 +290,7 @@ impl TableBuilder {
     }
 
     fn refuse(&self, row: usize, column: &Growing, (problem, hint): Problem) -> TableError {
-        TableError::input(format!("row {}, column {}", row + 1, column.name), problem, hint)
+        TableError::input(cell_place(&self.place, row, &column.name), problem, hint)
     }
 }
 
@@ -333,6 +337,12 @@ impl Table {
         records.into_iter().try_for_each(|record| builder.push_record(record))?;
         builder.finish(options)
     }
+}
+
+/// Where a cell is: its row and column, and the source where it has a name of its own.
+fn cell_place(place: &str, row: usize, column: &str) -> String {
+    let cell = format!("row {}, column {column}", row + 1);
+    if place == PLACE { cell } else { format!("{place}: {cell}") }
 }
 
 /// What is wrong with a cell, and what to do about it.

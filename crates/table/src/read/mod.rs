@@ -38,7 +38,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::path::Path;
 
-pub use build::{Cells, TableBuilder};
+pub use build::{Cell, Cells, TableBuilder};
 pub use format::Format;
 pub use number_format::NumberFormat;
 
@@ -109,7 +109,8 @@ impl std::fmt::Debug for ReadOptions<'_> {
 }
 
 impl ReadOptions<'_> {
-    fn wants(&self, column: &str) -> bool {
+    /// Whether a column is kept.
+    pub fn wants(&self, column: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(column))
     }
 }
@@ -134,13 +135,14 @@ const LIMITS: Limits = Limits {
     rows: u32::MAX as usize - 1,
 };
 
-/// Reads a table from a file, or from all files that match a pattern such as `parts/*.parquet`.
+/// Reads a table from a file, from all files that match a pattern such as `parts/*.parquet`, or
+/// from all files in a folder.
 pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
+    let files = part::files(path)?;
     let format = match options.format {
         Some(format) => format,
-        None => Format::of(path)?,
+        None => part::format_of(&files)?,
     };
-    let files = part::files(path)?;
     let [file] = files.as_slice() else {
         let progress = OverFiles::begin(&files, options.progress)?;
         let options = ReadOptions { progress: &progress, ..options.clone() };

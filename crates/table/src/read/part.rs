@@ -1,13 +1,14 @@
 //! Several files as one source: the cells of each are coded by its own reader, and typed together.
 
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
 
 use super::ReadOptions;
 use super::assemble::{AssembleError, Gathered, assemble};
 use super::csv::check_rows;
 use super::source::open_file;
 use super::{LIMITS, header::shorten};
-use crate::{InputError, Progress, Table, TableError};
+use crate::{Format, InputError, Progress, Table, TableError};
 
 /// More files than this are a mistake in the pattern.
 const FILES_MAX: usize = 10_000;
@@ -96,37 +97,92 @@ fn check_header(first: &Path, expected: &[String], file: &Path, found: &[String]
     Err(TableError::input(file.display().to_string(), problem, "files that are one source have the same columns"))
 }
 
-/// The files that a path means: itself, or all that match a pattern such as `parts/*.parquet`, in
-/// the order of their names.
+/// The files that a path means: itself, all that match a pattern such as `parts/*.parquet`, or all
+/// in a folder, in the order of their names.
 pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, TableError> {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
-    if !name.contains(['*', '?']) || path.exists() {
+    if path.is_dir() {
+        return in_folder(path);
+    }
+    let is_pattern = |part: &Component<'_>| part.as_os_str().to_str().is_some_and(|name| name.contains(['*', '?']));
+    if path.exists() || !path.components().any(|part| is_pattern(&part)) {
         return Ok(vec![path.to_owned()]);
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let nothing = || {
-        let hint = "check the pattern; `*` stands for any part of a name, `?` for one character";
-        TableError::input(path.display().to_string(), "no file matches the pattern", hint)
-    };
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(nothing()),
-        Err(error) => return Err(TableError::io(folder, error)),
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(|error| TableError::io(folder, error))?;
-        let is_match = entry.file_name().to_str().is_some_and(|found| matches(name, found));
-        if is_match && entry.path().is_file() {
-            found.push(path.with_file_name(entry.file_name()));
-        }
-        if found.len() > FILES_MAX {
-            let problem = format!("more than {FILES_MAX} files match the pattern");
-            return Err(TableError::input(path.display().to_string(), problem, "join them into fewer files"));
+    let mut found = vec![PathBuf::new()];
+    for part in path.components() {
+        if is_pattern(&part) {
+            let name = part.as_os_str().to_string_lossy();
+            let mut within = Vec::new();
+            for folder in &found {
+                within.extend(
+                    entries(folder)?.into_iter().filter(|entry| matches(&name, entry)).map(|entry| folder.join(entry)),
+                );
+                check_count(path, within.len())?;
+            }
+            found = within;
+        } else {
+            found.iter_mut().for_each(|found| found.push(part));
         }
     }
+    found.retain(|found| found.is_file());
     found.sort_unstable();
-    if found.is_empty() { Err(nothing()) } else { Ok(found) }
+    if found.is_empty() {
+        let hint = "check the pattern; `*` stands for any part of a name, `?` for one character";
+        return Err(TableError::input(path.display().to_string(), "no file matches the pattern", hint));
+    }
+    Ok(found)
+}
+
+/// The files in a folder. Hidden ones and the marks of other programs (`_SUCCESS`) hold no rows.
+fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, TableError> {
+    let names = entries(folder)?.into_iter().filter(|name| !name.starts_with(['.', '_']));
+    let mut found: Vec<PathBuf> = names.map(|name| folder.join(name)).filter(|path| path.is_file()).collect();
+    found.sort_unstable();
+    check_count(folder, found.len())?;
+    if found.is_empty() {
+        let hint = "name the folder that holds the files themselves, or a pattern such as `parts/*.csv`";
+        return Err(TableError::input(folder.display().to_string(), "the folder holds no files", hint));
+    }
+    Ok(found)
+}
+
+fn check_count(path: &Path, count: usize) -> Result<(), TableError> {
+    if count <= FILES_MAX {
+        return Ok(());
+    }
+    let problem = format!("more than {FILES_MAX} files are meant");
+    Err(TableError::input(path.display().to_string(), problem, "join them into fewer files"))
+}
+
+/// The names in a folder; none where there is no such folder.
+fn entries(folder: &Path) -> Result<Vec<String>, TableError> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let listed = match std::fs::read_dir(folder) {
+        Ok(listed) => listed,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
+        Err(error) => return Err(TableError::io(folder, error)),
+    };
+    let mut names = Vec::new();
+    for entry in listed {
+        let entry = entry.map_err(|error| TableError::io(folder, error))?;
+        names.extend(entry.file_name().into_string());
+    }
+    Ok(names)
+}
+
+/// The format that all files have by their names.
+pub(super) fn format_of(files: &[PathBuf]) -> Result<Format, TableError> {
+    let first = files.first().ok_or_else(|| TableError::Internal("a source without files".to_owned()))?;
+    let format = Format::of(first)?;
+    for file in files {
+        let other = Format::of(file)?;
+        if other != format {
+            let (found, expected) = (other.name(), format.name());
+            let problem = format!("is {found} by its name, where {} is {expected}", first.display());
+            let hint = "files that are one source have one format: name them by a pattern such as `parts/*.csv`";
+            return Err(TableError::input(file.display().to_string(), problem, hint));
+        }
+    }
+    Ok(format)
 }
 
 /// Whether a name matches a pattern of `*` and `?`. A leading dot must be written out, as in a
@@ -228,6 +284,24 @@ mod tests {
         assert!(error.place.ends_with("b.csv:3") && error.problem.contains("`x` is not an integer"), "{error}");
         let error = input_error(read_table(&folder.path().join("*.parquet"), &options));
         assert!(error.problem.contains("no file matches the pattern"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_is_one_source_and_so_are_files_in_folders_that_match() {
+        let folder = folder(&[("a.csv", "n\n1\n"), ("b.csv", "n\n2\n"), ("_SUCCESS", ""), (".crc", "")]);
+        let inner = folder.path().join("year=2020");
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(inner.join("a.csv"), "n\n7\n").unwrap();
+        let read = |path: &Path| read_table(path, &ReadOptions::default());
+        assert_eq!(texts(&read(folder.path()).unwrap(), "n"), ["1", "2"]);
+        assert_eq!(texts(&read(&folder.path().join("year=*/*.csv")).unwrap(), "n"), ["7"]);
+        let error = input_error(read(&folder.path().join("month=*/*.csv")));
+        assert!(error.problem.contains("no file matches the pattern"), "{error}");
+        std::fs::write(folder.path().join("c.ndjson"), "{\"n\": 3}\n").unwrap();
+        let error = input_error(read(folder.path()));
+        assert!(error.place.ends_with("c.ndjson") && error.problem.contains("is ndjson by its name"), "{error}");
+        std::fs::remove_file(inner.join("a.csv")).unwrap();
+        assert!(input_error(read(&inner)).problem.contains("holds no files"));
     }
 
     #[test]

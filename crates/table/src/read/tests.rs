@@ -98,7 +98,7 @@ fn a_path_that_is_no_file_is_refused() {
     let folder = directory.path().join("folder.parquet");
     std::fs::create_dir(&folder).unwrap();
     let error = input_error(read_table(&folder, &ReadOptions::default()));
-    assert!(error.problem.contains("is a directory"), "{error}");
+    assert!(error.problem.contains("the folder holds no files"), "{error}");
     let error = input_error(read_table(&directory.path().join("x.xls"), &ReadOptions::default()));
     assert!(error.problem.contains("format"), "{error}");
 }

@@ -1,24 +1,9 @@
 //! How a value of Parquet is written as text: exactly, and as a CSV file would have it.
 
-use crate::date::Date;
+pub(super) use crate::date::moment;
 
 /// The bytes of the widest decimals of other programs: 76 digits.
 pub(super) const DECIMAL_BYTES_MAX: usize = 32;
-
-/// A moment in nanoseconds of its day: `2024-01-31T09:30:00`, with as many decimals as the unit has
-/// when they are not zero, and `Z` for an instant. `None` beyond the calendar's range.
-pub(super) fn moment(days: i64, nanos_of_day: i64, decimals: usize, zoned: bool) -> Option<String> {
-    let (second, fraction) = (nanos_of_day / 1_000_000_000, nanos_of_day % 1_000_000_000);
-    let day = Date(i32::try_from(days).ok()?);
-    let mut text = format!("{day}T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
-    if fraction != 0 {
-        text.push_str(&format!(".{fraction:09}")[..=decimals]);
-    }
-    if zoned {
-        text.push('Z');
-    }
-    Some(text)
-}
 
 /// A whole number in two's complement, highest byte first, of which the last `scale` digits are
 /// decimals.
@@ -78,14 +63,6 @@ pub(super) fn half(bits: u16) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_moment_is_written_with_the_decimals_it_needs() {
-        assert_eq!(moment(0, 0, 3, false).unwrap(), "1970-01-01T00:00:00");
-        assert_eq!(moment(-1, 86_399_999_000_000, 3, true).unwrap(), "1969-12-31T23:59:59.999Z");
-        assert_eq!(moment(1, 1, 9, false).unwrap(), "1970-01-02T00:00:00.000000001");
-        assert_eq!(moment(i64::MAX, 0, 3, false), None);
-    }
 
     #[test]
     fn decimals_keep_every_digit() {

@@ -1,0 +1,101 @@
+//! How much memory a run takes: the peak for reports, and the limit that a user set.
+//!
+//! Both are the system's own account of the process, read from `/proc`; where there is none, the
+//! peak is not reported and a limit is refused rather than ignored.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::args::Talk;
+use crate::failure::Failure;
+use crate::interrupt;
+
+/// How often the memory is compared with its limit.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+static EXCEEDED: AtomicBool = AtomicBool::new(false);
+static REPORTED: AtomicBool = AtomicBool::new(false);
+
+/// The most memory that this process has had so far.
+pub(crate) fn peak_bytes() -> Option<u64> {
+    account("VmHWM:")
+}
+
+/// Whether every JSON object states the peak.
+pub(crate) fn is_reported() -> bool {
+    REPORTED.load(Ordering::Relaxed)
+}
+
+/// Whether the run was stopped because it took more than its limit.
+pub(crate) fn is_exceeded() -> bool {
+    EXCEEDED.load(Ordering::Relaxed)
+}
+
+/// From here on the run is canceled when it takes more than the limit, if there is one.
+pub(crate) fn watch(talk: &Talk) -> Result<(), Failure> {
+    REPORTED.store(talk.verbose, Ordering::Relaxed);
+    let Some(limit) = talk.memory else { return Ok(()) };
+    if account("VmRSS:").is_none() {
+        let problem = "this system does not say how much memory a process takes";
+        return Err(Failure::usage("--memory", problem, "leave it out, or limit the process by other means"));
+    }
+    std::thread::spawn(move || {
+        while account("VmRSS:").is_none_or(|bytes| bytes <= limit) {
+            std::thread::sleep(LOOK_EVERY);
+        }
+        EXCEEDED.store(true, Ordering::Relaxed);
+        interrupt::cancel().cancel();
+    });
+    Ok(())
+}
+
+/// A line of the system's account, in bytes.
+fn account(name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+/// A size as people write it: `64MiB`, `2GiB`, `500MB`, or bytes.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 7] = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+    ];
+    let expected = || "expected a size such as 64MiB or 2GiB".to_owned();
+    let unit = UNITS.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)));
+    let (number, unit) = unit.unwrap_or((text.strip_suffix('B').unwrap_or(text), 1));
+    let number: u64 = number.trim().parse().map_err(|_| expected())?;
+    number.checked_mul(unit).filter(|bytes| *bytes > 0).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        assert_eq!(size("64MiB"), Ok(64 << 20));
+        assert_eq!(size("2 GiB"), Ok(2 << 30));
+        assert_eq!(size("500MB"), Ok(500_000_000));
+        assert_eq!(size("4096"), Ok(4096));
+        assert_eq!(size("4096B"), Ok(4096));
+        for wrong in ["", "MiB", "-1MiB", "0", "1.5GiB", "64 mb", "99999999999TiB"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_peak_is_at_least_what_is_held() {
+        let Some(before) = peak_bytes() else { return };
+        let held = vec![1u8; 32 << 20];
+        let after = peak_bytes().unwrap();
+        assert!(after >= before && after >= held.iter().map(|&byte| u64::from(byte)).sum::<u64>(), "{before} {after}");
+    }
+}

@@ -1,0 +1,377 @@
+//! Binary `COPY`: rows as the server sends and takes them.
+//!
+//! A signature, flags and the length of an extension; then for every row the number of its fields
+//! and each field after its length, -1 for NULL; then -1 instead of a number of fields (PostgreSQL
+//! documentation, COPY, Binary Format). All numbers have their highest byte first.
+
+use std::io::{self, BufRead, Read, Write};
+use std::path::PathBuf;
+
+use hedgerow_table::date::moment;
+use hedgerow_table::read::Cell;
+use hedgerow_table::{Kind, TableError};
+
+use super::cell_type::CellType;
+
+const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
+/// A longer field is no value of a table.
+const FIELD_BYTES_MAX: usize = 16 << 20;
+/// Days from 1970-01-01 to 2000-01-01, from which PostgreSQL counts.
+const EPOCH_DAYS: i32 = 10_957;
+const MICROS_PER_DAY: i64 = 86_400_000_000;
+
+/// Why reading rows ended early.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    Stream(io::Error),
+    /// The stream is not what the server promises.
+    Malformed,
+    /// A value that has no place in a table, and its column.
+    Cell(usize, &'static str),
+    Table(TableError),
+}
+
+impl Stop {
+    pub(crate) fn explain(self, place: &str, rows: usize, names: &[&str]) -> TableError {
+        match self {
+            Stop::Stream(error) => match error.get_ref().and_then(|inner| inner.downcast_ref::<postgres::Error>()) {
+                Some(error) => super::failure(place, error),
+                None => TableError::Io { path: PathBuf::from(place), source: error },
+            },
+            Stop::Malformed => {
+                let problem = io::Error::new(io::ErrorKind::InvalidData, "the server sent rows in an unknown form");
+                TableError::Io { path: PathBuf::from(place), source: problem }
+            }
+            Stop::Cell(column, problem) => {
+                let place = format!("{place}: row {}, column {}", rows + 1, names.get(column).unwrap_or(&""));
+                TableError::input(place, problem, "store a value that is unknown as NULL, or leave it out by a query")
+            }
+            Stop::Table(error) => error,
+        }
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        if error.kind() == io::ErrorKind::UnexpectedEof { Stop::Malformed } else { Stop::Stream(error) }
+    }
+}
+
+/// The rows of a `COPY … TO STDOUT`.
+pub(crate) struct Rows<R> {
+    stream: R,
+    types: Vec<CellType>,
+    begun: bool,
+    bytes: u64,
+    /// The fields of the row at hand, one after the other.
+    fields: Vec<u8>,
+    /// Texts that were made from other fields, one after the other.
+    made: String,
+    decoded: Vec<Decoded>,
+}
+
+/// A cell whose text lies in one of the buffers.
+#[derive(Debug, Clone, Copy)]
+enum Decoded {
+    Missing,
+    Integer(i64),
+    Float(f64),
+    Date(i32),
+    Field(usize, usize),
+    Made(usize, usize),
+    Truth(bool),
+}
+
+impl<R: BufRead> Rows<R> {
+    pub(crate) fn new(stream: R, types: Vec<CellType>) -> Rows<R> {
+        Rows { stream, types, begun: false, bytes: 0, fields: Vec::new(), made: String::new(), decoded: Vec::new() }
+    }
+
+    /// Bytes read since the last call.
+    pub(crate) fn take_bytes(&mut self) -> u64 {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Hands the next row on; `false` when there is none.
+    pub(crate) fn next(&mut self, take: impl FnOnce(&[Cell<'_>]) -> Result<(), TableError>) -> Result<bool, Stop> {
+        if !self.begun {
+            self.begin()?;
+        }
+        let count = i16::from_be_bytes(self.array()?);
+        if count == -1 {
+            // Only after the end does the server say whether all went well.
+            return if self.stream.fill_buf()?.is_empty() { Ok(false) } else { Err(Stop::Malformed) };
+        }
+        if usize::try_from(count) != Ok(self.types.len()) {
+            return Err(Stop::Malformed);
+        }
+        self.fields.clear();
+        self.made.clear();
+        self.decoded.clear();
+        for column in 0..self.types.len() {
+            let cell = self.field(column)?;
+            self.decoded.push(cell);
+        }
+        let (fields, made) = (&self.fields, &self.made);
+        let cell = |(column, decoded): (usize, &Decoded)| {
+            Ok(match *decoded {
+                Decoded::Missing => Cell::Missing,
+                Decoded::Integer(value) => Cell::Integer(value),
+                Decoded::Float(value) => Cell::Float(value),
+                Decoded::Date(day) => Cell::Date(day),
+                Decoded::Truth(truth) => Cell::Text(if truth { "true" } else { "false" }),
+                Decoded::Made(from, to) => Cell::Text(&made[from..to]),
+                Decoded::Field(from, to) => {
+                    let text = std::str::from_utf8(&fields[from..to]);
+                    Cell::Text(text.map_err(|_| Stop::Cell(column, "a text that is not UTF-8"))?)
+                }
+            })
+        };
+        let cells: Vec<Cell<'_>> = self.decoded.iter().enumerate().map(cell).collect::<Result<_, Stop>>()?;
+        take(&cells).map_err(Stop::Table)?;
+        Ok(true)
+    }
+
+    fn begin(&mut self) -> Result<(), Stop> {
+        if self.array::<11>()? != *SIGNATURE {
+            return Err(Stop::Malformed);
+        }
+        let _flags: [u8; 4] = self.array()?;
+        let extension = u32::from_be_bytes(self.array()?);
+        io::copy(&mut (&mut self.stream).take(u64::from(extension)), &mut io::sink())?;
+        self.begun = true;
+        Ok(())
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Stop> {
+        let mut bytes = [0; N];
+        self.stream.read_exact(&mut bytes)?;
+        self.bytes += N as u64;
+        Ok(bytes)
+    }
+
+    fn field(&mut self, column: usize) -> Result<Decoded, Stop> {
+        let length = i32::from_be_bytes(self.array()?);
+        if length == -1 {
+            return Ok(Decoded::Missing);
+        }
+        let length = usize::try_from(length).map_err(|_| Stop::Malformed)?;
+        if length > FIELD_BYTES_MAX {
+            return Err(Stop::Cell(column, "a value of over 16 MiB"));
+        }
+        let start = self.fields.len();
+        self.fields.resize(start + length, 0);
+        self.stream.read_exact(&mut self.fields[start..])?;
+        self.bytes += length as u64;
+        let bytes = &self.fields[start..];
+        Ok(match self.types[column] {
+            CellType::Boolean => Decoded::Truth(exact::<1>(bytes)?[0] != 0),
+            CellType::Int2 => Decoded::Integer(i64::from(i16::from_be_bytes(exact(bytes)?))),
+            CellType::Int4 => Decoded::Integer(i64::from(i32::from_be_bytes(exact(bytes)?))),
+            CellType::Int8 => Decoded::Integer(i64::from_be_bytes(exact(bytes)?)),
+            CellType::Oid => Decoded::Integer(i64::from(u32::from_be_bytes(exact(bytes)?))),
+            CellType::Float8 => Decoded::Float(f64::from_be_bytes(exact(bytes)?)),
+            CellType::Float4 => {
+                // The shortest text of the narrow number is what people see; its bits say more
+                // digits than it has.
+                let narrow = f32::from_be_bytes(exact(bytes)?);
+                Decoded::Float(narrow.to_string().parse().map_err(|_| Stop::Malformed)?)
+            }
+            CellType::Date => match i32::from_be_bytes(exact(bytes)?) {
+                i32::MAX | i32::MIN => return Err(Stop::Cell(column, "a date that is infinity")),
+                day => Decoded::Date(day.checked_add(EPOCH_DAYS).ok_or(Stop::Malformed)?),
+            },
+            CellType::Timestamp { zoned } => {
+                let micros = match i64::from_be_bytes(exact(bytes)?) {
+                    i64::MAX | i64::MIN => return Err(Stop::Cell(column, "a timestamp that is infinity")),
+                    micros => micros,
+                };
+                let day = micros.div_euclid(MICROS_PER_DAY) + i64::from(EPOCH_DAYS);
+                let text = moment(day, micros.rem_euclid(MICROS_PER_DAY) * 1000, 6, zoned).ok_or(Stop::Malformed)?;
+                self.made(&text)
+            }
+            CellType::Numeric(kind) => {
+                let text = numeric(bytes).ok_or(Stop::Malformed)?;
+                let text = text.ok_or(Stop::Cell(column, "a numeric that is no number (NaN or infinity)"))?;
+                match kind {
+                    Some(Kind::Integer) => text.parse().map_or_else(|_| self.made(&text), Decoded::Integer),
+                    Some(Kind::Float) => text.parse().map_or_else(|_| self.made(&text), Decoded::Float),
+                    _ => self.made(&text),
+                }
+            }
+            CellType::Uuid => {
+                let hex: String = exact::<16>(bytes)?.iter().map(|byte| format!("{byte:02x}")).collect();
+                let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
+                self.made(&parts.join("-"))
+            }
+            CellType::Text => Decoded::Field(start, start + length),
+            CellType::Padded => {
+                let padding = bytes.iter().rev().take_while(|byte| **byte == b' ').count();
+                Decoded::Field(start, start + length - padding)
+            }
+        })
+    }
+
+    fn made(&mut self, text: &str) -> Decoded {
+        let start = self.made.len();
+        self.made.push_str(text);
+        Decoded::Made(start, self.made.len())
+    }
+}
+
+fn exact<const N: usize>(bytes: &[u8]) -> Result<[u8; N], Stop> {
+    bytes.try_into().map_err(|_| Stop::Malformed)
+}
+
+/// A decimal number, without zeros at the end of its fraction: with them, one number would have
+/// several texts. `Some(None)` for what is no number, `None` for what is no numeric.
+fn numeric(bytes: &[u8]) -> Option<Option<String>> {
+    let word = |index: usize| Some(u16::from_be_bytes(bytes.get(index * 2..index * 2 + 2)?.try_into().ok()?));
+    let (count, weight, sign) = (usize::from(word(0)?), word(1)? as i16, word(2)?);
+    let _scale = word(3)?;
+    let negative = match sign {
+        0x0000 => false,
+        0x4000 => true,
+        _ => return Some(None),
+    };
+    if bytes.len() != 8 + 2 * count {
+        return None;
+    }
+    // Groups of four digits; the first one counts 10000 to the power of the weight.
+    let group = |position: i32| {
+        let index = i32::from(weight) - position;
+        match usize::try_from(index) {
+            Ok(index) if index < count => word(4 + index).filter(|group| *group < 10_000),
+            _ => Some(0),
+        }
+    };
+    let mut whole = String::new();
+    for position in (0..=i32::from(weight).max(0)).rev() {
+        whole.push_str(&format!("{:04}", group(position)?));
+    }
+    let mut fraction = String::new();
+    let last = i32::from(weight) - count as i32 + 1;
+    for position in (last.min(0)..0).rev() {
+        fraction.push_str(&format!("{:04}", group(position)?));
+    }
+    let whole = match whole.trim_start_matches('0') {
+        "" => "0",
+        digits => digits,
+    };
+    let fraction = fraction.trim_end_matches('0');
+    let minus = if negative { "-" } else { "" };
+    Some(Some(if fraction.is_empty() { format!("{minus}{whole}") } else { format!("{minus}{whole}.{fraction}") }))
+}
+
+/// Writes rows for a `COPY … FROM STDIN`.
+pub(crate) struct RowWriter<W> {
+    out: W,
+}
+
+impl<W: Write> RowWriter<W> {
+    pub(crate) fn new(mut out: W) -> io::Result<RowWriter<W>> {
+        out.write_all(SIGNATURE)?;
+        out.write_all(&[0; 8])?;
+        Ok(RowWriter { out })
+    }
+
+    pub(crate) fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
+        self.out.write_all(&(cells.len() as i16).to_be_bytes())?;
+        for cell in cells {
+            match cell {
+                Cell::Missing => self.out.write_all(&(-1i32).to_be_bytes())?,
+                Cell::Integer(value) => self.field(&value.to_be_bytes())?,
+                Cell::Float(value) => self.field(&value.to_be_bytes())?,
+                Cell::Date(day) => self.field(&(day.saturating_sub(EPOCH_DAYS)).to_be_bytes())?,
+                Cell::Text(text) => self.field(text.as_bytes())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let length = i32::try_from(bytes.len()).map_err(|_| io::Error::other("a value of over 2 GiB"))?;
+        self.out.write_all(&length.to_be_bytes())?;
+        self.out.write_all(bytes)
+    }
+
+    pub(crate) fn finish(mut self) -> io::Result<W> {
+        self.out.write_all(&(-1i16).to_be_bytes())?;
+        Ok(self.out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(weight: i16, sign: u16, scale: u16, groups: &[u16]) -> Vec<u8> {
+        let words = [groups.len() as u16, weight as u16, sign, scale];
+        words.iter().chain(groups).flat_map(|word| word.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn numerics_keep_every_digit() {
+        for (weight, sign, scale, groups, expected) in [
+            (0, 0, 0, vec![], "0"),
+            (0, 0, 2, vec![1, 5000], "1.5"),
+            (0, 0x4000, 2, vec![12, 3400], "-12.34"),
+            (1, 0, 0, vec![1], "10000"),
+            (1, 0, 0, vec![12, 345], "120345"),
+            (-1, 0, 4, vec![1], "0.0001"),
+            (-2, 0, 8, vec![7], "0.00000007"),
+            (4, 0, 1, vec![1, 0, 0, 0, 0, 1000], "10000000000000000.1"),
+        ] {
+            assert_eq!(numeric(&encoded(weight, sign, scale, &groups)), Some(Some(expected.to_owned())), "{expected}");
+        }
+        assert_eq!(numeric(&encoded(0, 0xc000, 0, &[])), Some(None), "NaN");
+        assert_eq!(numeric(&encoded(0, 0, 0, &[10_000])), None);
+        assert_eq!(numeric(&[0, 1]), None);
+    }
+
+    fn read(bytes: &[u8], types: &[CellType]) -> Result<Vec<String>, Stop> {
+        let mut rows = Rows::new(bytes, types.to_vec());
+        let mut found = Vec::new();
+        while rows.next(|cells| {
+            found.push(format!("{cells:?}"));
+            Ok(())
+        })? {}
+        Ok(found)
+    }
+
+    #[test]
+    fn what_is_written_reads_back_and_what_is_cut_off_does_not() {
+        let mut writer = RowWriter::new(Vec::new()).unwrap();
+        writer.row(&[Cell::Integer(-7), Cell::Text("é"), Cell::Date(0)]).unwrap();
+        writer.row(&[Cell::Missing, Cell::Missing, Cell::Date(-1)]).unwrap();
+        let bytes = writer.finish().unwrap();
+        let types = [CellType::Int8, CellType::Text, CellType::Date];
+        let expected = ["[Integer(-7), Text(\"é\"), Date(0)]", "[Missing, Missing, Date(-1)]"];
+        assert_eq!(read(&bytes, &types).unwrap(), expected);
+        for length in 0..bytes.len() {
+            assert!(matches!(read(&bytes[..length], &types), Err(Stop::Malformed)), "{length}");
+        }
+        let longer = [bytes.as_slice(), b"x"].concat();
+        assert!(matches!(read(&longer, &types), Err(Stop::Malformed)));
+        assert!(matches!(read(&bytes, &types[..2]), Err(Stop::Malformed)));
+    }
+
+    #[test]
+    fn cells_that_no_table_holds_are_refused() {
+        let one = |field: &[u8], cells: CellType| {
+            let mut bytes = [SIGNATURE.as_slice(), &[0; 8], &1i16.to_be_bytes()].concat();
+            bytes.extend((field.len() as i32).to_be_bytes());
+            bytes.extend(field);
+            bytes.extend((-1i16).to_be_bytes());
+            read(&bytes, &[cells])
+        };
+        assert_eq!(one(b"ab  ", CellType::Padded).unwrap(), ["[Text(\"ab\")]"]);
+        assert_eq!(one(&[1], CellType::Boolean).unwrap(), ["[Text(\"true\")]"]);
+        assert_eq!(one(&0.1f32.to_be_bytes(), CellType::Float4).unwrap(), ["[Float(0.1)]"]);
+        let moment = CellType::Timestamp { zoned: true };
+        assert_eq!(one(&(-1i64).to_be_bytes(), moment).unwrap(), ["[Text(\"1999-12-31T23:59:59.999999Z\")]"]);
+        assert!(matches!(one(&i32::MAX.to_be_bytes(), CellType::Date), Err(Stop::Cell(0, _))));
+        assert!(matches!(one(&[0xff], CellType::Text), Err(Stop::Cell(0, _))));
+        assert!(matches!(one(&[0, 1], CellType::Int4), Err(Stop::Malformed)));
+    }
+}

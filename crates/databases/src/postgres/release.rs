@@ -1,0 +1,180 @@
+//! Releases in a schema of their own.
+
+use hedgerow_table::{Kind, TableError};
+use postgres::{IsolationLevel, Transaction};
+
+use super::cell_type::CellType;
+use super::copy::{RowWriter, Rows};
+use super::{Session, failure};
+use crate::identifier;
+use crate::parameters::Parameters;
+use crate::released::{GiveRows, MANIFEST, Store, TakeRow, manifest_text, tables_of};
+
+pub(crate) fn prepare(parameters: &Parameters<'_>, overwrite: bool) -> Result<(), TableError> {
+    let (mut session, schema) = open(parameters)?;
+    let place = parameters.shown();
+    let mut transaction = session.client.transaction().map_err(|error| failure(&place, &error))?;
+    refuse_existing(&mut transaction, &schema, &place, overwrite).map(|_| ())
+}
+
+/// Runs `write` in one transaction, which is committed when all went well.
+pub(crate) fn write(
+    parameters: &Parameters<'_>,
+    overwrite: bool,
+    write: impl FnOnce(&mut dyn Store) -> Result<(), TableError>,
+) -> Result<(), TableError> {
+    let (mut session, schema) = open(parameters)?;
+    let place = parameters.shown();
+    let failed = |error: postgres::Error| failure(&place, &error);
+    let mut transaction = session.client.transaction().map_err(failed)?;
+    let replaced = refuse_existing(&mut transaction, &schema, &place, overwrite)?;
+    // What others made dependent on the tables keeps them, and the old release stays.
+    if let Some(tables) = replaced {
+        for table in tables {
+            let statement = format!("DROP TABLE {}.{}", identifier(&schema), identifier(&table));
+            transaction.batch_execute(&statement).map_err(failed)?;
+        }
+    } else {
+        transaction.batch_execute(&format!("CREATE SCHEMA {}", identifier(&schema))).map_err(failed)?;
+    }
+    write(&mut Tables { transaction: &mut transaction, schema: &schema, place: &place })?;
+    transaction.commit().map_err(failed)
+}
+
+pub(crate) fn fetch(
+    parameters: &Parameters<'_>,
+    fetch: impl FnOnce(&mut dyn Store) -> Result<(), TableError>,
+) -> Result<(), TableError> {
+    let (mut session, schema) = open(parameters)?;
+    let place = parameters.shown();
+    let failed = |error: postgres::Error| failure(&place, &error);
+    let snapshot = session.client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
+    let mut snapshot = snapshot.start().map_err(failed)?;
+    if !tables_in(&mut snapshot, &schema, &place)?.is_some_and(|tables| tables.iter().any(|table| table == MANIFEST)) {
+        let hint = "name the schema that a release was published to: postgres://host/database/schema";
+        return Err(TableError::input(place, format!("the schema `{schema}` holds no release"), hint));
+    }
+    fetch(&mut Tables { transaction: &mut snapshot, schema: &schema, place: &place })
+}
+
+fn open(parameters: &Parameters<'_>) -> Result<(Session, String), TableError> {
+    if super::connect::divided(parameters.base()).1.is_none() {
+        let hint = "a release has a schema of its own: postgres://host/database/schema";
+        return Err(TableError::input(parameters.shown(), "the address names no schema", hint));
+    }
+    let mut session = Session::open(parameters)?;
+    let schema = session.schema.take().unwrap_or_default();
+    Ok((session, schema))
+}
+
+/// The tables of a release that is there and may be replaced; `None` where there is no schema.
+fn refuse_existing(
+    transaction: &mut Transaction<'_>,
+    schema: &str,
+    place: &str,
+    overwrite: bool,
+) -> Result<Option<Vec<String>>, TableError> {
+    let Some(mut found) = tables_in(transaction, schema, place)? else { return Ok(None) };
+    if !overwrite {
+        return Err(TableError::input(
+            place,
+            "exists already",
+            "name another schema, or allow that a release is replaced",
+        ));
+    }
+    if found.is_empty() {
+        return Ok(Some(found));
+    }
+    let foreign = || {
+        let hint = "only a release or an empty schema can be replaced; name another schema";
+        TableError::input(place, "exists and is not a release", hint)
+    };
+    if !found.iter().any(|table| table == MANIFEST) {
+        return Err(foreign());
+    }
+    let text = manifest_text(&mut Tables { transaction, schema, place })?.ok_or_else(foreign)?;
+    let mut expected = tables_of(&text, place).map_err(|_| foreign())?;
+    expected.sort_unstable();
+    found.sort_unstable();
+    if found == expected { Ok(Some(found)) } else { Err(foreign()) }
+}
+
+/// The tables and the like in a schema; `None` where there is no such schema.
+fn tables_in(transaction: &mut Transaction<'_>, schema: &str, place: &str) -> Result<Option<Vec<String>>, TableError> {
+    let failed = |error: postgres::Error| failure(place, &error);
+    let exists = transaction.query_opt("SELECT 1 FROM pg_namespace WHERE nspname = $1", &[&schema]).map_err(failed)?;
+    if exists.is_none() {
+        return Ok(None);
+    }
+    let tables = "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                  WHERE n.nspname = $1 AND c.relkind NOT IN ('i', 't', 'I')";
+    let tables = transaction.query(tables, &[&schema]).map_err(failed)?;
+    Ok(Some(tables.iter().map(|row| row.get(0)).collect()))
+}
+
+struct Tables<'t, 'c> {
+    transaction: &'t mut Transaction<'c>,
+    schema: &'t str,
+    place: &'t str,
+}
+
+impl Tables<'_, '_> {
+    fn name(&self, table: &str) -> String {
+        format!("{}.{}", identifier(self.schema), identifier(table))
+    }
+}
+
+fn listed(columns: &[&str]) -> String {
+    columns.iter().map(|name| identifier(name)).collect::<Vec<_>>().join(", ")
+}
+
+impl Store for Tables<'_, '_> {
+    fn create(&mut self, table: &str, columns: &[(&str, Kind)]) -> Result<(), TableError> {
+        let column = |(name, kind): &(&str, Kind)| {
+            let declared = match kind {
+                Kind::Integer => "bigint",
+                Kind::Float => "double precision",
+                Kind::Date => "date",
+                Kind::Category => "text",
+            };
+            format!("{} {declared}", identifier(name))
+        };
+        let columns: Vec<String> = columns.iter().map(column).collect();
+        let statement = format!("CREATE TABLE {} ({})", self.name(table), columns.join(", "));
+        self.transaction.batch_execute(&statement).map_err(|error| failure(self.place, &error))
+    }
+
+    fn insert(&mut self, table: &str, columns: &[&str], give: &mut GiveRows<'_>) -> Result<(), TableError> {
+        let statement = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", self.name(table), listed(columns));
+        let failed = |error: std::io::Error| super::copy::Stop::Stream(error).explain(self.place, 0, columns);
+        let writer = self.transaction.copy_in(&statement).map_err(|error| failure(self.place, &error))?;
+        let mut rows = RowWriter::new(writer).map_err(failed)?;
+        give(&mut |cells| rows.row(cells).map_err(failed))?;
+        rows.finish().map_err(failed)?.finish().map_err(|error| failure(self.place, &error))?;
+        Ok(())
+    }
+
+    fn read(&mut self, table: &str, columns: &[&str], take: &mut TakeRow<'_>) -> Result<(), TableError> {
+        let failed = |error: &postgres::Error| failure(self.place, error);
+        // Else a scan may begin where another one is, and rows come in another order.
+        self.transaction.batch_execute("SET LOCAL synchronize_seqscans = off").map_err(|error| failed(&error))?;
+        let name = self.name(table);
+        let statement = format!("SELECT {} FROM {name}", listed(columns));
+        let statement = self.transaction.prepare(&statement).map_err(|error| failed(&error))?;
+        let mut types = Vec::new();
+        for column in statement.columns() {
+            types.push(CellType::of(column.type_(), column.type_modifier()).map_err(|found| {
+                let problem = format!("column `{}` of `{table}` has the type {found}", column.name());
+                TableError::input(self.place, problem, "no release has that: do not trust this one")
+            })?);
+        }
+        let statement = format!("COPY {name} ({}) TO STDOUT (FORMAT binary)", listed(columns));
+        let stream = self.transaction.copy_out(&statement).map_err(|error| failed(&error))?;
+        let mut rows = Rows::new(stream, types);
+        let mut count = 0;
+        while rows.next(&mut *take).map_err(|stop| stop.explain(self.place, count, columns))? {
+            count += 1;
+        }
+        Ok(())
+    }
+}

@@ -94,8 +94,9 @@ fn spelling(policy: &Policy, table: &Table) -> Result<Spelling, InputError> {
         };
         if let Some(pair) = mapping.pairs.iter().find(|pair| !is_ours(&pair.ours)) {
             let problem = format!("`{}` has no value {:?} in the source", mapping.attribute, pair.ours);
-            let values = values_of(table, &mapping.attribute);
-            let hint = match hedgerow_table::spelling::nearest(&pair.ours, values.iter().map(String::as_str)) {
+            // Only what the policy declares is named: an error must not show values of the source.
+            let declared = declared.into_iter().flat_map(|order| &order.values);
+            let hint = match hedgerow_table::spelling::nearest(&pair.ours, declared.map(String::as_str)) {
                 Some(near) => format!("did you mean {near:?}? The left side is their text, the right side ours"),
                 None => {
                     "the left side is their text, the right side a value of the source that means the same".to_owned()

@@ -219,9 +219,9 @@ impl Case {
 fn a_text_of_ours_must_be_a_value() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("people.csv"), "b,s\n1,influenza\n2,HIV\n").unwrap();
-    let refused = |text: &str| {
+    let refused = |text: &str, declared: &str| {
         let text = format!(
-            "[source]\npath = \"people.csv\"\n[attributes]\nb = {{ role = \"quasi\" }}\ns = {{ role = \"sensitive\" }}\n\
+            "[source]\npath = \"people.csv\"\n[attributes]\nb = {{ role = \"quasi\" }}\ns = {{ role = \"sensitive\"{declared} }}\n\
              [[rule]]\nrequire = {{ model = \"k-anonymity\", k = 1 }}\n[community.values.s]\nFlu = \"{text}\"\n"
         );
         let policy = Policy::parse(&text, &folder.path().join("policy.toml")).unwrap();
@@ -240,10 +240,13 @@ fn a_text_of_ours_must_be_a_value() {
         };
         publish(&policy, Source::Policy, &options).err().map(|error| error.to_string())
     };
-    assert_eq!(refused("influenza"), None);
-    assert_eq!(refused(""), None, "the missing value");
-    let why = refused("influenca").unwrap();
+    assert_eq!(refused("influenza", ""), None);
+    assert_eq!(refused("", ""), None, "the missing value");
+    let why = refused("influenca", "").unwrap();
     assert!(why.contains(&format!("{}:", folder.path().join("policy.toml").display())), "{why}");
-    assert!(why.contains("community.values.s.Flu") && why.contains("did you mean \"influenza\"?"), "{why}");
+    assert!(why.contains("community.values.s.Flu"), "{why}");
+    assert!(!why.contains("influenza"), "a value of the private source: {why}");
+    let why = refused("influenca", ", order = [\"influenza\", \"HIV\"]").unwrap();
+    assert!(why.contains("did you mean \"influenza\"?"), "the policy declares it: {why}");
     assert!(Path::new(&folder.path().join("release")).exists());
 }

@@ -6,12 +6,12 @@
 //! all quasi cells of its rows, a suppressed row counting as 1: who pays for the privacy.
 
 use hedgerow_release::generalized::Generalized;
-use hedgerow_release::{Release, Tables};
-use hedgerow_table::{Domain, TableError};
+use hedgerow_release::Release;
+use hedgerow_table::{Domain, Table, TableError};
 use serde::Serialize;
 
 use crate::attribute::{Attribute, Recoding, Unchanged};
-use crate::kinds::SourceTable;
+use crate::kinds::{SourceTable, kind};
 use crate::loss::{mean, ncp};
 
 /// Values, or ranges of values, that an attribute is shown by.
@@ -51,25 +51,29 @@ pub struct Subgroup {
     pub ncp: f64,
 }
 
-/// Compares a release with the source that it was made from. Cloned and decomposed releases have no
-/// row that could be compared: their comparison is empty.
+/// Compares a release with the source that it was made from. Where there is no row that could be
+/// compared, the comparison is empty.
 pub fn compare(release: &Release, source: &SourceTable<'_>) -> Result<Comparison, TableError> {
-    match release.tables() {
-        Tables::Generalized(tables) => generalized(release, tables, source),
-        Tables::Bucketized(tables) => {
-            let mut attributes = Vec::new();
-            for name in &tables.quasi_attributes {
-                let own = Unchanged::bind(name, source.table, &tables.quasi)?;
-                let counts = own.released.counts();
-                attributes.push(compared(name, &own.source.domain, &own.source.counts(), &exact(&own, &counts)));
-            }
-            Ok(Comparison { attributes, subgroups: Vec::new() })
-        }
-        Tables::Cloned(_) | Tables::Decomposed(_) => Ok(Comparison::default()),
-    }
+    kind(release).compare(release, source)
 }
 
-fn generalized(release: &Release, tables: &Generalized, source: &SourceTable<'_>) -> Result<Comparison, TableError> {
+/// Rows whose quasi-identifiers are released as they are.
+pub(crate) fn unchanged(rows: &Table, quasi: &[String], source: &SourceTable<'_>) -> Result<Comparison, TableError> {
+    let mut attributes = Vec::new();
+    for name in quasi {
+        let own = Unchanged::bind(name, source.table, rows)?;
+        let counts = own.released.counts();
+        attributes.push(compared(name, &own.source.domain, &own.source.counts(), &exact(&own, &counts)));
+    }
+    Ok(Comparison { attributes, subgroups: Vec::new() })
+}
+
+/// Rows whose quasi-identifiers carry labels.
+pub(crate) fn generalized(
+    release: &Release,
+    tables: &Generalized,
+    source: &SourceTable<'_>,
+) -> Result<Comparison, TableError> {
     let recoding = if release.method() == "full-domain" { Recoding::FullDomain } else { Recoding::Local };
     let bind = |quasi| Attribute::bind(quasi, source.table, &tables.table, release.codebook(), recoding);
     let quasi: Vec<Attribute<'_>> = source.quasi.iter().map(bind).collect::<Result<_, _>>()?;

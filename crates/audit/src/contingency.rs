@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use hedgerow_release::{Release, ReleasedClasses, Tables};
+use hedgerow_release::{Release, ReleasedClasses};
 use hedgerow_table::TableError;
 use serde::Serialize;
 
@@ -25,10 +25,11 @@ pub struct Contingency {
     pub counts: Vec<Vec<u64>>,
 }
 
-/// The first pairs of a generalized release; none of other kinds, which do not say what belongs
-/// together.
+/// The first pairs; none where rows do not show sensitive values beside their labels.
 pub fn contingencies(release: &Release) -> Result<Vec<Contingency>, TableError> {
-    let Tables::Generalized(_) = release.tables() else { return Ok(Vec::new()) };
+    if release.sensitive_in_rows().is_none() {
+        return Ok(Vec::new());
+    }
     let mut all = Vec::new();
     for classes in release.classes()? {
         for sensitive in 0..classes.sensitive.len().min(1) {

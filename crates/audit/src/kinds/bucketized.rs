@@ -13,6 +13,7 @@ use hedgerow_table::{Codes, FrequencySet, Layout, Progress, Table, TableError, w
 use super::{Joinable, Kind, MeasureOptions, SourceTable, joinable_buckets, rows_suppressed};
 use crate::attribute::Unchanged;
 use crate::class_sizes::SizeDistribution;
+use crate::comparison::{self, Comparison};
 use crate::loss::{AttributeLoss, Losses};
 use crate::measures::{Measures, TableMeasures};
 use crate::number_error;
@@ -41,6 +42,10 @@ impl Kind for hedgerow_release::bucketized::Bucketized {
             rows_suppressed: rows_suppressed(release, source),
         };
         measure_buckets(&input, &options.queries, progress).map(Measures::Table)
+    }
+
+    fn compare(&self, _release: &Release, source: &SourceTable<'_>) -> Result<Comparison, TableError> {
+        comparison::unchanged(&self.quasi, &self.quasi_attributes, source)
     }
 
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {

@@ -13,6 +13,7 @@ use super::{Joinable, Kind, MeasureOptions, SourceTable, joinable_rows, rows_sup
 use crate::attribute::{Attribute, QuasiSource, Recoding, Unchanged};
 use crate::class_sizes::SizeDistribution;
 use crate::classes;
+use crate::comparison::{self, Comparison};
 use crate::loss::{
     AttributeLoss, Losses, average_class, discernibility, entropy, granularity, kl, mean, ncp, precision,
 };
@@ -52,6 +53,10 @@ impl Kind for Generalized {
             },
         };
         measured.map(Measures::Table)
+    }
+
+    fn compare(&self, release: &Release, source: &SourceTable<'_>) -> Result<Comparison, TableError> {
+        comparison::generalized(release, self, source)
     }
 
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError> {

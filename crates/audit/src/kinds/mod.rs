@@ -12,6 +12,7 @@ use hedgerow_table::{Column, Progress, Table, TableError};
 
 use crate::adversaries::intersection::{SubTable, is_exact};
 use crate::attribute::QuasiSource;
+use crate::comparison::Comparison;
 use crate::max_likelihood::CountQueries;
 use crate::measures::Measures;
 use crate::query::rows::Queryable;
@@ -48,6 +49,11 @@ pub(crate) trait Kind {
         options: &MeasureOptions,
         progress: &dyn Progress,
     ) -> Result<Measures, TableError>;
+
+    /// The source and the release attribute by attribute; empty where no row could be compared.
+    fn compare(&self, _release: &Release, _source: &SourceTable<'_>) -> Result<Comparison, TableError> {
+        Ok(Comparison::default())
+    }
 
     /// The tables as an adversary joins them with others about the same people.
     fn joinable(&self, release: &Release) -> Result<Joinable, TableError>;

@@ -58,7 +58,7 @@ impl Decomposed {
                     (Form::Buckets(Box::new(tables)), found)
                 }
                 Shape::Generalized { data } => (Form::Rows(Generalized::read(directory, data, progress)?), Vec::new()),
-                Shape::Cloned { .. } | Shape::Decomposed { .. } => {
+                _ => {
                     let problem = "a sub-table is neither of rows nor of buckets";
                     let place = directory.display().to_string();
                     return Err(TableError::input(place, problem, "publish the release again"));

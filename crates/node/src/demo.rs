@@ -102,11 +102,11 @@ fn play(program: &Path, folder: &Path, say: &mut dyn FnMut(&str)) -> Result<(), 
         trial.ask(place, &approve)?;
         say(&format!("{name} approves plan {}…", &plan[..12]));
     }
-    for place in 0..NAMES.len() {
+    for (place, name) in NAMES.iter().enumerate() {
         let ended = |status: &Value| status["ended"].as_array().and_then(|ended| ended.first().cloned());
         let ended = trial.until(place, ended)?;
         if ended["ended"] != "published" {
-            return Err(format!("{} says: {ended}", NAMES[place]));
+            return Err(format!("{name} says: {ended}"));
         }
     }
     trial.show(say)

@@ -97,7 +97,7 @@ fn copy(
     names: &[&str],
 ) -> Result<(), TableError> {
     while rows.next(|cells| builder.push_cells(cells)).map_err(|stop| stop.explain(place, builder.rows(), names))? {
-        if builder.rows() % ROWS_AT_ONCE == 0 {
+        if builder.rows().is_multiple_of(ROWS_AT_ONCE) {
             progress.advance(rows.take_bytes());
             progress.check()?;
         }

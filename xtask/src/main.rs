@@ -19,7 +19,7 @@ usage: cargo xtask COMMAND
   docs   rewrite the documents that are written from the code: docs/policy.md
   bench  measure the command's speed, each figure against another of the same run;
          with --peers, also that of other programs on the same file, in an environment of their own
-  test   format, clippy, tidy, all tests, the example run, the experiments on small data; stops at the first failure
+  test   format, clippy, tidy, all tests, the example run; stops at the first failure
 ";
 
 fn main() -> ExitCode {

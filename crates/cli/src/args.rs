@@ -192,7 +192,7 @@ pub(crate) struct Report {
     /// The people to look for in the audit: one row each, quasi attributes under their names
     #[arg(long, value_name = "FILE")]
     pub(crate) people: Option<PathBuf>,
-    /// The ledger of the joint run that found the release; adds what custodians opened, marked internal
+    /// The ledger of the joint run that found the release; adds what was opened, marked internal
     #[arg(long, value_name = "FILE")]
     pub(crate) ledger: Option<PathBuf>,
     /// Omit every panel that needs the private source, the people or the ledger, and say so

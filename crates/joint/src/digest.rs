@@ -14,7 +14,7 @@ use crate::{Agreed, Attribute, JointRule, Profile};
 
 impl Agreed {
     /// Over all that custodians agree on. The chances are those of the ring; under masks they
-    /// change nothing, and are left out.
+    /// change nothing, and are omitted.
     pub fn digest(&self, profile: Profile, chances: Chances) -> Digest {
         let mut terms = Terms(Sha256::new());
         terms.text("hedgerow agreed 1");
@@ -24,6 +24,7 @@ impl Agreed {
         self.attributes.iter().for_each(|attribute| terms.attribute(attribute));
         terms.number(self.axes.len() as u64);
         self.axes.iter().for_each(|axis| terms.axis(axis));
+        terms.numbers(self.weights.iter().map(|weight| weight.to_bits()));
         terms.numbers(self.cardinalities.iter().map(|values| *values as u64));
         terms.number(self.rules.len() as u64);
         self.rules.iter().for_each(|rule| terms.rule(rule));

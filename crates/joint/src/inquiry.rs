@@ -43,7 +43,7 @@ struct Found {
     part: u64,
     region: Vec<Span>,
     own: Vec<u32>,
-    /// Over all custodians, once that is asked for.
+    /// Over all custodians, once that is chosen for.
     rows: u64,
 }
 
@@ -126,9 +126,9 @@ impl Joint {
     /// order is the same for all custodians.
     fn absorb(&mut self, requested: usize, answer: &[u64]) {
         let mut answer = Answer::new(answer, self.requested);
-        let asked: Vec<Part> = self.parts.drain(..requested).collect();
-        let mut next = Vec::with_capacity(asked.len());
-        for mut part in asked {
+        let chosen: Vec<Part> = self.parts.drain(..requested).collect();
+        let mut next = Vec::with_capacity(chosen.len());
+        for mut part in chosen {
             let own = answer.take(part.requested());
             let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, rows: self.rows };
             match part.absorb(view, own, &mut self.coins) {
@@ -179,16 +179,16 @@ impl Joint {
     }
 
     fn next_sizes(self, from: usize) -> Turn<Self> {
-        let asked = &self.classes[from..self.classes.len().min(from + WORDS_AT_ONCE)];
-        if asked.is_empty() {
+        let chosen = &self.classes[from..self.classes.len().min(from + WORDS_AT_ONCE)];
+        if chosen.is_empty() {
             return self.joined();
         }
         let mut request = Request::default();
-        for class in asked {
+        for class in chosen {
             let about = About { what: "a released class", part: Some(class.part), attribute: None };
             request.count(Kind::Sizes, about, [class.own.len() as u64]);
         }
-        let waiting = Waiting::Sizes(from, asked.len());
+        let waiting = Waiting::Sizes(from, chosen.len());
         self.ask(request, waiting)
     }
 

@@ -78,6 +78,8 @@ pub struct Agreed {
     /// made, with the rows of one table dealt out.
     pub attributes: Vec<Attribute>,
     pub axes: Vec<Axis>,
+    /// How much the extent of each axis counts where the widest is chosen.
+    pub weights: Vec<f64>,
     /// How many values each attribute has that rules look at besides.
     pub cardinalities: Vec<usize>,
     /// Whether rows carry more than these attributes into the release, which then goes through the
@@ -156,6 +158,11 @@ impl Agreed {
         Some(Agreed { rules, strict, tight, ..Agreed::of_axes(axes, further) })
     }
 
+    /// The same with other weights for the axes; nothing when they are not as many.
+    pub fn weighted(self, weights: Vec<f64>) -> Option<Agreed> {
+        (weights.len() == self.axes.len()).then_some(Agreed { weights, ..self })
+    }
+
     /// The same with the declared values of all attributes, the quasi-identifiers first; nothing
     /// when they are not those that the axes and rules were made for.
     pub fn declared(self, attributes: Vec<Attribute>) -> Option<Agreed> {
@@ -168,6 +175,7 @@ impl Agreed {
     fn of_axes(axes: Vec<Axis>, cardinalities: Vec<usize>) -> Agreed {
         Agreed {
             attributes: Vec::new(),
+            weights: vec![1.0; axes.len()],
             axes,
             cardinalities,
             carries: false,

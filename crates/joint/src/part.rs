@@ -144,8 +144,8 @@ impl Part {
 
     /// Tries the widest of the other attributes, so many at the same time.
     fn try_attributes(&mut self, view: View<'_>, together: usize) {
-        let axes = view.agreed.axes.iter();
-        let extents: Vec<f64> = axes.zip(&self.ground.people).map(|(axis, people)| axis.extent(*people)).collect();
+        let axes = view.agreed.axes.iter().zip(&view.agreed.weights).zip(&self.ground.people);
+        let extents: Vec<f64> = axes.map(|((axis, weight), people)| axis.extent(*people) * weight).collect();
         let mut trials = Vec::new();
         while trials.len() < together
             && let Some(attribute) = decide::widest(&extents, &self.tried)

@@ -31,7 +31,7 @@ impl Share {
 
     /// The rows of a custodian's own table, each value looked up in the agreed domain. A column
     /// that is not there, or a value that was not agreed on, is refused with its place in `source`,
-    /// since a row that is left out without a word would be missed by nobody.
+    /// since nobody would miss a row that is omitted without a word.
     pub fn from_table(agreed: &Agreed, table: &Table, source: &str) -> Result<Share, InputError> {
         if agreed.attributes.len() != agreed.axes.len() + agreed.cardinalities.len() {
             let hint = "make the agreement from domains that are declared, not from a table";

@@ -24,7 +24,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_table::frequency::{Classes, FrequencySet, Layout, ValueCounts};
 use hedgerow_table::{Codes, parallel};
 
-use crate::guarantee::{Measure, ValuesNeeded};
+pub use crate::achieved::{Achieved, achieved_over};
+use crate::guarantee::ValuesNeeded;
 use crate::{Absorbing, Class, Distribution, Guarantee, OnMerge, Tree};
 
 /// One rule, bound to attributes by their position in a layout.
@@ -568,47 +569,10 @@ fn fail(classes: &ClassTable, failed: &mut [bool], holds: impl Fn(Class<'_>) -> 
     }
 }
 
-/// What one guarantee achieves over all classes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Achieved {
-    pub measures: Vec<Measure>,
-    pub holds: bool,
-    /// Rows in classes that fail.
-    pub failing_rows: u64,
-}
-
 fn achieved_by(guarantee: &dyn Guarantee, rule: &Rule, classes: &ClassTable, released: &Distribution) -> Achieved {
     let source = rule.source.as_ref().filter(|_| guarantee.compares_with_table());
     let occupied = (0..classes.rows.len()).filter(|&index| classes.rows[index] > 0);
     achieved_over(guarantee, source, released, occupied.map(|index| classes.class(index)))
-}
-
-/// What one guarantee achieves over some classes, against the released rows' distribution and,
-/// where there is one, the source's.
-pub fn achieved_over<'c>(
-    guarantee: &dyn Guarantee,
-    source: Option<&Distribution>,
-    released: &Distribution,
-    classes: impl Iterator<Item = Class<'c>>,
-) -> Achieved {
-    let mut achieved = Achieved { measures: Vec::new(), holds: true, failing_rows: 0 };
-    for class in classes {
-        let mut holds = true;
-        for table in source.into_iter().chain([released]) {
-            holds &= guarantee.holds(class, table);
-            let measures = guarantee.measure(class, table);
-            achieved.measures = if achieved.measures.is_empty() {
-                measures
-            } else {
-                achieved.measures.iter().zip(measures).map(|(worst, here)| worst.worse(here)).collect()
-            };
-        }
-        if !holds {
-            achieved.holds = false;
-            achieved.failing_rows += class.rows;
-        }
-    }
-    achieved
 }
 
 fn suppressed_rows<const W: usize>(set: &FrequencySet<W>, kept: &[bool]) -> u64 {

@@ -1,6 +1,7 @@
 //! What must hold: privacy models as guarantees over classes, the rules that require them, and how
 //! a table is judged.
 
+mod achieved;
 pub mod distribution;
 pub mod guarantee;
 pub mod judge;

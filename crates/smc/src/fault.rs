@@ -50,7 +50,7 @@ impl Reason {
 
     fn describe(self) -> &'static str {
         match self {
-            Reason::GaveUp => "it was told to",
+            Reason::GaveUp => "another custodian gave up",
             Reason::BadMessage => "a message breaks the protocol",
             Reason::Disagreement => "custodians do not see or conclude the same",
             Reason::Limit => "an agreed bound is exceeded",
@@ -154,7 +154,7 @@ impl Fault {
         }
     }
 
-    /// What the others are told.
+    /// What the others learn.
     pub(crate) fn reason(&self) -> Reason {
         match self {
             Fault::Split { .. } | Fault::Disagrees { .. } | Fault::OtherQuestion { .. } => Reason::Disagreement,

@@ -142,7 +142,7 @@ impl Operation {
 }
 
 impl Layout {
-    /// What the inquiry is told of what opened.
+    /// What the inquiry learns of what opened.
     pub(crate) fn answer(&self, mut opened: Vec<u64>, thresholds: &[Vec<u64>]) -> Vec<u64> {
         for (total, thresholds) in opened[self.compared.clone()].iter_mut().zip(thresholds) {
             *total = thresholds.iter().filter(|threshold| *total >= **threshold).count() as u64;

@@ -35,8 +35,8 @@ pub struct Effects {
     pub send: Vec<Outgoing>,
 }
 
-/// The end of a run: why, what was opened before that in the same step, and what the others must be
-/// told.
+/// The end of a run: why, what was opened before that in the same step, and what the others must
+/// receive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct Failure {
@@ -86,7 +86,7 @@ pub(crate) fn step<E: Engine>(mut engine: E, from: u16, message: Message) -> Res
         Ok(Some(output)) => Ok(Transition::Finish(output, effects)),
         Err(fault) => {
             effects.send.clear();
-            // Whoever gave up first has told everybody.
+            // Whoever gave up first has informed everybody.
             if !matches!(fault, Fault::Aborted { .. }) {
                 effects.send.push(farewell(&engine, fault.reason(), fault.blames()));
             }

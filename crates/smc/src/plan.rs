@@ -40,7 +40,7 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// What the others are told: it binds to the rows and tells nothing about them.
+    /// What the others receive: it binds to the rows and discloses nothing about them.
     pub fn commitment(&self) -> Digest {
         self.commitment
     }

@@ -42,8 +42,10 @@ pub(super) fn crates_use_what_they_may(repo: &Repo) -> Vec<Finding> {
                 Allowed::Any => !matches!(allowed.get(used), Some(Allowed::Any)),
                 Allowed::These(crates) => crates.contains(used),
             };
+            // A crate's own tests may turn on its features.
+            let own = package.short_name();
             let excepted = only_for_tests
-                && matches!(in_tests.get(package.short_name()), Some(Allowed::These(crates)) if crates.contains(used));
+                && (used == own || matches!(in_tests.get(own), Some(Allowed::These(crates)) if crates.contains(used)));
             if !permitted && !excepted {
                 findings.push(crossed_boundary(repo, package, used, only_for_tests));
             }

@@ -120,10 +120,11 @@ fn everything_that_is_agreed_on_is_in_the_digest() {
     digests.push(base().digest(Profile::Baseline, Chances { passes: 7, ..Chances::default() }));
     digests.push(digest(&agreed(&policy(folder.path(), 3, PLACES))));
     digests.push(digest(&agreed(&policy(folder.path(), 2, "north;cold;*\neast;cold;*\nsouth;warm;*\nwest;warm;*\n"))));
-    let changes: [fn(&mut Agreed); 8] = [
+    let changes: [fn(&mut Agreed); 9] = [
         |agreed| agreed.strict = false,
         |agreed| agreed.tight = true,
         |agreed| agreed.carries = true,
+        |agreed| agreed.weights[0] = 2.0,
         |agreed| agreed.sites = 2,
         |agreed| agreed.towards = 1,
         |agreed| agreed.limits = Limits { rounds_max: 9, ..Limits::default() },

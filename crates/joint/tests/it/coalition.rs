@@ -90,7 +90,7 @@ fn distinguished(one: &Views, other: &Views) -> Option<String> {
 }
 
 #[test]
-fn whose_rows_are_whose_cannot_be_told_from_a_joint_run() {
+fn a_joint_run_does_not_show_whose_rows_are_whose() {
     let mut random = StdRng::seed_from_u64(8);
     let mut text = "age,disease\n".to_owned();
     (0..24).for_each(|_| text.push_str(&format!("{},d{}\n", random.random_range(0..40), random.random_range(0..3))));

@@ -28,7 +28,8 @@ type Region = Vec<Span>;
 
 /// What a policy says, bound to a table that has all values.
 pub(crate) fn agree(bound: &Bound<'_>, strict: bool, tight: bool) -> Option<Agreed> {
-    Agreed::new(bound.axes(), &bound.judged_cardinalities(), bound.judge().ok()?.into_rules(), strict, tight)
+    Agreed::new(bound.axes(), &bound.judged_cardinalities(), bound.judge().ok()?.into_rules(), strict, tight)?
+        .weighted(bound.weights())
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a joint run sends: as many messages, bytes and rounds as were forecast, and no more rounds
 //! than three times the depth of the tree times the binary digits of the largest domain, whatever
-//! is required.
+//! is required; four times where something is promised about custodians.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,9 @@ fn agreed(bound: &Bound<'_>, model: &Model, strict: bool, (sites, towards): (u64
 
 fn most_rounds(agreed: &Agreed, depth: u32) -> f64 {
     let largest = agreed.axes.iter().map(Axis::size).max().unwrap();
-    3.0 * f64::from(depth) * f64::from(largest).log2()
+    // Promises are asked about after the sizes, in rounds of their own.
+    let each = if agreed.sites > 1 || agreed.towards > 0 { 4.0 } else { 3.0 };
+    each * f64::from(depth) * f64::from(largest).log2()
 }
 
 #[test]

@@ -402,7 +402,8 @@ fn what_this_version_cannot_do() {
     let both = "url = \"sqlite:people.db\"\ntable = \"a\"\nquery = \"select 1\"";
     line_refused(2, both, "4:1: source.query", "means nothing beside `table`", "remove one");
     accepted(&changed(2, "url = \"sqlite:people.db\"\ntable = \"a\""));
-    line_refused(17, "loss = \"entropy\"", "17:8: publish.loss", "unknown loss", "known: `ncp`, `precision`");
+    line_refused(17, "loss = \"surprise\"", "17:8: publish.loss", "unknown loss", "known: `ncp`, `precision`");
+    accepted(&changed(17, "loss = \"entropy\""));
     accepted(&changed(17, "[community]\nreleases = [\"../neighbor/release\"]"));
     accepted(&changed(17, "[community]\nreleases = []"));
     line_refused(

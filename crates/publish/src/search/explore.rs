@@ -60,6 +60,9 @@ fn free_part(problem: &FullDomain<'_>, fixed: &[Option<u8>]) -> (Vec<usize>, Lat
     (free, Lattice::new(tops))
 }
 
+/// The number of a node, what all finer ones suppress at least, and what it is like where it holds.
+type JudgedNode = (u64, AtLeast, Option<(Holding, HoldingNode)>);
+
 impl<const W: usize> Search<'_, W> {
     fn explore(mut self, fixed: &[Option<u8>]) -> Explored {
         let mut holding: Vec<(Holding, HoldingNode)> = Vec::new();
@@ -110,7 +113,7 @@ impl<const W: usize> Search<'_, W> {
     }
 
     /// Judges nodes and measures those that hold.
-    fn judge_measured(&mut self, nodes: &[(u64, Levels)]) -> Vec<(u64, AtLeast, Option<(Holding, HoldingNode)>)> {
+    fn judge_measured(&mut self, nodes: &[(u64, Levels)]) -> Vec<JudgedNode> {
         let levels: Vec<Levels> = nodes.iter().map(|(_, levels)| levels.clone()).collect();
         let counted = self.sets.count_all(&levels);
         let judged = parallel::map(counted.len(), |index| {

@@ -50,7 +50,7 @@ fn risk(table: &At<'_>, id: &str) -> Markup {
         columns: ["risk".to_owned(), "share of rows".to_owned()],
         curves: vec![Steps { name: "prosecutor".to_owned(), points: points.collect() }],
         limits: limits.iter().filter(|limit| ["EMA 0.09", "k ≥ 5"].contains(&limit.text_of("name"))).map(|limit| Limit { at: limit.number_of("limit"), name: limit.text_of("name").to_owned() }).collect(),
-        until: Some(highest.max(0.25).min(1.0)),
+        until: Some(highest.clamp(0.25, 1.0)),
     };
     let rows = limits.iter().map(|limit| {
         vec![

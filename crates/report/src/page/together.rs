@@ -39,7 +39,7 @@ pub(super) fn section(root: &At<'_>) -> Markup {
     ];
     let chains = root.items("narrowings");
     html! {
-        p { "What everybody is left with at least: rows among which they cannot be told apart (effective k), and sensitive values (effective l). People are taken to be in every release." }
+        p { "What everybody is left with at least: rows among which nothing distinguishes them (effective k), and sensitive values (effective l). People are taken to be in every release." }
         (facts_table("Alone and together", &header, alone.chain(together).collect()))
         @if chains.is_empty() {
             p { "No sensitive attribute is in two of the releases: there is nothing to narrow down." }

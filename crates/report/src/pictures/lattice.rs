@@ -12,9 +12,9 @@ use super::numbers::{Cell, Numbers};
 
 const WIDTH: f64 = 600.0;
 /// Up to so many nodes, a graph.
-pub const GRAPH_MAX: usize = 200;
+pub(super) const GRAPH_MAX: usize = 200;
 /// Up to so many nodes, tiles.
-pub const TILES_MAX: usize = 3000;
+pub(super) const TILES_MAX: usize = 3000;
 /// Up to so many nodes, levels stand below each.
 const NAMED_MAX: usize = 48;
 const TILE: f64 = 8.0;
@@ -43,8 +43,8 @@ impl Lattice {
         let rows = self.rows();
         let top = self.key(&mut canvas);
         let height = match self.nodes.len() {
-            0..=GRAPH_MAX => self.graph(&mut canvas, &rows, top),
-            ..=TILES_MAX => self.tiles(&mut canvas, &rows, top),
+            nodes if nodes <= GRAPH_MAX => self.graph(&mut canvas, &rows, top),
+            nodes if nodes <= TILES_MAX => self.tiles(&mut canvas, &rows, top),
             _ => self.shares(&mut canvas, &rows, top),
         };
         let (title, description) = (self.title.clone(), self.description.clone());

@@ -65,7 +65,7 @@ pub struct Union {
     added: bool,
     round: u32,
     inbox: Inbox,
-    /// What the draw was told, by round and sender.
+    /// What the draw received, by round and sender.
     drawn: BTreeMap<(u32, u16), Digest>,
     concluded: Option<(Vec<Item>, Digest)>,
     ledger: Ledger,

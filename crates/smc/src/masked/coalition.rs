@@ -246,7 +246,7 @@ fn shuffle_views(world: usize, mutant: Option<Mutant>) -> Views {
 }
 
 #[test]
-fn whose_row_is_whose_cannot_be_told_from_a_shuffle_and_could_without_shuffling() {
+fn a_shuffle_does_not_show_whose_row_is_whose_and_without_shuffling_it_would() {
     assert_eq!(distinguished(&shuffle_views(0, None), &shuffle_views(1, None)), None);
     let kept = Some(Mutant::NotShuffled);
     assert!(distinguished(&shuffle_views(0, kept), &shuffle_views(1, kept)).is_some());

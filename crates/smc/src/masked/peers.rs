@@ -32,14 +32,14 @@ fn rounds() -> u32 {
     last
 }
 
-/// Everybody but the culprit blames the culprit, whether it found out itself or was told.
+/// Everybody but the culprit blames the culprit, whether it saw the fault itself or heard of it.
 fn blames(culprit: u16, faults: &[(u16, Fault)], context: &str) {
     let honest: Vec<&(u16, Fault)> = faults.iter().filter(|(me, _)| *me != culprit).collect();
     assert_eq!(honest.len(), usize::from(COUNT) - 1, "{context}: {faults:?}");
     for (me, fault) in honest {
-        // Whoever is told by the culprit that somebody else is to blame knows at least who told it.
-        let told = matches!(fault, Fault::Aborted { sender, .. } if *sender == culprit);
-        assert!(told || fault.blames() == Some(culprit), "{context}: {me} says {fault}");
+        // Whoever hears from the culprit that somebody else is to blame knows at least who said it.
+        let heard = matches!(fault, Fault::Aborted { sender, .. } if *sender == culprit);
+        assert!(heard || fault.blames() == Some(culprit), "{context}: {me} says {fault}");
     }
 }
 
@@ -140,7 +140,7 @@ fn whoever_gives_up_says_so_and_whom_it_waited_for() {
     let from = farewell.sender;
     let failure = other.step(from, farewell).unwrap_err();
     assert_eq!(failure.fault, Fault::Aborted { sender: from, reason: Reason::GaveUp, blamed: Some(3) });
-    assert!(failure.effects.send.is_empty(), "whoever gave up has told everybody");
+    assert!(failure.effects.send.is_empty(), "whoever gave up has informed everybody");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! Round 0: keys. Round 1: everybody wraps its rows in one layer for each custodian (`onion.rs`)
 //! and hands them to the first. Each custodian in turn strips its layer off all of them, shuffles,
 //! and hands on. After the last layer the rows are plain, and the last one tells all, who confirm
-//! to each other what they were told. Everybody hands in the same number of rows of the same
+//! to each other what they received. Everybody hands in the same number of rows of the same
 //! length: rows are padded, and dummy rows, which vanish at the end, fill up the batch. A batch
 //! travels in chunks that every transport takes.
 //!
@@ -151,7 +151,7 @@ impl Engine for Shuffle {
     fn advance(&mut self, from: u16, message: Message) -> Result<Option<Self::Output>, Fault> {
         self.inbox.accept(from, message, self.round)?;
         let (me, last) = (self.place.me, self.place.count - 1);
-        let (my_turn, told) = (1 + u32::from(me), u32::from(last) + 2);
+        let (my_turn, announced) = (1 + u32::from(me), u32::from(last) + 2);
         loop {
             if self.round == 0 {
                 let Some(bodies) = self.inbox.all_single(0)? else { return Ok(None) };
@@ -167,15 +167,15 @@ impl Engine for Shuffle {
                 let stripped = self.strip(layered)?;
                 if me == last {
                     let rows = self.plain(stripped)?;
-                    self.hand(To::Others, told, rows.clone(), Body::Rows);
+                    self.hand(To::Others, announced, rows.clone(), Body::Rows);
                     self.conclude(rows)?;
                 } else {
                     self.hand(To::One(me + 1), my_turn + 1, stripped, Body::Layered);
-                    self.round = told;
+                    self.round = announced;
                 }
-            } else if self.round == told {
-                let Some(bodies) = self.inbox.only(told, last)? else { return Ok(None) };
-                let rows = self.told(last, bodies)?;
+            } else if self.round == announced {
+                let Some(bodies) = self.inbox.only(announced, last)? else { return Ok(None) };
+                let rows = self.announced(last, bodies)?;
                 self.conclude(rows)?;
             } else {
                 let Some(bodies) = self.inbox.all_single(self.round)? else { return Ok(None) };
@@ -278,7 +278,7 @@ impl Shuffle {
     }
 
     /// The rows that the last one shows.
-    fn told(&self, last: u16, bodies: Vec<Body>) -> Result<Vec<Item>, Fault> {
+    fn announced(&self, last: u16, bodies: Vec<Body>) -> Result<Vec<Item>, Fault> {
         let out_of_place = || Fault::OutOfPlace { sender: last, round: self.round };
         let mut rows = Vec::new();
         for body in bodies {

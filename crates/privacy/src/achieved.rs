@@ -1,0 +1,41 @@
+//! What guarantees achieve over classes: the worst measures, and the rows in classes that fail.
+
+use crate::guarantee::Measure;
+use crate::{Class, Distribution, Guarantee};
+
+/// What one guarantee achieves over all classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Achieved {
+    pub measures: Vec<Measure>,
+    pub holds: bool,
+    /// Rows in classes that fail.
+    pub failing_rows: u64,
+}
+
+/// What one guarantee achieves over some classes, against the released rows' distribution and,
+/// where there is one, the source's.
+pub fn achieved_over<'c>(
+    guarantee: &dyn Guarantee,
+    source: Option<&Distribution>,
+    released: &Distribution,
+    classes: impl Iterator<Item = Class<'c>>,
+) -> Achieved {
+    let mut achieved = Achieved { measures: Vec::new(), holds: true, failing_rows: 0 };
+    for class in classes {
+        let mut holds = true;
+        for table in source.into_iter().chain([released]) {
+            holds &= guarantee.holds(class, table);
+            let measures = guarantee.measure(class, table);
+            achieved.measures = if achieved.measures.is_empty() {
+                measures
+            } else {
+                achieved.measures.iter().zip(measures).map(|(worst, here)| worst.worse(here)).collect()
+            };
+        }
+        if !holds {
+            achieved.holds = false;
+            achieved.failing_rows += class.rows;
+        }
+    }
+    achieved
+}

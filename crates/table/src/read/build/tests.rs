@@ -135,15 +135,15 @@ fn a_record_that_cannot_be_taken_is_named_and_nothing_is_appended() {
     let error = refusal(builder.push_record([Some("Bob")]));
     assert_eq!((error.place.as_str(), error.problem.as_str()), ("row 2", "1 values for 2 columns"));
     let error = refusal(builder.push_record([Some("Bob"), Some("123456")]));
-    assert_eq!(error.place, "row 2, column age");
+    assert_eq!(error.place, "here: row 2, column age");
     let error = refusal(builder.push_record([Some("B\0b"), Some("1")]));
-    assert_eq!(error.place, "row 2, column name");
+    assert_eq!(error.place, "here: row 2, column name");
     builder.push_record([Some("Bob"), Some("x")]).unwrap();
     let error = refusal(builder.push_record([Some("Cy"), Some("1")]));
     assert!(error.problem.contains("more than 2 rows"), "{error}");
     let options = ReadOptions { kinds: HashMap::from([("age".to_owned(), Kind::Integer)]), ..ReadOptions::default() };
     let error = input_error(builder.finish(&options));
-    assert_eq!((error.place.as_str(), error.problem.as_str()), ("row 2, column age", "`x` is not an integer"));
+    assert_eq!((error.place.as_str(), error.problem.as_str()), ("here: row 2, column age", "`x` is not an integer"));
 }
 
 #[test]

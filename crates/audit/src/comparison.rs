@@ -5,8 +5,8 @@
 //! over the values that it covers. The loss of a subgroup is the normalized certainty penalty over
 //! all quasi cells of its rows, a suppressed row counting as 1: who pays for the privacy.
 
-use hedgerow_release::generalized::Generalized;
 use hedgerow_release::Release;
+use hedgerow_release::generalized::Generalized;
 use hedgerow_table::{Domain, Table, TableError};
 use serde::Serialize;
 

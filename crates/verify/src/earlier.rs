@@ -50,7 +50,9 @@ pub fn community_of(protect: &str, earlier: &[Earlier<'_>], own: &[String]) -> R
         names.dedup();
         let problem = format!("no earlier release has a sensitive attribute `{protect}`");
         let hint = match names.is_empty() {
-            true => "they have no sensitive attribute, so that a requirement together with them requires nothing".to_owned(),
+            true => {
+                "they have no sensitive attribute, so that a requirement together with them requires nothing".to_owned()
+            }
             false => format!("they have: {}; one attribute needs one name in all releases", names.join(", ")),
         };
         return Err(TableError::input(earlier[0].name, problem, hint));

@@ -152,7 +152,7 @@ fn policies() {
     policy_refused("a share above 1", "suppression = 0.0", "suppression = 1.5", "policy.toml:14", "from 0 to 1");
     policy_refused("a model nobody knows", "distinct-l", "distant-l", "policy.toml:12", "distinct-l-diversity");
     policy_refused("a method misspelled", "[publish]", "[publish]\nmethod = \"mondrain\"", "policy.toml", "`mondrian`");
-    policy_refused("a database", "path = \"people.csv\"", "url = \"postgres://h/d\"", "policy.toml", "");
+    policy_refused("a database of another kind", "path = \"people.csv\"", "url = \"mysql://h/d\"", "policy.toml", "");
     policy_refused(
         "protects nothing known",
         "protect = \"illness\"",

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -387,7 +388,7 @@ pub(crate) enum FederationWhat {
     Lop(Lop),
     /// Any other word is a command of `hedgerow-node`, which is a program of its own
     #[command(external_subcommand)]
-    Node(Vec<std::ffi::OsString>),
+    Node(Vec<OsString>),
 }
 
 #[derive(Debug, Args)]

@@ -198,7 +198,7 @@ pub(crate) fn people(sites: usize) -> Vec<String> {
     let diseases = ["asthma", "diabetes", "flu", "gout"];
     let person = |site: usize, number: usize| {
         let mixed = site * 31 + number * 17;
-        let sex = if mixed % 3 == 0 { "male" } else { "female" };
+        let sex = if mixed.is_multiple_of(3) { "male" } else { "female" };
         format!("Canary-{site}-{number},{},{sex},{}\n", 20 + mixed * 7 % 70, diseases[mixed % 4])
     };
     let part = |site: usize| (0..12 + site).map(|number| person(site, number)).collect::<String>();

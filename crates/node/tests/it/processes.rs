@@ -82,7 +82,6 @@ fn alone(folder: &Path, policy: &str, header: &str, rows: &[String]) -> Vec<Stri
 }
 
 #[test]
-#[ignore = "long: run with --ignored"]
 fn adult_at_three_and_at_five_nodes_is_what_one_who_holds_all_rows_publishes() {
     let (header, rows) = adult(2000);
     let policy = adult_policy();

@@ -65,7 +65,6 @@ fn without_trouble_the_first_run_is_published_by_all_and_the_same_may_be_run_aga
 }
 
 #[test]
-#[ignore = "long: run with --ignored"]
 fn a_crash_at_any_write_leaves_no_half_published_run_and_the_next_one_succeeds() {
     // How many writes a site does in a run without trouble.
     let mut world = World::new(2);
@@ -91,7 +90,6 @@ fn a_crash_at_any_write_leaves_no_half_published_run_and_the_next_one_succeeds()
 }
 
 #[test]
-#[ignore = "long: run with --ignored"]
 fn losses_delays_repetitions_partitions_and_crashes() {
     let (mut crashes, mut held, mut published) = (0, 0, 0);
     let seeds = seeds(60);

@@ -16,7 +16,7 @@ use hedgerow_config::Selection;
 use hedgerow_table::read::ReadOptions;
 use hedgerow_table::{InputError, Progress, Table, TableBuilder, TableError};
 use postgres::IsolationLevel;
-use postgres::error::SqlState;
+use postgres::error::{DbError, SqlState};
 
 use crate::parameters::Parameters;
 use crate::{identifier, nested, no_table, only_table, select};
@@ -203,9 +203,20 @@ pub(crate) fn failure(place: &str, error: &postgres::Error) -> TableError {
             "the query computes what some value does not allow: try it in psql first"
         }
         _ => {
-            let problem = std::io::Error::other(answer.message().to_owned());
+            let problem = std::io::Error::other(problem_of(answer));
             return TableError::Io { path: PathBuf::from(place), source: problem };
         }
     };
-    TableError::input(place, answer.message().to_owned(), hint)
+    TableError::input(place, problem_of(answer), hint)
+}
+
+/// What the server says of connections, rights, names, syntax and resources. Its other messages can
+/// quote a value of a row, and only their code is shown.
+fn problem_of(answer: &DbError) -> String {
+    const WITHOUT_VALUES: [&str; 8] = ["08", "25", "28", "3D", "42", "53", "57", "58"];
+    let code = answer.code().code();
+    match WITHOUT_VALUES.iter().any(|class| code.starts_with(class)) {
+        true => answer.message().to_owned(),
+        false => format!("the server stopped with the code {code} (SQLSTATE)"),
+    }
 }

@@ -24,7 +24,7 @@ path = "discharges.csv"
 age = { role = "quasi", hierarchy = { widths = [5, 10, 20] } }
 zip = { role = "quasi", hierarchy = { mask = 3 } }
 diagnosis = { role = "quasi", hierarchy = { mask = 3 } }
-stay = { role = "quasi", hierarchy = { widths = [7, 30] } }
+stay = { role = "quasi", hierarchy = { widths = [7, 28] } }
 month = { role = "quasi", hierarchy = { widths = [3] } }
 sex = { role = "quasi" }
 race = { role = "quasi" }

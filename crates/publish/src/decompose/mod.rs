@@ -9,6 +9,7 @@
 
 pub mod alike;
 pub mod attack;
+mod beginnings;
 mod bucket_order;
 pub mod choice;
 pub mod coloring;

@@ -22,11 +22,11 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
 use hedgerow_privacy::rules::AttributeSet;
 use hedgerow_table::{Progress, Ratio};
 use rand::rngs::StdRng;
 
+use super::beginnings::{Beginning, Beginnings};
 use super::divergence::sensitive_values;
 use super::integer_program::Program;
 use super::{Groups, Problem, Subtable};
@@ -97,7 +97,7 @@ impl Making {
         let rows: u64 = core.iter().map(|(_, rows)| rows).sum();
         let enough = if core.len() > COMBINATIONS_FEW { rows / 2 } else { 1 };
         let mut search = Search::new(&core, needed, enough);
-        let _ = search.grow(self, &mut vec![Vec::new(); needed.len()], &[Vec::new()], 0, 0);
+        let _ = search.grow(self, &mut vec![Vec::new(); needed.len()], &[Beginnings::EMPTY], 0, 0);
         search.taken > 0
     }
 
@@ -166,8 +166,8 @@ impl Making {
 /// become fewer, so that what was no box before is none later, and the walk goes on where it found
 /// the last one.
 struct Search<'a> {
-    /// How the combinations that are there begin, to any length, and how many begin so.
-    begun: HashMap<Vec<u32>, u32>,
+    combinations: &'a [(Vec<u32>, u64)],
+    beginnings: Beginnings,
     needed: &'a [u64],
     /// For every protected attribute its values, the most frequent first.
     by_frequency: Vec<Vec<u32>>,
@@ -179,25 +179,25 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(left: &[(Vec<u32>, u64)], needed: &'a [u64], enough: u64) -> Search<'a> {
-        let mut begun: HashMap<Vec<u32>, u32> = HashMap::new();
-        for (codes, _) in left {
-            (1..=codes.len()).for_each(|length| *begun.entry_ref(&codes[..length]).or_default() += 1);
-        }
+    fn new(combinations: &'a [(Vec<u32>, u64)], needed: &'a [u64], enough: u64) -> Search<'a> {
         let by_frequency = (0..needed.len()).map(|place| {
             let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-            for (codes, rows) in left {
+            for (codes, rows) in combinations {
                 *counts.entry(codes[place]).or_default() += rows;
             }
             let mut values: Vec<(u64, u32)> = counts.into_iter().map(|(value, count)| (count, value)).collect();
             values.sort_unstable_by(|one, other| other.cmp(one));
             values.into_iter().map(|(_, value)| value).collect()
         });
-        Search { begun, needed, by_frequency: by_frequency.collect(), steps: 0, taken: 0, enough }
+        let by_frequency = by_frequency.collect();
+        let beginnings = Beginnings::new(combinations.iter().map(|(codes, _)| codes.as_slice()));
+        Search { combinations, beginnings, needed, by_frequency, steps: 0, taken: 0, enough }
     }
 
-    fn are_there(&self, beginnings: &[Vec<u32>]) -> bool {
-        beginnings.iter().all(|begun| begun.is_empty() || self.begun.contains_key(begun))
+    /// Whether each beginning occurs with each value behind it.
+    fn all_occur(&self, before: &[Beginning], values: &[u32]) -> bool {
+        let all_longer = |&one: &Beginning| values.iter().all(|&value| self.beginnings.longer(one, value).is_some());
+        before.iter().all(|&one| self.beginnings.occurs(one)) && before.iter().all(all_longer)
     }
 
     /// Adds values to one side of the box after another. `before` are the combinations of the sides
@@ -206,7 +206,7 @@ impl<'a> Search<'a> {
         &mut self,
         making: &mut Making,
         sides: &mut Vec<Vec<u32>>,
-        before: &[Vec<u32>],
+        before: &[Beginning],
         place: usize,
         from: usize,
     ) -> ControlFlow<()> {
@@ -214,7 +214,10 @@ impl<'a> Search<'a> {
             return self.take(making, before);
         }
         if sides[place].len() as u64 == self.needed[place] {
-            let full = extended(before, &sides[place]);
+            let mut full = Vec::with_capacity(before.len() * sides[place].len());
+            for &one in before {
+                full.extend(sides[place].iter().filter_map(|&value| self.beginnings.longer(one, value)));
+            }
             return self.grow(making, sides, &full, place + 1, 0);
         }
         for index in from..self.by_frequency[place].len() {
@@ -223,14 +226,13 @@ impl<'a> Search<'a> {
                 return ControlFlow::Break(());
             }
             let value = self.by_frequency[place][index];
-            if self.are_there(&extended(before, &[value])) {
+            if self.all_occur(before, &[value]) {
                 let taken = self.taken;
                 sides[place].push(value);
                 self.grow(making, sides, before, place, index + 1)?;
                 sides[place].pop();
                 // A box below may have used up what was chosen here.
-                let is_left = || self.are_there(before) && self.are_there(&extended(before, &sides[place]));
-                if self.taken > taken && !is_left() {
+                if self.taken > taken && !self.all_occur(before, &sides[place]) {
                     return ControlFlow::Continue(());
                 }
             }
@@ -239,25 +241,16 @@ impl<'a> Search<'a> {
     }
 
     /// Takes a box as often as there are rows for it.
-    fn take(&mut self, making: &mut Making, combinations: &[Vec<u32>]) -> ControlFlow<()> {
-        let taken: Vec<(Vec<u32>, u64)> = combinations.iter().map(|codes| (codes.clone(), 1)).collect();
+    fn take(&mut self, making: &mut Making, combinations: &[Beginning]) -> ControlFlow<()> {
+        let codes = |&whole: &Beginning| &self.combinations[self.beginnings.combination(whole)].0;
+        let taken: Vec<(Vec<u32>, u64)> = combinations.iter().map(|whole| (codes(whole).clone(), 1)).collect();
         self.taken += making.take(&taken, u64::MAX);
         self.steps = 0;
-        for codes in combinations.iter().filter(|codes| !making.rows_of.contains_key(*codes)) {
-            for length in 1..=codes.len() {
-                if let Some(count) = self.begun.get_mut(&codes[..length]) {
-                    *count -= 1;
-                    if *count == 0 {
-                        self.begun.remove(&codes[..length]);
-                    }
-                }
+        for (&whole, (codes, _)) in combinations.iter().zip(&taken) {
+            if !making.rows_of.contains_key(codes) {
+                self.beginnings.remove(whole);
             }
         }
         if self.taken < self.enough { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
-}
-
-/// Each combination with each value behind it.
-fn extended(combinations: &[Vec<u32>], values: &[u32]) -> Vec<Vec<u32>> {
-    combinations.iter().flat_map(|one| values.iter().map(move |&value| [one.as_slice(), &[value]].concat())).collect()
 }

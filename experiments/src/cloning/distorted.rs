@@ -3,7 +3,8 @@
 //!
 //! There are as many classes as the rarest value has tuples, b, and each takes equally many tuples
 //! of every value: up to b/2 tuples of every other value do not fit (equation 8). So of 50 values
-//! up to 24.5·b tuples are distorted. The paper's 579 of 200,000 are possible where b is some dozens
+//! up to 24.5·b tuples are distorted. The paper's 579 of 200,000 are possible where b is some
+//! dozens
 //! of tuples; in this census the rarest values are not that rare.
 
 use hedgerow_publish::cloning::ClonedValue;
@@ -61,7 +62,8 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         ),
         Claim::value("less than 1 % are distorted once the number of classes follows from that", below(&kept)),
         Claim::shape("larger tables have more distorted tuples", all(counts.iter().map(|one| rises(one, 1.0)))),
-        // The share is that of the rarest value times what does not fit: neither depends on the size.
+        // The share is that of the rarest value times what does not fit: neither depends on the
+        // size.
         Claim::shape("larger tables have a smaller share of them", all(shares.iter().map(|one| falls(one, 1.0))))
             .stated_not_to_hold_if(scale == Scale::Full),
     ];

@@ -35,7 +35,8 @@ const SENSITIVE: [(&str, &str); 2] = [("occupation", "OCC"), ("income", "SAL")];
 /// Each publisher's own people in the paper.
 const OWN: usize = 100_000;
 
-/// The paper's ρ, as shares of the table. Of a value's tuples at most all are looked at, and a value
+/// The paper's ρ, as shares of the table. Of a value's tuples at most all are looked at, and a
+/// value
 /// among fifty has about 2 % of the table: beyond that share nothing changes, so the paper's 20 %
 /// looks at all.
 const RHOS: [f64; 3] = [0.001, 0.004, 0.016];

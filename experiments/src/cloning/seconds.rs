@@ -12,7 +12,8 @@ use crate::shape::{Outcome, all, below, rises};
 /// Of these runs the shortest counts: other work on the machine only makes runs longer.
 const RUNS: usize = 5;
 
-/// The people of a publisher in a quick run: more than elsewhere, so that there is something to time.
+/// The people of a publisher in a quick run: more than elsewhere, so that there is something to
+/// time.
 const OWN_QUICK: usize = 20_000;
 
 pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {

@@ -108,7 +108,8 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     Ok(Findings { setting, numbers: table, pictures, claims })
 }
 
-/// The bound is nearly what happens, so a share of `runs` tries exceeds it by chance: three standard
+/// The bound is nearly what happens, so a share of `runs` tries exceeds it by chance: three
+/// standard
 /// deviations.
 fn under(measured: f64, bound: f64, runs: u32) -> Outcome {
     let chance = 3.0 * (bound * (1.0 - bound) / f64::from(runs)).sqrt() + 1e-9;

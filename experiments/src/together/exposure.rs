@@ -9,12 +9,11 @@
 //! by age 55 and one country. Every run deals the people anew and flips new coins, so that the
 //! standard errors cover both.
 //!
-//! The items of a query are classes, and custodians who hold rows of the same class are not
-//! set apart by it. A few custodians hold rows of nearly every class: nothing is lost among them. Among
+//! The items of a query are classes, and custodians who hold rows of the same class are not set
+//! apart by it. A few custodians hold rows of nearly every class: nothing is lost among them. Among
 //! more, fewer hold a class in common, and the loss rises before it falls. While classes are being
 //! found, what the first custodian passes on is its own extreme the more often, the more rows of
-//! the
-//! class it has: so the loss rises with k.
+//! the class it has: so the loss rises with k.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -33,6 +33,11 @@ impl Claim {
         Claim { stated: false, ..self }
     }
 
+    /// As [`Claim::stated_not_to_hold`], where that is so.
+    pub(crate) fn stated_not_to_hold_if(self, refuted: bool) -> Claim {
+        if refuted { self.stated_not_to_hold() } else { self }
+    }
+
     pub(crate) fn verdict(&self) -> Verdict {
         match &self.outcome {
             Ok(()) if self.is_value => Verdict::Reproduced,

@@ -13,6 +13,7 @@ mod cross_release;
 mod experiment;
 mod proximity;
 mod record;
+mod sample;
 mod shape;
 mod together;
 mod versatile;

@@ -30,9 +30,10 @@ pub(crate) fn record(entries: &[Entry], scale: Scale, pictures: &str) -> String 
          from the numbers: *reproduced* where the paper prints values and ours are the same, *shape holds* where it shows\n\
          a direction or an order and ours is the same, *does not hold* with the numbers that contradict it.\n\n"
     );
-    if scale == Scale::Quick {
-        text.push_str("The data of this run is smaller than the papers'.\n\n");
-    }
+    text.push_str(scale.of(
+        "The data has the papers' sizes; every section states them. `--quick` takes smaller data.\n\n",
+        "The data of this run is smaller than the papers'; every section states its size.\n\n",
+    ));
     text.push_str("| experiment | of | verdict |\n|---|---|---|\n");
     for Entry { experiment, findings } in entries {
         let (name, paper, shows) = (experiment.name, experiment.paper, experiment.shows);
@@ -76,6 +77,6 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("| p\\|q | shape holds |") && text.contains("[a-b.csv](a-b.csv)"), "{text}");
-        assert!(text.contains("smaller than the papers'"));
+        assert!(text.contains("of this run is smaller than the papers'"));
     }
 }

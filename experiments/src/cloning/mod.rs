@@ -32,6 +32,15 @@ const PUBLISHERS: usize = 5;
 /// The sensitive attributes, with the paper's names of the tables.
 const SENSITIVE: [(&str, &str); 2] = [("occupation", "OCC"), ("income", "SAL")];
 
+/// Each publisher's own people in the paper.
+const OWN: usize = 100_000;
+
+/// The paper's ρ, as shares of the table. Of a value's tuples at most all are looked at, and a
+/// value
+/// among fifty has about 2 % of the table: beyond that share nothing changes, so the paper's 20 %
+/// looks at all.
+const RHOS: [f64; 3] = [0.001, 0.004, 0.016];
+
 /// The fifths of the pool that are shared.
 const SHARES: [usize; 5] = [1, 2, 3, 4, 5];
 
@@ -44,7 +53,11 @@ struct Census {
 
 impl Census {
     fn new(scale: Scale) -> Result<Census, Trouble> {
-        let own = scale.of(100_000, 4000);
+        Census::sized(scale.of(OWN, 4000))
+    }
+
+    /// With so many people of each publisher's own.
+    fn sized(own: usize) -> Result<Census, Trouble> {
         let mut bytes = Vec::new();
         hedgerow_synth::census((own * (PUBLISHERS + 1)) as u64, 1, &mut bytes)?;
         Ok(Census { text: String::from_utf8(bytes)?, own })

@@ -119,9 +119,9 @@ impl Census {
         Ok(Community::new(vocabulary, vec![release]).map_err(|_| "more classes than can be compared")?)
     }
 
-    /// All candidates for a release over the first `quasi` attributes beside what is known already.
-    fn beside(&self, community: &Community, quasi: usize, l: u64) -> Result<Searched, Trouble> {
-        let mut policy = self.policy(&self.quasi[..quasi], l)?;
+    /// All candidates for a release over these attributes beside what is known already.
+    fn beside(&self, community: &Community, quasi: &[&str], l: u64) -> Result<Searched, Trouble> {
+        let mut policy = self.policy(quasi, l)?;
         policy.rules[0].require = vec![Model::CrossReleaseLDiversity { l }];
         let mut earlier = EarlierReleases::default();
         earlier.communities.insert(SENSITIVE.to_owned(), community.clone().into());
@@ -129,7 +129,7 @@ impl Census {
         let started = Instant::now();
         let found = self.find(&bound, true)?;
         let seconds = started.elapsed().as_secs_f64();
-        let average = |levels: &Vec<u8>| levels.iter().map(|&level| f64::from(level)).sum::<f64>() / quasi as f64;
+        let average = |levels: &Vec<u8>| levels.iter().map(|&level| f64::from(level)).sum::<f64>() / quasi.len() as f64;
         Ok(Searched {
             seconds,
             candidates: found.candidates.unwrap_or(0),

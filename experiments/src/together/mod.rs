@@ -8,9 +8,9 @@ mod item_exposure;
 mod set_exposure;
 
 use hedgerow_report::pictures::{Line, Picture, Series};
-use hedgerow_smc::lop::Setting;
+use hedgerow_smc::lop::{Exposure, Setting, measure_ring};
 
-use crate::experiment::{Experiment, Scale};
+use crate::experiment::{Experiment, Scale, Trouble};
 
 const PAPER: &str = "[JX08]";
 
@@ -24,17 +24,15 @@ pub(crate) const EXPERIMENTS: &[Experiment] = &[
 /// Table 1 of the paper.
 const TABLE_1: Setting = Setting { custodians: 20, domain: 100_000, items: 1000 };
 
-/// What is simulated: with a tenth of domain, items and dummy items in a quick run.
+/// What is simulated: with a tenth of domain and items in a quick run.
 fn simulated(scale: Scale, custodians: u64) -> Setting {
     let part = scale.of(1, 10);
     Setting { custodians, domain: TABLE_1.domain / part, items: TABLE_1.items / part }
 }
 
-/// Three standard deviations of a share of `runs` tries: measured shares exceed a bound that is
-/// nearly what happens by chance alone.
-fn chance(bound: f64, runs: u32) -> f64 {
-    let bound = bound.clamp(0.0, 1.0);
-    3.0 * (bound * (1.0 - bound) / f64::from(runs)).sqrt() + 1e-9
+/// What each of some runs of the union in the ring exposes.
+fn measured(setting: Setting, dummy_items: u64, runs: u32) -> Result<Vec<Exposure>, Trouble> {
+    (0..u64::from(runs)).map(|run| Ok(measure_ring(setting, dummy_items, 1, dummy_items << 16 | run)?)).collect()
 }
 
 fn picture(title: &str, across: &str, series: &[Series]) -> Picture {

@@ -16,10 +16,11 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 
 use super::drawn::{self, Drawn};
-use super::{Decomposed, curves, picture, queries};
+use super::{Decomposed, picture, queries};
 use crate::claim::Claim;
 use crate::experiment::{Findings, Scale, Trouble, numbers};
-use crate::shape::{Outcome, all, below, rises};
+use crate::sample::{Curve, Sample};
+use crate::shape::{Outcome, all, below};
 
 const NAMES: [&str; 4] = ["one table", "UAD", "GD", "single attributes"];
 
@@ -29,56 +30,56 @@ const ROWS: usize = 10_000;
 /// "Nearly identical utility": by at most this share.
 const NEARLY: f64 = 0.1;
 
-/// Once every attribute is sensitive, more rules change little: a step may fall by this share.
-const STEADY: f64 = 0.02;
-
 /// "Orders of magnitude greater".
 const ORDERS: f64 = 100.0;
 
-/// What one way to publish loses, and how long it takes.
-#[derive(Debug, Clone, Copy, Default)]
+/// What each way to publish loses in each run, and how long it takes, in the order of [`NAMES`].
+#[derive(Debug, Default)]
 struct Lost {
-    kl: f64,
-    error: f64,
-    seconds: f64,
+    kl: [Vec<f64>; 4],
+    error: [Vec<f64>; 4],
+    seconds: [Vec<f64>; 4],
 }
 
 pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/adult/adult.csv.gz");
     let (columns, cardinalities) = coarse(&read_table(path.as_ref(), &ReadOptions::default())?, ROWS)?;
-    let runs = scale.of(30, 2);
+    let runs = scale.of(50, 5);
     let rules = scale.of(&[1, 2, 3, 4, 5, 6, 7, 8, 9][..], &[1, 4, 9]);
-    let mut table = numbers(["rules", "published as", "KL divergence", "mean relative error", "seconds"]);
-    let [mut kl, mut error, mut seconds] = [(); 3].map(|()| curves(NAMES));
+    let columns_of_table =
+        ["rules", "published as", "KL divergence", "± KL", "mean relative error", "± error", "seconds"];
+    let mut table = numbers(columns_of_table);
+    let [mut kl, mut error, mut seconds] = [(); 3].map(|()| NAMES.map(Curve::new));
     for &count in rules {
-        let found = mean_of_runs(&columns, &cardinalities, count, runs, queries(scale))?;
-        for (place, lost) in found.into_iter().enumerate() {
-            let measured = [lost.kl, lost.error, lost.seconds];
+        let found = lost(&columns, &cardinalities, count, runs, queries(scale))?;
+        for place in 0..NAMES.len() {
+            let [diverges, errs, takes] = [&found.kl, &found.error, &found.seconds].map(|of| Sample::of(&of[place]));
+            let measured = [diverges.mean, diverges.error, errs.mean, errs.error, takes.mean];
             let row = [vec![Cell::Number(count as f64), NAMES[place].into()], measured.map(Cell::Number).to_vec()];
             table.rows.push(row.concat());
             let curves = [&mut kl[place], &mut error[place], &mut seconds[place]];
-            curves.into_iter().zip(measured).for_each(|(curve, value)| curve.points.push((count as f64, value)));
+            let samples = [diverges, errs, takes];
+            curves.into_iter().zip(samples).for_each(|(curve, sample)| curve.points.push((count as f64, sample)));
         }
     }
+    let deteriorates = all([kl[0].rises(), error[0].rises()]);
+    let [kl, error, seconds] = [kl, error, seconds].map(|curves| curves.map(|curve| curve.series()));
     let beaten = |measure: &[Series; 4]| {
         let [one, uad, gd, single] = measure.clone().map(several);
         all([below(&uad, &one), below(&gd, &one), below(&uad, &single), below(&gd, &single)])
     };
     let claims = vec![
         Claim::shape(
-            "with one rule, one table, UAD and GD are equivalent",
+            "with one rule, one table, UAD and GD are equivalent, within 10 %",
             all([alike(&kl, 0, 2, first), alike(&kl, 0, 1, first)]),
         ),
         Claim::shape(
-            "from two rules on, UAD and GD are nearly identical",
+            "from two rules on, UAD and GD are nearly identical, within 10 %",
             all([alike(&kl, 1, 2, whole), alike(&error, 1, 2, whole)]),
         ),
         Claim::shape("from two rules on, UAD and GD diverge less than one table and single attributes", beaten(&kl)),
         Claim::shape("from two rules on, UAD and GD err less than one table and single attributes", beaten(&error)),
-        Claim::shape(
-            "one table deteriorates with the number of rules",
-            all([rises(&kl[0], STEADY), rises(&error[0], STEADY)]),
-        ),
+        Claim::shape("one table deteriorates with the number of rules", deteriorates),
         Claim::shape("one table takes orders of magnitude longer than UAD and GD", slower(&seconds))
             .stated_not_to_hold(),
         Claim::shape("UAD takes less time than GD", below(&several(seconds[1].clone()), &several(seconds[2].clone()))),
@@ -95,17 +96,16 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     Ok(Findings { setting, numbers: table, pictures, claims })
 }
 
-/// In the order of [`NAMES`].
-fn mean_of_runs(
+fn lost(
     columns: &[Codes],
     cardinalities: &[usize],
     count: usize,
     runs: usize,
     queries: usize,
-) -> Result<[Lost; 4], Trouble> {
+) -> Result<Lost, Trouble> {
     let queries = CountQueries { count: queries, seed: 0, dimension: 3, share: 0.4 };
     let source: Vec<Vec<u32>> = columns.iter().map(|column| column.iter().collect()).collect();
-    let mut mean = [Lost::default(); 4];
+    let mut lost = Lost::default();
     for run in 0..runs {
         let mut rng = StdRng::seed_from_u64((count * 1000 + run) as u64);
         let drawn = Drawn { rules: count, known: 3, l: 2, l_max: 2 };
@@ -123,14 +123,14 @@ fn mean_of_runs(
             timed(&mut |rng| gd(&problem, &mut divergence, rng).ok())?,
             timed(&mut |_| Some(single_attribute(&problem)))?,
         ];
-        for (mean, (tables, seconds)) in mean.iter_mut().zip(made) {
+        for (place, (tables, seconds)) in made.into_iter().enumerate() {
             let decomposed = Decomposed::new(&problem, &mut divergence, &tables)?;
-            mean.kl += decomposed.kl / runs as f64;
-            mean.error += decomposed.error(&source, CountQueries { seed: run as u64, ..queries })? / runs as f64;
-            mean.seconds += seconds / runs as f64;
+            lost.kl[place].push(decomposed.kl);
+            lost.error[place].push(decomposed.error(&source, CountQueries { seed: run as u64, ..queries })?);
+            lost.seconds[place].push(seconds);
         }
     }
-    Ok(mean)
+    Ok(lost)
 }
 
 /// From two rules on.

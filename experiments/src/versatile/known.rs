@@ -40,11 +40,13 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
     };
     let claims = vec![
         Claim::shape(
-            "from three on, the number of known attributes has barely any influence on UAD's divergence",
+            "from three on, the number of known attributes has barely any influence on UAD's divergence: a factor of 1.5 at most",
             varies_at_most(&from_three(&kl[0]), FACTOR_MAX),
-        ),
+        )
+        // On few rows every way to publish diverges alike.
+        .stated_not_to_hold_if(scale == Scale::Full),
         Claim::shape(
-            "from three on, it has barely any influence on UAD's query error",
+            "from three on, it has barely any influence on UAD's query error: a factor of 1.5 at most",
             varies_at_most(&from_three(&error[0]), FACTOR_MAX),
         ),
         Claim::shape("UAD errs less than single attributes", below(&error[0], &error[1])),

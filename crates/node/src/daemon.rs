@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::clock::Clock;
 use crate::disk::Disk;
+use crate::endpoint::{self, Current, Queried, Reports};
 use crate::health::{self, Counts, Health};
 use crate::net::{self, Heard, Senders};
 use crate::node::{Command, Custodian, Node, Sent, Time};
@@ -25,6 +26,8 @@ use crate::tls::Tls;
 
 /// Events that wait for the node; whoever has more waits.
 const EVENTS_MAX: usize = 64;
+/// Analysts' statements that wait for the journal.
+const QUERIED_MAX: usize = 1 << 12;
 const TICK: Duration = Duration::from_millis(100);
 /// For the last words to be sent.
 const DRAIN_MAX: Duration = Duration::from_secs(2);
@@ -73,7 +76,13 @@ pub fn run(settings_path: &Path, stop: &Arc<AtomicBool>) -> Result<(), DaemonErr
     if let Some(address) = settings.metrics {
         health::listen(address, health.clone()).map_err(|error| failed(&address.to_string(), &error))?;
     }
-    let mut daemon = Daemon { node, senders, clock, health };
+    let (current, (queried, queries)) = (Current::default(), sync_channel(QUERIED_MAX));
+    current.set(node.epoch());
+    if let Some(options) = &settings.endpoint {
+        let reports = Reports { heard: hear, queried };
+        endpoint::listen(&settings, options, &current, &reports).map_err(|error| failed("endpoint", &error))?;
+    }
+    let mut daemon = Daemon { node, senders, clock, health, current, queries };
     daemon.send(sent);
     let ended = daemon.serve(&heard, &requests, stop);
     let _ = std::fs::remove_file(&control);
@@ -85,6 +94,8 @@ struct Daemon {
     senders: Senders,
     clock: Clock,
     health: Health,
+    current: Current,
+    queries: Receiver<Queried>,
 }
 
 impl Daemon {
@@ -114,6 +125,11 @@ impl Daemon {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let now = self.now();
+            self.current.set(self.node.epoch());
+            let queries: Vec<Queried> = self.queries.try_iter().take(QUERIED_MAX).collect();
+            if !queries.is_empty() {
+                self.node.queried(now, &queries)?;
+            }
             if self.node.has_work() || now.steady_ms.saturating_sub(ticked) >= TICK.as_millis() as u64 {
                 ticked = now.steady_ms;
                 let sent = self.node.tick(now)?;
@@ -125,6 +141,8 @@ impl Daemon {
                 }
             }
         }
+        let queries: Vec<Queried> = self.queries.try_iter().take(QUERIED_MAX).collect();
+        self.node.queried(self.now(), &queries)?;
         let sent = self.node.close(self.now())?;
         self.send(sent);
         self.senders.drain(DRAIN_MAX);

@@ -7,19 +7,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use postgres::{NoTls, SimpleQueryMessage};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
 
 use crate::disk;
+use crate::endpoint::Verifier;
 use crate::journal::What;
 use crate::keys::{Party, make_trial};
 use crate::operator::{self, Request};
-use crate::query;
 
 const NAMES: [&str; 3] = ["north", "south", "west"];
 const PATIENTS: usize = 40;
-const QUESTION: &str = "SELECT disease, COUNT(*) FROM data WHERE age >= 60 GROUP BY disease";
+const QUESTION: &str = "SELECT disease, COUNT(*) AS people FROM data WHERE age >= 60 GROUP BY disease";
 const DEADLINE: Duration = Duration::from_secs(60);
 
 const POLICY: &str = r#"[source]
@@ -45,6 +46,9 @@ method = "mondrian"
 /// Nodes of a trial; they are stopped when this is dropped.
 struct Trial {
     nodes: Vec<(String, PathBuf, Child)>,
+    /// Where an analyst connects, and the password.
+    port: u16,
+    password: String,
 }
 
 impl Drop for Trial {
@@ -72,13 +76,21 @@ pub fn run(program: &Path, keep: Option<&Path>, say: &mut dyn FnMut(&str)) -> Re
 
 fn play(program: &Path, folder: &Path, say: &mut dyn FnMut(&str)) -> Result<(), String> {
     let text = |error: std::io::Error| error.to_string();
-    let parties: Vec<Party> = NAMES.iter().zip(free_ports(NAMES.len()).map_err(text)?).map(party).collect();
+    let mut ports = free_ports(NAMES.len() + 1).map_err(text)?;
+    let port = ports.pop().unwrap_or_default();
+    let parties: Vec<Party> = NAMES.iter().zip(ports).map(party).collect();
     let folders = make_trial(folder, &parties, "policy.toml", "").map_err(|error| error.to_string())?;
     for (seed, home) in (1..).zip(&folders) {
         fs::write(home.join("policy.toml"), POLICY).map_err(text)?;
         fs::write(home.join("patients.csv"), patients(seed)).map_err(text)?;
     }
-    let mut trial = Trial { nodes: Vec::new() };
+    let (password, verifier) = Verifier::generate()?;
+    let settings = folders[0].join("node.toml");
+    let own = fs::read_to_string(&settings).map_err(text)?;
+    let analyst = format!("[[analyst]]\nname = \"ada\"\nverifier = \"{verifier}\"\n");
+    let own = format!("endpoint = {{ listen = \"127.0.0.1:{port}\" }}\n{own}\n{analyst}");
+    fs::write(&settings, own).map_err(text)?;
+    let mut trial = Trial { nodes: Vec::new(), port, password };
     for (name, home) in NAMES.iter().zip(&folders) {
         let log = fs::File::create(home.join("log")).map_err(text)?;
         let mut node = Command::new(program);
@@ -140,6 +152,29 @@ impl Trial {
         Err(format!("{} did not get there in {} s", NAMES[place], DEADLINE.as_secs()))
     }
 
+    /// The answer to the question through the endpoint.
+    fn query(&self) -> Result<Vec<String>, postgres::Error> {
+        let mut client = postgres::Config::new()
+            .host("127.0.0.1")
+            .port(self.port)
+            .user("ada")
+            .password(&self.password)
+            .dbname("hedgerow")
+            .connect_timeout(DEADLINE)
+            .connect(NoTls)?;
+        let mut lines = Vec::new();
+        for message in client.simple_query(QUESTION)? {
+            if let SimpleQueryMessage::Row(row) = message {
+                if lines.is_empty() {
+                    lines.push(row.columns().iter().map(|column| column.name()).collect::<Vec<_>>().join(" | "));
+                }
+                let cells = (0..row.len()).map(|place| row.get(place).unwrap_or(""));
+                lines.push(cells.collect::<Vec<_>>().join(" | "));
+            }
+        }
+        Ok(lines)
+    }
+
     /// The release, and what every custodian's journal has.
     fn show(&self, say: &mut dyn FnMut(&str)) -> Result<(), String> {
         let (_, home, _) = &self.nodes[0];
@@ -148,9 +183,8 @@ impl Trial {
         let mut lines = table.lines();
         say(&format!("published by all; {} rows, of which the first:", table.lines().count().saturating_sub(1)));
         lines.by_ref().take(6).for_each(|line| say(&format!("  {line}")));
-        say(&format!("{QUESTION}:"));
-        let answer = query::answer(&home.join("data"), 1, QUESTION)?;
-        say(&format!("  {}", answer["answer"]));
+        say(&format!("an analyst connects to {} as to PostgreSQL: {QUESTION}", NAMES[0]));
+        self.query().map_err(|error| error.to_string())?.iter().for_each(|line| say(&format!("  {line}")));
         for (name, home, _) in &self.nodes {
             let (mut entries, mut values) = (0u64, 0u64);
             let count = |line: &disk::Line| {

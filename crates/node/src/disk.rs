@@ -138,7 +138,7 @@ impl Store for Disk {
         write().map_err(|error| sql_error(&path, &error))?;
         self.last = (number, hash);
         if self.log {
-            records.iter().filter(|record| record.what != What::Disclosed).for_each(log);
+            records.iter().filter(|record| !matches!(record.what, What::Disclosed | What::Queried)).for_each(log);
         }
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Store for Disk {
     fn history(&self) -> Result<Vec<Record>, StoreError> {
         let path = self.folder.join("journal.db");
         let read = || -> rusqlite::Result<Vec<Option<Line>>> {
-            let sql = "SELECT number, at_ms, what, run, who, detail, hash FROM journal WHERE what <> 'disclosed' \
+            let sql = "SELECT number, at_ms, what, run, who, detail, hash FROM journal WHERE what NOT IN ('disclosed', 'queried') \
                        ORDER BY number";
             let mut statement = self.connection.prepare(sql)?;
             let mut rows = statement.query([])?;

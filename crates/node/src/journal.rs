@@ -39,10 +39,12 @@ pub enum What {
     Aborted,
     /// A connection or message that was turned away.
     Rejected,
+    /// An analyst's statement over the release of an epoch.
+    Queried,
 }
 
 impl What {
-    pub const ALL: [What; 13] = [
+    pub const ALL: [What; 14] = [
         What::Opened,
         What::Closed,
         What::Proposed,
@@ -56,6 +58,7 @@ impl What {
         What::Published,
         What::Aborted,
         What::Rejected,
+        What::Queried,
     ];
 
     pub fn name(self) -> &'static str {
@@ -73,6 +76,7 @@ impl What {
             What::Published => "published",
             What::Aborted => "aborted",
             What::Rejected => "rejected",
+            What::Queried => "queried",
         }
     }
 

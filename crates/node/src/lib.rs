@@ -13,6 +13,7 @@ pub mod clock;
 pub mod daemon;
 pub mod demo;
 pub mod disk;
+pub mod endpoint;
 pub mod health;
 mod hearing;
 pub mod hex;

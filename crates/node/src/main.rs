@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Parser, Subcommand};
+use hedgerow_node::endpoint::Verifier;
 use hedgerow_node::keys::{Party, make_trial};
 use hedgerow_node::operator::{self, Request};
 use hedgerow_node::settings::Settings;
@@ -27,6 +28,8 @@ enum Verb {
     Serve(Config),
     /// Make an authority, certificates and settings for a trial
     Keys(Keys),
+    /// Make a password for an analyst, with its verifier for the settings
+    Password(Password),
     /// Hold this custodian's rows against what its policy declares
     Check(Config),
     /// Propose a run to all custodians
@@ -98,6 +101,12 @@ struct Keys {
 }
 
 #[derive(Debug, Args)]
+struct Password {
+    /// The analyst's name
+    name: String,
+}
+
+#[derive(Debug, Args)]
 struct Journal {
     #[command(flatten)]
     config: Config,
@@ -143,6 +152,12 @@ fn run(verb: Verb) -> Result<(), String> {
     match verb {
         Verb::Serve(Config { config }) => serve(&config),
         Verb::Keys(keys) => make_keys(&keys),
+        Verb::Password(Password { name }) => {
+            let (password, verifier) = Verifier::generate()?;
+            println!("[[analyst]]\nname = {name:?}\nverifier = {verifier:?}\n");
+            println!("# the lines above are for node.toml; the analyst's password, shown once: {password}");
+            Ok(())
+        }
         Verb::Check(Config { config }) => check(&config),
         Verb::Propose(Propose { operated: Operated { config, operator }, without }) => {
             ask(&config, &Request::Propose { operator: name(operator)?, without })

@@ -19,6 +19,7 @@ use hedgerow_smc::{BurnBook, Coins, Digest, Head, Member};
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
+use crate::endpoint::Queried;
 use crate::health::Counts;
 use crate::journal::{Record, What};
 use crate::message::{Frame, Hex, Proposal, RunId, plain};
@@ -289,6 +290,15 @@ impl<S: Store> Node<S> {
     pub fn reject(&mut self, time: Time, whom: &str, why: &str) -> Result<(), StoreError> {
         self.time = time;
         self.rejected(whom, why);
+        self.flush().map(|_| ())
+    }
+
+    /// What analysts queried, each with the epoch and the statement.
+    pub fn queried(&mut self, time: Time, queries: &[Queried]) -> Result<(), StoreError> {
+        self.time = time;
+        for Queried { who, epoch, sql } in queries {
+            self.note(What::Queried, None, who, json!({ "epoch": epoch, "sql": sql }));
+        }
         self.flush().map(|_| ())
     }
 

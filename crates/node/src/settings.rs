@@ -8,6 +8,7 @@ use hedgerow_config::{ConfigErrors, Field, Fields, FileKind, Node, Reader, Word}
 use hedgerow_joint::Agreed;
 use hedgerow_smc::{Limits, MESSAGE_BYTES_MAX, Member};
 
+use crate::endpoint::Options;
 use crate::hex;
 
 const FILE: FileKind = FileKind {
@@ -26,6 +27,8 @@ const ROOT: &[Word] = &[
     Word::key("authority", "authority = \"authority.pem\"", "who signs the certificates of all").required(),
     Word::key("revoked", "revoked = \"revoked.pem\"", "a list of certificates that hold no longer"),
     Word::key("metrics", "metrics = \"127.0.0.1:9401\"", "where health and metrics are read, on this machine"),
+    Word::key("endpoint", "endpoint = { listen = \"127.0.0.1:5433\" }", "where analysts query, as they do PostgreSQL"),
+    Word::key("analyst", "[[analyst]]", "who may query there"),
     Word::key("peer", "[[peer]]", "the other custodians, and analysts").required(),
     Word::key("promises", "promises = { sites = 2 }", "what is promised beyond the policy's rules"),
     Word::key("limits", "limits = { rows = 1000000 }", "what a run and a peer may cost at most"),
@@ -105,6 +108,7 @@ pub struct Settings {
     pub authority: PathBuf,
     pub revoked: Option<PathBuf>,
     pub metrics: Option<SocketAddr>,
+    pub endpoint: Option<Options>,
     pub peers: Vec<Peer>,
     pub sites: u64,
     pub towards: u64,
@@ -141,6 +145,10 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
         reader.refuse(&field.node.at, "metrics are read on this machine only", field.hint());
         return None;
     }
+    let endpoint = match fields.get("endpoint") {
+        Some(field) => Some(Options::read(reader, field, fields.get("analyst"), folder)?),
+        None => None,
+    };
     let peers = read_peers(reader, &fields);
     let (sites, towards) = match fields.get("promises") {
         Some(field) => {
@@ -182,6 +190,7 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
         authority: authority?,
         revoked,
         metrics,
+        endpoint,
         peers: peers?,
         sites,
         towards,
@@ -209,12 +218,19 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
     Some(settings)
 }
 
-fn whole(reader: &mut Reader<'_>, fields: &Fields<'_>, key: &str, low: u64, high: u64, default: u64) -> Option<u64> {
+pub(crate) fn whole(
+    reader: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+    low: u64,
+    high: u64,
+    default: u64,
+) -> Option<u64> {
     fields.get(key).map_or(Some(default), |field| reader.whole(field, low, high))
 }
 
 /// Names stand in certificates, so they are labels of the domain name system.
-fn read_name(reader: &mut Reader<'_>, field: Field<'_>) -> Option<String> {
+pub(crate) fn read_name(reader: &mut Reader<'_>, field: Field<'_>) -> Option<String> {
     let text = reader.text(field)?;
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let ends = text.starts_with('-') || text.ends_with('-');
@@ -226,7 +242,7 @@ fn read_name(reader: &mut Reader<'_>, field: Field<'_>) -> Option<String> {
     None
 }
 
-fn read_address(reader: &mut Reader<'_>, field: Field<'_>) -> Option<SocketAddr> {
+pub(crate) fn read_address(reader: &mut Reader<'_>, field: Field<'_>) -> Option<SocketAddr> {
     let text = reader.text(field)?;
     let address = text.parse().ok();
     if address.is_none() {
@@ -310,6 +326,14 @@ mod tests {
         refused("127.0.0.1:7401\"\nd", "here\"\nd", "not an address");
         refused("\naddress = \"east.example:7401\"", "", "without an address");
         refused("aaaa", "xxxx", "not a fingerprint");
+        let endpoint = "data = \"data\"\nendpoint = { listen = \"127.0.0.1:5433\" }";
+        refused("data = \"data\"", endpoint, "nobody may use");
+        let (_, verifier) = crate::endpoint::Verifier::generate().unwrap();
+        let analyst = format!("\n[[analyst]]\nname = \"ada\"\nverifier = \"{verifier}\"\n");
+        let with = example().replace("data = \"data\"", endpoint) + &analyst;
+        assert_eq!(parse(&with).unwrap().endpoint.unwrap().analysts[0].name, "ada");
+        assert!(parse(&(with.clone() + &analyst)).unwrap_err().contains("same name"));
+        assert!(parse(&with.replace("SCRAM-SHA-256", "secret")).unwrap_err().contains("not a verifier"));
         let one = example();
         let (one, _) = one.rsplit_once("[[peer]]").unwrap();
         assert!(parse(one).unwrap_err().contains("at least 2"), "two custodians");

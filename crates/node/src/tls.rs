@@ -89,6 +89,24 @@ impl Tls {
     }
 }
 
+/// TLS of the endpoint for analysts: the server shows its certificate, and an analyst's password
+/// says who it is.
+pub(crate) fn for_analysts(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+    refuse_readable(key)?;
+    let chain = read_all::<CertificateDer<'static>>(certificate)?;
+    let key = read_all::<PrivateKeyDer<'static>>(key)?.swap_remove(0);
+    let setup = |error: &dyn std::fmt::Display| TlsError::Setup(error.to_string());
+    let mut server = ServerConfig::builder_with_provider(Arc::new(provider()))
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(|error| setup(&error))?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .map_err(|error| setup(&error))?;
+    server.session_storage = Arc::new(NoServerSessionStorage {});
+    server.send_tls13_tickets = 0;
+    Ok(Arc::new(server))
+}
+
 fn provider() -> CryptoProvider {
     aws_lc_rs::default_provider()
 }

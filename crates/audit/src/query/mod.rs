@@ -77,6 +77,16 @@ pub fn answer(release: &Release, sql: &str) -> Result<Answer, TableError> {
     }
 }
 
+/// The columns that an answer would have. Values in WHERE may be anything.
+pub fn columns(release: &Release, sql: &str) -> Result<Vec<Column>, TableError> {
+    let views = View::of(release)?;
+    let [("", view)] = views.as_slice() else { return decomposed::answer(&views, sql).map(|answer| answer.columns) };
+    let columns = Columns::bind(view)?;
+    let query = sql::read_outputs(sql, &columns)?;
+    refuse_unavailable(view, &query, &columns)?;
+    Ok(headings(&query, &columns))
+}
+
 fn answer_view(view: &View<'_>, columns: &Columns<'_>, sql: &str) -> Result<Answer, TableError> {
     let query = sql::read(sql, columns)?;
     refuse_unavailable(view, &query, columns)?;
@@ -140,6 +150,15 @@ fn heading(columns: &Columns<'_>, name: &str, what: What) -> Column {
     Column { name: name.to_owned(), kind }
 }
 
+fn headings(query: &Query, columns: &Columns<'_>) -> Vec<Column> {
+    let mut headings: Vec<Column> =
+        query.outputs.iter().map(|output| heading(columns, &output.name, output.what)).collect();
+    if query.is_rows() {
+        headings.push(Column { name: "share".to_owned(), kind: ColumnKind::Share });
+    }
+    headings
+}
+
 /// One line for each group; without GROUP BY one line for all rows, even when there are none.
 fn groups(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) -> Result<Answer, TableError> {
     let mut groups = match &view.rows {
@@ -182,9 +201,8 @@ fn groups(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) ->
         by_key.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then_with(|| a.0.cmp(&b.0))
     });
     lines.truncate(query.limit.unwrap_or(usize::MAX));
-    let headings = query.outputs.iter().map(|output| heading(columns, &output.name, output.what)).collect();
     Ok(Answer {
-        columns: headings,
+        columns: headings(query, columns),
         lines: lines.into_iter().map(|line| line.2).collect(),
         notes: Vec::new(),
         rows: false,
@@ -267,9 +285,6 @@ fn rows(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) -> R
         });
     }
     kept.truncate(query.limit.unwrap_or(usize::MAX));
-    let mut headings: Vec<Column> =
-        query.outputs.iter().map(|output| heading(columns, &output.name, output.what)).collect();
-    headings.push(Column { name: "share".to_owned(), kind: ColumnKind::Share });
     let line = |&row: &usize| {
         let labels = query.outputs.iter().map(|output| match output.what {
             What::Column(column) => label(columns, column, code(column, row)),
@@ -277,5 +292,10 @@ fn rows(view: &View<'_>, query: &Query, plan: &Plan, columns: &Columns<'_>) -> R
         });
         labels.chain([Cell::Share { share: outcomes[row].share, certain: outcomes[row].certain }]).collect()
     };
-    Ok(Answer { columns: headings, lines: kept.iter().map(line).collect(), notes: Vec::new(), rows: true })
+    Ok(Answer {
+        columns: headings(query, columns),
+        lines: kept.iter().map(line).collect(),
+        notes: Vec::new(),
+        rows: true,
+    })
 }

@@ -52,6 +52,15 @@ impl Query {
 }
 
 pub(crate) fn read(sql: &str, columns: &Columns<'_>) -> Result<Query, InputError> {
+    read_with(sql, columns, true)
+}
+
+/// Reads a query for the columns of its answer alone: values in WHERE need not be known yet.
+pub(crate) fn read_outputs(sql: &str, columns: &Columns<'_>) -> Result<Query, InputError> {
+    read_with(sql, columns, false)
+}
+
+fn read_with(sql: &str, columns: &Columns<'_>, with_condition: bool) -> Result<Query, InputError> {
     if sql.len() > SQL_MAX {
         return refuse(format!("longer than {SQL_MAX} bytes"), "write a shorter query");
     }
@@ -60,8 +69,8 @@ pub(crate) fn read(sql: &str, columns: &Columns<'_>) -> Result<Query, InputError
     let outputs = outputs(&select.items, &groups, columns)?;
     let mut reader = Reader::new(columns);
     let condition = match &select.condition {
-        Some(expression) => reader.condition(expression, false)?,
-        None => Condition::True,
+        Some(expression) if with_condition => reader.condition(expression, false)?,
+        _ => Condition::True,
     };
     let order = order_of(&select.order, &outputs, columns)?;
     let (predicates, notes) = (reader.predicates, reader.notes);

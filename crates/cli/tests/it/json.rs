@@ -61,7 +61,9 @@ fn every_output_keeps_its_schema() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
     let parts = ["common.json".to_owned()].into();
     let used: BTreeSet<String> = outputs.used.borrow().union(&parts).cloned().collect();
-    let written: BTreeSet<String> = outputs.schemas.names().map(str::to_owned).collect();
+    // The node's outputs are held against theirs by its own tests.
+    let own = outputs.schemas.names().filter(|name| !name.starts_with("node-"));
+    let written: BTreeSet<String> = own.map(str::to_owned).collect();
     assert_eq!(used, written, "a schema that no output is held against says nothing");
 }
 

@@ -1,8 +1,13 @@
 //! Nodes together: simulated in one process, and as real processes on this machine.
 
+mod analysts;
+mod clients;
 mod federation;
 mod memory;
+mod outputs;
 mod processes;
+#[path = "../../../cli/tests/it/schema.rs"]
+mod schema;
 mod simulation;
 mod strangers;
 mod world;

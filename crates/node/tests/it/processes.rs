@@ -19,10 +19,11 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
 use crate::federation::{Federation, POLICY, lines, people};
+use crate::simulation::count;
 
 const QUICK: &str = "deadlines = { silence-s = 4, handshake-s = 3 }\n";
 
-fn adult_policy() -> String {
+pub(crate) fn adult_policy() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult/hierarchies").canonicalize().unwrap();
     let names = ["sex", "race", "marital-status", "education", "native-country", "workclass", "occupation"];
     let quasi = names
@@ -38,7 +39,7 @@ fn adult_policy() -> String {
 }
 
 /// The first rows of Adult, as one table and as a file of lines.
-fn adult(rows: usize) -> (String, Vec<String>) {
+pub(crate) fn adult(rows: usize) -> (String, Vec<String>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult/policy.toml");
     let table = read_source(&Policy::load(&path).unwrap(), &NoProgress).unwrap();
     let row = |row: usize| table.columns.iter().map(|column| column.text(row)).collect::<Vec<_>>().join(";");
@@ -47,7 +48,7 @@ fn adult(rows: usize) -> (String, Vec<String>) {
 }
 
 /// What one who holds all rows publishes under the same agreement.
-fn alone(folder: &Path, policy: &str, header: &str, rows: &[String]) -> Vec<String> {
+pub(crate) fn alone(folder: &Path, policy: &str, header: &str, rows: &[String]) -> Vec<String> {
     fs::write(folder.join("policy.toml"), policy).unwrap();
     fs::write(folder.join("people.csv"), format!("{header}\n{}\n", rows.join("\n"))).unwrap();
     let policy = Policy::load(&folder.join("policy.toml")).unwrap();
@@ -117,7 +118,7 @@ fn nodes_that_are_killed_at_any_moment_publish_together_after_a_restart() {
     eprintln!("HEDGEROW_SEED={seed}");
     let mut rng = StdRng::seed_from_u64(seed);
     let mut federation = Federation::started(POLICY, &people(5), QUICK);
-    for _ in 0..6 {
+    for _ in 0..count("HEDGEROW_KILLS", 6) {
         let run = federation.propose(0);
         for place in 0..5 {
             let plan = federation.plan(place, &run);

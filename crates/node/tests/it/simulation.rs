@@ -43,6 +43,11 @@ fn seeds(count: u64) -> Vec<u64> {
     }
 }
 
+/// More than the usual count on request.
+pub(crate) fn count(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).map_or(usual, |count| count.parse().expect("the count of runs is a number"))
+}
+
 /// Prints the seed when a case fails.
 struct Case(u64);
 
@@ -92,7 +97,7 @@ fn a_crash_at_any_write_leaves_no_half_published_run_and_the_next_one_succeeds()
 #[test]
 fn losses_delays_repetitions_partitions_and_crashes() {
     let (mut crashes, mut held, mut published) = (0, 0, 0);
-    let seeds = seeds(60);
+    let seeds = seeds(count("HEDGEROW_SIMULATIONS", 60));
     for seed in &seeds {
         let _case = Case(*seed);
         let mut world = World::new(*seed);

@@ -1,0 +1,144 @@
+//! Answers over the release of an epoch, with the same numbers as `hedgerow query`: an estimate in
+//! the place of each aggregate, and what is certain and possible as columns after the others.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use hedgerow_audit::query::{self, Answer, Cell, ColumnKind};
+use hedgerow_release::{Release, Tables};
+use hedgerow_table::progress::NoProgress;
+
+use super::catalog::Column;
+use super::kind::{Kind, Value};
+use super::refusal::{INTERNAL, Refusal, TOO_MUCH};
+
+/// Releases of so many epochs are kept in memory.
+const EPOCHS_MAX: usize = 4;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Heading {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+}
+
+/// An answer as rows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Rows {
+    pub(super) headings: Vec<Heading>,
+    pub(super) rows: Vec<Vec<Value>>,
+    /// What the reader should know.
+    pub(super) notes: Vec<String>,
+}
+
+/// The releases of this node's epochs, read once. They are never changed.
+#[derive(Debug)]
+pub(super) struct Epochs {
+    data: PathBuf,
+    open: Mutex<BTreeMap<u64, Arc<Release>>>,
+}
+
+impl Epochs {
+    pub(super) fn new(data: &Path) -> Epochs {
+        Epochs { data: data.to_path_buf(), open: Mutex::new(BTreeMap::new()) }
+    }
+
+    pub(super) fn release(&self, epoch: u64) -> Result<Arc<Release>, Refusal> {
+        let unread =
+            || Refusal::new(INTERNAL, format!("epoch {epoch} cannot be read at this node"), "see its operator");
+        let mut open = self.open.lock().map_err(|_| unread())?;
+        if let Some(release) = open.get(&epoch) {
+            return Ok(Arc::clone(release));
+        }
+        let path = crate::query::place(&self.data, epoch);
+        let release = Arc::new(Release::open(&path, &NoProgress).map_err(|_| unread())?);
+        while open.len() >= EPOCHS_MAX {
+            open.pop_first();
+        }
+        open.insert(epoch, Arc::clone(&release));
+        Ok(release)
+    }
+}
+
+/// The columns of the table `data`, for the catalog.
+pub(super) fn columns(release: &Release) -> Vec<Column> {
+    let Tables::Generalized(released) = release.tables() else { return Vec::new() };
+    let column = |column: &hedgerow_table::Column| {
+        let values = release.codebook().labels(&column.name).len();
+        let kind = if column.domain.kind().is_number() { Kind::Numeric } else { Kind::Text };
+        let description = format!("{values} labels; what each covers is in the release's codebook");
+        Column { name: column.name.clone(), kind, description }
+    };
+    released.table.columns.iter().map(column).collect()
+}
+
+/// Which columns an answer would have.
+pub(super) fn describe(release: &Release, sql: &str, bounds: bool) -> Result<Vec<Heading>, Refusal> {
+    Ok(headings(&query::columns(release, sql)?, bounds))
+}
+
+pub(super) fn answer(release: &Release, sql: &str, bounds: bool, rows_max: usize) -> Result<Rows, Refusal> {
+    let answer = query::answer(release, sql)?;
+    if answer.lines.len() > rows_max {
+        return Err(Refusal::new(TOO_MUCH, format!("more than {rows_max} rows"), "use LIMIT or GROUP BY"));
+    }
+    let headings = headings(&answer.columns, bounds);
+    let rows = answer.lines.iter().map(|cells| row(&answer, cells, bounds)).collect::<Result<_, _>>()?;
+    Ok(Rows { headings, rows, notes: answer.notes })
+}
+
+fn headings(columns: &[query::Column], bounds: bool) -> Vec<Heading> {
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    for query::Column { name, kind } in columns {
+        let heading = |name: String, kind: Kind| Heading { name, kind };
+        match kind {
+            ColumnKind::Label { number } => {
+                first.push(heading(name.clone(), if *number { Kind::Numeric } else { Kind::Text }));
+            }
+            ColumnKind::Count | ColumnKind::Amount => {
+                first.push(heading(name.clone(), Kind::Float8));
+                let kind = if *kind == ColumnKind::Count { Kind::Int8 } else { Kind::Float8 };
+                last.extend(["certain", "possible"].map(|bound| heading(format!("{name}_{bound}"), kind)));
+            }
+            ColumnKind::Share => {
+                last.extend([heading("certain".to_owned(), Kind::Bool), heading(name.clone(), Kind::Float8)]);
+            }
+        }
+    }
+    if bounds {
+        first.append(&mut last);
+    }
+    first
+}
+
+fn row(answer: &Answer, cells: &[Cell], bounds: bool) -> Result<Vec<Value>, Refusal> {
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    // What is unknown or unbounded is null, as in JSON.
+    let finite = |value: f64| if value.is_finite() { Value::Float(value) } else { Value::Null };
+    for (cell, column) in cells.iter().zip(&answer.columns) {
+        match cell {
+            Cell::Label(None) => first.push(Value::Null),
+            Cell::Label(Some(text)) => {
+                let number = column.kind == (ColumnKind::Label { number: true });
+                if number && text.parse::<f64>().is_err() {
+                    return Err(Refusal::new(INTERNAL, "a label among numbers is no number", ""));
+                }
+                first.push(Value::Text(text.clone()));
+            }
+            Cell::Estimate(found) => {
+                first.push(finite(found.estimate));
+                for bound in [found.certain, found.possible] {
+                    last.push(match column.kind {
+                        ColumnKind::Count if bound.is_finite() => Value::Int(bound as i64),
+                        _ => finite(bound),
+                    });
+                }
+            }
+            Cell::Share { share, certain } => last.extend([Value::Bool(*certain), finite(*share)]),
+        }
+    }
+    if bounds {
+        first.append(&mut last);
+    }
+    Ok(first)
+}

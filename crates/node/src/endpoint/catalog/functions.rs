@@ -1,0 +1,507 @@
+//! PostgreSQL's functions that clients call when they look around, as functions of SQLite.
+
+use std::sync::Arc;
+
+use regex_lite::{Regex, RegexBuilder};
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, Error};
+
+use super::super::kind::Kind;
+use super::super::tokens::{DATABASE, SCHEMA};
+use super::super::variables::SERVER_VERSION;
+use super::{Names, types};
+
+const SERIES_MAX: i64 = 10_000;
+const PATTERN_BYTES_MAX: usize = 1000;
+
+/// Functions that SQLite has, under its own name for each.
+const PLAIN: &[(&str, &str)] = &[
+    ("abs", "abs"),
+    ("array_agg", "json_group_array"),
+    ("avg", "avg"),
+    ("bool_and", "min"),
+    ("bool_or", "max"),
+    ("char_length", "length"),
+    ("character_length", "length"),
+    ("coalesce", "coalesce"),
+    ("concat", "concat"),
+    ("concat_ws", "concat_ws"),
+    ("count", "count"),
+    ("dense_rank", "dense_rank"),
+    ("every", "min"),
+    ("greatest", "max"),
+    ("json_build_object", "json_object"),
+    ("least", "min"),
+    ("length", "length"),
+    ("lower", "lower"),
+    ("ltrim", "ltrim"),
+    ("max", "max"),
+    ("min", "min"),
+    ("nullif", "nullif"),
+    ("rank", "rank"),
+    ("replace", "replace"),
+    ("round", "round"),
+    ("row_number", "row_number"),
+    ("rtrim", "rtrim"),
+    ("string_agg", "string_agg"),
+    ("strpos", "instr"),
+    ("substr", "pg_substring"),
+    ("substring", "pg_substring"),
+    ("sum", "sum"),
+    ("trim", "trim"),
+    ("upper", "upper"),
+];
+
+/// Functions about things that a release does not have: nothing is known of any of them.
+const UNKNOWN: &[&str] = &[
+    "inet_client_addr",
+    "inet_server_addr",
+    "inet_server_port",
+    "pg_get_constraintdef",
+    "pg_get_expr",
+    "pg_get_function_arguments",
+    "pg_get_function_identity_arguments",
+    "pg_get_function_result",
+    "pg_get_functiondef",
+    "pg_get_indexdef",
+    "pg_get_partition_constraintdef",
+    "pg_get_partkeydef",
+    "pg_get_ruledef",
+    "pg_get_serial_sequence",
+    "pg_get_statisticsobjdef_columns",
+    "pg_get_triggerdef",
+    "pg_get_viewdef",
+    "pg_database_size",
+    "pg_indexes_size",
+    "pg_relation_filenode",
+    "pg_relation_size",
+    "pg_size_pretty",
+    "pg_stat_get_numscans",
+    "pg_table_size",
+    "pg_tablespace_location",
+    "pg_total_relation_size",
+    "pg_relation_is_publishable",
+    "shobj_description",
+];
+
+/// Functions of this file that a client may call.
+const OWN: &[(&str, Kind)] = &[
+    ("array_length", Kind::Int4),
+    ("array_lower", Kind::Int4),
+    ("array_to_string", Kind::Text),
+    ("array_upper", Kind::Int4),
+    ("cardinality", Kind::Int4),
+    ("col_description", Kind::Text),
+    ("current_catalog", Kind::Name),
+    ("current_database", Kind::Name),
+    ("current_role", Kind::Name),
+    ("current_schema", Kind::Name),
+    ("current_schemas", Kind::Text),
+    ("current_setting", Kind::Text),
+    ("current_user", Kind::Name),
+    ("format_type", Kind::Text),
+    ("generate_subscripts", Kind::Int4),
+    ("has_any_column_privilege", Kind::Bool),
+    ("has_column_privilege", Kind::Bool),
+    ("has_database_privilege", Kind::Bool),
+    ("has_function_privilege", Kind::Bool),
+    ("has_schema_privilege", Kind::Bool),
+    ("has_sequence_privilege", Kind::Bool),
+    ("has_table_privilege", Kind::Bool),
+    ("left", Kind::Text),
+    ("obj_description", Kind::Text),
+    ("pg_backend_pid", Kind::Int4),
+    ("pg_char_to_encoding", Kind::Int4),
+    ("pg_collation_is_visible", Kind::Bool),
+    ("pg_encoding_to_char", Kind::Name),
+    ("pg_function_is_visible", Kind::Bool),
+    ("pg_get_userbyid", Kind::Name),
+    ("pg_has_role", Kind::Bool),
+    ("pg_is_in_recovery", Kind::Bool),
+    ("pg_is_other_temp_schema", Kind::Bool),
+    ("pg_my_temp_schema", Kind::Oid),
+    ("pg_operator_is_visible", Kind::Bool),
+    ("pg_table_is_visible", Kind::Bool),
+    ("pg_type_is_visible", Kind::Bool),
+    ("quote_ident", Kind::Text),
+    ("session_user", Kind::Name),
+    ("split_part", Kind::Text),
+    ("to_regclass", Kind::Oid),
+    ("to_regnamespace", Kind::Oid),
+    ("to_regtype", Kind::Oid),
+    ("unnest", Kind::Text),
+    ("user", Kind::Name),
+    ("version", Kind::Text),
+    ("_pg_expandarray", Kind::Text),
+];
+
+/// The name under which SQLite knows a function, if it may be called.
+pub(super) fn sqlite_name(name: &str) -> Option<&'static str> {
+    let plain = PLAIN.iter().find(|(known, _)| *known == name).map(|(_, own)| *own);
+    let own = OWN.iter().find(|(known, _)| *known == name).map(|(known, _)| *known);
+    plain.or(own).or_else(|| UNKNOWN.iter().find(|known| **known == name).copied())
+}
+
+/// What a function returns.
+pub(super) fn kind_of(name: &str) -> Option<Kind> {
+    match name {
+        "count" | "sum" | "row_number" | "rank" | "dense_rank" => Some(Kind::Int8),
+        "length" | "char_length" | "character_length" | "strpos" => Some(Kind::Int4),
+        "bool_and" | "bool_or" | "every" | "pg_relation_is_publishable" => Some(Kind::Bool),
+        "avg" => Some(Kind::Float8),
+        "max" | "min" | "coalesce" | "nullif" | "greatest" | "least" => None,
+        name if PLAIN.iter().any(|(known, _)| *known == name) || UNKNOWN.contains(&name) => Some(Kind::Text),
+        name => OWN.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind),
+    }
+}
+
+type Call = fn(&Context<'_>, &Names) -> rusqlite::Result<Value>;
+
+/// What the rewriting puts in the place of operators and casts.
+const INTERNAL: &[(&str, Call)] = &[
+    ("pg_among", |call, _| {
+        let Some(array) = text(call, 1) else { return Ok(Value::Null) };
+        let Some(wanted) = text(call, 0) else { return Ok(Value::Null) };
+        Ok(truth(elements(&array).iter().any(|element| element.as_deref() == Some(wanted.as_str()))))
+    }),
+    ("pg_array", |call, _| {
+        let Some(json) = text(call, 0) else { return Ok(Value::Null) };
+        let list: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap_or_default();
+        let shown = |value: &serde_json::Value| match value {
+            serde_json::Value::Null => "NULL".to_owned(),
+            serde_json::Value::String(text) => quoted(text),
+            other => other.to_string(),
+        };
+        Ok(Value::Text(format!("{{{}}}", list.iter().map(shown).collect::<Vec<_>>().join(","))))
+    }),
+    ("pg_bool", |call, _| {
+        Ok(match raw(call, 0) {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(value) => truth(value != 0),
+            _ => truth(text(call, 0).is_some_and(|text| matches!(text.as_str(), "t" | "true" | "on" | "1" | "yes"))),
+        })
+    }),
+    ("pg_element", |call, _| {
+        let (Some(array), Some(place)) = (text(call, 0), whole(call, 1)) else { return Ok(Value::Null) };
+        let place = usize::try_from(place).ok().and_then(|place| place.checked_sub(1));
+        let element = place.and_then(|place| elements(&array).into_iter().nth(place)).flatten();
+        Ok(element.map_or(Value::Null, Value::Text))
+    }),
+    ("pg_elements", |call, _| {
+        let list = text(call, 0).map(|array| elements(&array)).unwrap_or_default();
+        Ok(Value::Text(serde_json::to_string(&list).unwrap_or_default()))
+    }),
+    ("pg_equal", |call, _| {
+        let (left, right) = (text(call, 0), text(call, 1));
+        Ok(left.zip(right).map_or(Value::Null, |(left, right)| truth(left == right)))
+    }),
+    ("pg_field", |call, _| only_null(call)),
+    ("pg_ilike", |call, _| like(call, true)),
+    ("pg_like", |call, _| like(call, false)),
+    ("pg_oid", |call, names| {
+        Ok(match text(call, 0) {
+            None => Value::Null,
+            Some(text) => match text.parse() {
+                Ok(number) => Value::Integer(number),
+                Err(_) => names.relation(&text).map_or(Value::Null, Value::Integer),
+            },
+        })
+    }),
+    ("pg_real", |call, _| Ok(text(call, 0).and_then(|text| text.parse().ok()).map_or(Value::Null, Value::Real))),
+    ("pg_regclass_in", |call, names| {
+        Ok(text(call, 0).and_then(|name| names.relation(&name)).map_or(Value::Null, Value::Integer))
+    }),
+    ("pg_regclass_out", |call, names| named(call, |number| names.relation_name(number))),
+    ("pg_regex", |call, _| regex(call, false)),
+    ("pg_regex_any_case", |call, _| regex(call, true)),
+    ("pg_regnamespace_in", |call, names| {
+        Ok(text(call, 0).and_then(|name| names.namespace(&name)).map_or(Value::Null, Value::Integer))
+    }),
+    ("pg_regnamespace_out", |call, names| named(call, |number| names.namespace_name(number))),
+    ("pg_regproc_in", |call, _| Ok(raw(call, 0).into())),
+    ("pg_regproc_out", |call, _| Ok(raw(call, 0).into())),
+    ("pg_regprocedure_in", |call, _| Ok(raw(call, 0).into())),
+    ("pg_regprocedure_out", |call, _| Ok(raw(call, 0).into())),
+    ("pg_regrole_in", |_, _| Ok(Value::Integer(10))),
+    ("pg_regrole_out", |_, _| Ok(Value::Text(DATABASE.to_owned()))),
+    ("pg_regtype_in", |call, _| {
+        Ok(text(call, 0).and_then(|name| types::oid(&name)).map_or(Value::Null, Value::Integer))
+    }),
+    ("pg_regtype_out", |call, _| named(call, types::shown)),
+    ("pg_series", |call, _| {
+        let (Some(from), Some(to)) = (whole(call, 0), whole(call, 1)) else { return Ok(Value::Text("[]".to_owned())) };
+        let to = to.min(from.saturating_add(SERIES_MAX));
+        let list: Vec<String> = (from..=to).map(|number| number.to_string()).collect();
+        Ok(Value::Text(format!("[{}]", list.join(","))))
+    }),
+    ("pg_substring", |call, _| {
+        let (Some(of), Some(from)) = (text(call, 0), whole(call, 1)) else { return Ok(Value::Null) };
+        let end = if call.len() > 2 {
+            let Some(length) = whole(call, 2) else { return Ok(Value::Null) };
+            from.saturating_add(length)
+        } else {
+            i64::MAX
+        };
+        let within = |(at, _): &(i64, char)| (from..end).contains(at);
+        Ok(Value::Text((1..).zip(of.chars()).filter(within).map(|(_, character)| character).collect()))
+    }),
+    ("pg_text", |call, _| Ok(text(call, 0).map_or(Value::Null, Value::Text))),
+    ("pg_whole", |call, _| {
+        Ok(match raw(call, 0) {
+            ValueRef::Integer(value) => Value::Integer(value),
+            ValueRef::Real(value) => Value::Integer(value.round() as i64),
+            _ => text(call, 0).and_then(|text| text.trim().parse().ok()).map_or(Value::Null, Value::Integer),
+        })
+    }),
+];
+
+/// Makes the functions known to a connection. `setting` looks up what the session has set.
+pub(super) fn register(
+    connection: &Connection,
+    names: &Arc<Names>,
+    user: &str,
+    setting: impl Fn(&str) -> Option<String> + Send + 'static,
+) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8;
+    for (name, call) in INTERNAL {
+        let names = Arc::clone(names);
+        connection.create_scalar_function(*name, -1, flags, move |context| call(context, &names))?;
+    }
+    for name in UNKNOWN {
+        connection.create_scalar_function(*name, -1, flags, |_| Ok(Value::Null))?;
+    }
+    let constant =
+        |name: &str, value: Value| connection.create_scalar_function(name, -1, flags, move |_| Ok(value.clone()));
+    for name in ["current_user", "session_user", "user", "current_role"] {
+        constant(name, Value::Text(user.to_owned()))?;
+    }
+    for name in ["current_database", "current_catalog"] {
+        constant(name, Value::Text(DATABASE.to_owned()))?;
+    }
+    let version = format!("PostgreSQL {SERVER_VERSION} (hedgerow-node {})", env!("CARGO_PKG_VERSION"));
+    constant("version", Value::Text(version))?;
+    constant("current_schema", Value::Text(SCHEMA.to_owned()))?;
+    constant("current_schemas", Value::Text(format!("{{pg_catalog,{SCHEMA}}}")))?;
+    constant("pg_backend_pid", Value::Integer(0))?;
+    constant("pg_get_userbyid", Value::Text(DATABASE.to_owned()))?;
+    constant("pg_my_temp_schema", Value::Integer(0))?;
+    constant("pg_is_other_temp_schema", truth(false))?;
+    // Nothing can be written, as at a standby.
+    constant("pg_is_in_recovery", truth(true))?;
+    constant("pg_encoding_to_char", Value::Text("UTF8".to_owned()))?;
+    constant("pg_char_to_encoding", Value::Integer(6))?;
+    for name in ["pg_collation_is_visible", "pg_function_is_visible", "pg_operator_is_visible", "pg_type_is_visible"] {
+        constant(name, truth(true))?;
+    }
+    constant("pg_has_role", truth(false))?;
+    for name in [
+        "has_any_column_privilege",
+        "has_column_privilege",
+        "has_database_privilege",
+        "has_schema_privilege",
+        "has_table_privilege",
+        "has_sequence_privilege",
+        "has_function_privilege",
+    ] {
+        connection.create_scalar_function(name, -1, flags, |call| {
+            let wanted = text(call, call.len().saturating_sub(1)).unwrap_or_default().to_uppercase();
+            Ok(truth(wanted.split(',').any(|one| matches!(one.trim(), "SELECT" | "USAGE" | "CONNECT"))))
+        })?;
+    }
+    connection.create_scalar_function("current_setting", -1, flags, move |call| {
+        Ok(text(call, 0).and_then(|name| setting(&name)).map_or(Value::Null, Value::Text))
+    })?;
+    let visible = Arc::clone(names);
+    connection.create_scalar_function("pg_table_is_visible", -1, flags, move |call| {
+        Ok(whole(call, 0).map_or(Value::Null, |number| truth(visible.is_visible(number))))
+    })?;
+    let described = Arc::clone(names);
+    connection.create_scalar_function("obj_description", -1, flags, move |call| {
+        Ok(whole(call, 0).and_then(|number| described.description(number, 0)).map_or(Value::Null, Value::Text))
+    })?;
+    let described = Arc::clone(names);
+    connection.create_scalar_function("col_description", -1, flags, move |call| {
+        let (Some(number), Some(column)) = (whole(call, 0), whole(call, 1)) else { return Ok(Value::Null) };
+        Ok(described.description(number, column).map_or(Value::Null, Value::Text))
+    })?;
+    for (name, own) in
+        [("to_regclass", "pg_regclass_in"), ("to_regtype", "pg_regtype_in"), ("to_regnamespace", "pg_regnamespace_in")]
+    {
+        let names = Arc::clone(names);
+        let Some((_, call)) = INTERNAL.iter().find(|(known, _)| *known == own) else { continue };
+        connection.create_scalar_function(name, -1, flags, move |context| call(context, &names))?;
+    }
+    for (name, call) in LOCAL {
+        connection.create_scalar_function(*name, -1, flags, call)?;
+    }
+    Ok(())
+}
+
+const LOCAL: &[(&str, fn(&Context<'_>) -> rusqlite::Result<Value>)] = &[
+    ("format_type", |call| named(call, types::shown)),
+    ("array_to_string", |call| {
+        let (Some(array), Some(between)) = (text(call, 0), text(call, 1)) else { return Ok(Value::Null) };
+        Ok(Value::Text(elements(&array).into_iter().flatten().collect::<Vec<_>>().join(&between)))
+    }),
+    ("array_upper", |call| length(call)),
+    ("array_length", |call| length(call)),
+    ("cardinality", |call| length(call)),
+    ("array_lower", |call| Ok(text(call, 0).map_or(Value::Null, |_| Value::Integer(1)))),
+    ("unnest", only_null),
+    ("generate_subscripts", only_null),
+    ("_pg_expandarray", only_null),
+    ("quote_ident", |call| {
+        let Some(name) = text(call, 0) else { return Ok(Value::Null) };
+        let plain = name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
+            && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+        Ok(Value::Text(if plain { name } else { format!("\"{}\"", name.replace('"', "\"\"")) }))
+    }),
+    ("left", |call| {
+        let (Some(of), Some(count)) = (text(call, 0), whole(call, 1)) else { return Ok(Value::Null) };
+        Ok(Value::Text(of.chars().take(usize::try_from(count).unwrap_or(0)).collect()))
+    }),
+    ("split_part", |call| {
+        let (Some(of), Some(at), Some(place)) = (text(call, 0), text(call, 1), whole(call, 2)) else {
+            return Ok(Value::Null);
+        };
+        let place = usize::try_from(place).unwrap_or(0).saturating_sub(1);
+        Ok(Value::Text(if at.is_empty() { of } else { of.split(&*at).nth(place).unwrap_or("").to_owned() }))
+    }),
+];
+
+fn length(call: &Context<'_>) -> rusqlite::Result<Value> {
+    let Some(array) = text(call, 0) else { return Ok(Value::Null) };
+    let count = elements(&array).len() as i64;
+    Ok(if count == 0 { Value::Null } else { Value::Integer(count) })
+}
+
+/// A function that gives several rows, over tables that are empty here: of nothing it is nothing,
+/// and of anything else it is not answered.
+fn only_null(call: &Context<'_>) -> rusqlite::Result<Value> {
+    match raw(call, 0) {
+        ValueRef::Null => Ok(Value::Null),
+        _ => Err(Error::UserFunctionError("a function with several rows is answered in FROM only".into())),
+    }
+}
+
+fn truth(value: bool) -> Value {
+    Value::Integer(i64::from(value))
+}
+
+/// What is not given is nothing.
+fn raw<'a>(call: &'a Context<'_>, place: usize) -> ValueRef<'a> {
+    if place < call.len() { call.get_raw(place) } else { ValueRef::Null }
+}
+
+fn text(call: &Context<'_>, place: usize) -> Option<String> {
+    match raw(call, place) {
+        ValueRef::Null | ValueRef::Blob(_) => None,
+        ValueRef::Integer(value) => Some(value.to_string()),
+        ValueRef::Real(value) => Some(value.to_string()),
+        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+    }
+}
+
+fn whole(call: &Context<'_>, place: usize) -> Option<i64> {
+    text(call, place)?.parse().ok()
+}
+
+/// The name of a number; the number itself where it has none.
+fn named(call: &Context<'_>, name: impl Fn(i64) -> Option<String>) -> rusqlite::Result<Value> {
+    Ok(match whole(call, 0) {
+        None => text(call, 0).map_or(Value::Null, Value::Text),
+        Some(number) => Value::Text(name(number).unwrap_or_else(|| number.to_string())),
+    })
+}
+
+/// The elements of an array as PostgreSQL writes it.
+fn elements(array: &str) -> Vec<Option<String>> {
+    let inner = array.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(array);
+    let (mut list, mut element, mut inside, mut quoted) = (Vec::new(), String::new(), false, false);
+    let mut characters = inner.chars();
+    let push = |list: &mut Vec<Option<String>>, element: &mut String, quoted: &mut bool| {
+        let text = std::mem::take(element);
+        list.push((*quoted || text != "NULL").then_some(text));
+        *quoted = false;
+    };
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => element.extend(characters.next()),
+            '"' => (inside, quoted) = (!inside, true),
+            ',' if !inside => push(&mut list, &mut element, &mut quoted),
+            other => element.push(other),
+        }
+    }
+    if !inner.is_empty() {
+        push(&mut list, &mut element, &mut quoted);
+    }
+    list
+}
+
+fn quoted(text: &str) -> String {
+    let plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '.');
+    if !text.is_empty() && text.chars().all(plain) && text != "NULL" {
+        return text.to_owned();
+    }
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn pattern(text: &str, any_case: bool) -> rusqlite::Result<Regex> {
+    let broken = || Error::UserFunctionError("this regular expression is not read".into());
+    if text.len() > PATTERN_BYTES_MAX {
+        return Err(broken());
+    }
+    RegexBuilder::new(text).case_insensitive(any_case).size_limit(1 << 20).build().map_err(|_| broken())
+}
+
+fn regex(call: &Context<'_>, any_case: bool) -> rusqlite::Result<Value> {
+    let (Some(of), Some(wanted)) = (text(call, 0), text(call, 1)) else { return Ok(Value::Null) };
+    Ok(truth(pattern(&wanted, any_case)?.is_match(&of)))
+}
+
+fn like(call: &Context<'_>, any_case: bool) -> rusqlite::Result<Value> {
+    let (Some(of), Some(wanted)) = (text(call, 0), text(call, 1)) else { return Ok(Value::Null) };
+    let mut expression = "(?s)^".to_owned();
+    let mut characters = wanted.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '%' => expression.push_str(".*"),
+            '_' => expression.push('.'),
+            '\\' => expression.push_str(&regex_lite::escape(&characters.next().unwrap_or('\\').to_string())),
+            other => expression.push_str(&regex_lite::escape(&other.to_string())),
+        }
+    }
+    expression.push('$');
+    Ok(truth(pattern(&expression, any_case)?.is_match(&of)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_read_as_they_are_written() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(elements("{}"), []);
+        assert_eq!(elements("{r,p}"), [some("r"), some("p")]);
+        assert_eq!(elements("{\"a,b\",NULL,\"NULL\",\"q\\\"\"}"), [some("a,b"), None, some("NULL"), some("q\"")]);
+        assert_eq!(quoted("a b"), "\"a b\"");
+    }
+
+    #[test]
+    fn every_function_has_one_name() {
+        let mut all: Vec<&str> = PLAIN.iter().map(|(name, _)| *name).collect();
+        all.extend(OWN.iter().map(|(name, _)| *name));
+        all.extend(UNKNOWN);
+        all.extend(INTERNAL.iter().map(|(name, _)| *name));
+        all.sort_unstable();
+        let before = all.len();
+        all.dedup();
+        assert_eq!(all.len(), before);
+        assert_eq!(sqlite_name("pg_series"), None, "what the rewriting uses is not called by clients");
+        assert_eq!(sqlite_name("load_extension"), None);
+        assert_eq!(sqlite_name("randomblob"), None);
+        assert_eq!(sqlite_name("pg_read_file"), None);
+    }
+}

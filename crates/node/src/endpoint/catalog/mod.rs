@@ -1,0 +1,210 @@
+//! What clients read of a database before they query it: `pg_catalog` and `information_schema`, as
+//! tables of an SQLite database in memory that one connection has for itself. Statements are
+//! rewritten on the syntax tree (`rewrite`), so that only tables and functions of a list are
+//! reached, and nothing but this database is.
+
+mod content;
+mod functions;
+mod naming;
+mod rewrite;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use sqlparser::ast::{Expr, Query};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Token;
+
+use super::answer::{Heading, Rows};
+use super::kind::{Kind, Value};
+use super::refusal::{CANCELED, INTERNAL, Refusal, SYNTAX, TOO_MUCH, UNKNOWN_COLUMN, UNKNOWN_FUNCTION, UNSUPPORTED};
+use super::tokens::Parameter;
+use rewrite::Bound;
+use tables::Tables;
+
+use content::Names;
+pub(super) use content::{Column, Content};
+
+/// How deep a statement may be nested.
+const DEPTH_MAX: usize = 60;
+/// The longest text in an answer about the catalog, in bytes.
+const TEXT_BYTES_MAX: i32 = 1 << 20;
+/// After so many steps of SQLite a statement's time is looked at.
+const STEPS: i32 = 2000;
+
+pub(super) struct Catalog {
+    connection: Connection,
+    tables: Tables,
+}
+
+impl std::fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Catalog")
+    }
+}
+
+/// What ends a statement: its time is over, or somebody canceled it.
+#[derive(Debug, Clone)]
+pub(super) struct Until {
+    pub(super) deadline: Instant,
+    pub(super) canceled: Arc<AtomicBool>,
+}
+
+impl Until {
+    pub(super) fn is_over(&self) -> bool {
+        self.canceled.load(Ordering::SeqCst) || Instant::now() >= self.deadline
+    }
+}
+
+impl Catalog {
+    pub(super) fn new(
+        content: &Content,
+        setting: impl Fn(&str) -> Option<String> + Send + 'static,
+    ) -> Result<Catalog, Refusal> {
+        let tables = Tables::default();
+        let names = Arc::new(Names::new(&tables, content));
+        let build = || -> rusqlite::Result<Connection> {
+            let connection = Connection::open_in_memory()?;
+            connection.execute_batch(
+                "ATTACH ':memory:' AS pg_catalog; ATTACH ':memory:' AS information_schema;
+                 PRAGMA case_sensitive_like = ON; PRAGMA trusted_schema = OFF;",
+            )?;
+            connection.execute_batch(&tables.create())?;
+            content::fill(&connection, &tables, content)?;
+            functions::register(&connection, &names, &content.user, setting)?;
+            use rusqlite::config::DbConfig;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+            connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, TEXT_BYTES_MAX)?;
+            connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 2)?;
+            connection.execute_batch("PRAGMA query_only = ON;")?;
+            Ok(connection)
+        };
+        let connection = build().map_err(|error| Refusal::new(INTERNAL, error.to_string(), ""))?;
+        Ok(Catalog { connection, tables })
+    }
+
+    /// Answers a statement, or says which columns its answer has.
+    pub(super) fn answer(
+        &self,
+        tokens: &[Token],
+        parameters: &[Parameter],
+        rows_max: Option<usize>,
+        until: &Until,
+    ) -> Result<Rows, Refusal> {
+        let mut query = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(DEPTH_MAX).with_tokens(tokens.to_vec());
+        let mut parsed = query.parse_query().map_err(not_read)?;
+        if query.peek_token().token != Token::EOF {
+            return Err(Refusal::new(SYNTAX, "the statement does not end where it should", "write one SELECT"));
+        }
+        let shown = naming::columns(&parsed);
+        let bound = rewrite::rewrite(&mut parsed, &self.tables, parameters)?;
+        let watch = until.clone();
+        self.connection.progress_handler(STEPS, Some(move || watch.is_over()));
+        let answered = self.run(&parsed.to_string(), &bound, shown, rows_max);
+        self.connection.progress_handler(0, None::<fn() -> bool>);
+        answered
+    }
+
+    fn run(
+        &self,
+        sql: &str,
+        bound: &[Bound],
+        shown: Option<Vec<(String, Option<Kind>)>>,
+        rows_max: Option<usize>,
+    ) -> Result<Rows, Refusal> {
+        let mut statement = self.connection.prepare(sql).map_err(|error| refused(&error))?;
+        if !statement.readonly() {
+            return Err(Refusal::new(INTERNAL, "a statement over the catalog would write", ""));
+        }
+        let mut headings: Vec<Heading> = (statement.columns().iter())
+            .map(|column| Heading {
+                name: column.name().to_owned(),
+                kind: column.decl_type().map_or(Kind::Text, tables::kind),
+            })
+            .collect();
+        if let Some(shown) = shown.filter(|shown| shown.len() == headings.len()) {
+            for (heading, (name, kind)) in headings.iter_mut().zip(shown) {
+                heading.name = name;
+                heading.kind = kind.unwrap_or(heading.kind);
+            }
+        }
+        let mut rows = Vec::new();
+        if let Some(rows_max) = rows_max {
+            for (number, value) in (1..).zip(bound) {
+                // A value of a part that was taken out has no place.
+                if let Ok(Some(place)) = statement.parameter_index(&format!("$b{number}")) {
+                    statement.raw_bind_parameter(place, value).map_err(|error| refused(&error))?;
+                }
+            }
+            let mut found = statement.raw_query();
+            while let Some(row) = found.next().map_err(|error| refused(&error))? {
+                if rows.len() == rows_max {
+                    return Err(Refusal::new(TOO_MUCH, format!("more than {rows_max} rows"), "use LIMIT"));
+                }
+                let cells = (0..headings.len()).map(|place| row.get_ref(place).map_or(Value::Null, value));
+                rows.push(cells.collect());
+            }
+        }
+        Ok(Rows { headings, rows, notes: Vec::new() })
+    }
+}
+
+fn value(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(value) => Value::Int(value),
+        ValueRef::Real(value) => Value::Float(value),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Value::Text(String::from_utf8_lossy(bytes).into_owned()),
+    }
+}
+
+impl rusqlite::ToSql for Bound {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        Ok(match self {
+            Bound::Null => rusqlite::types::Null.into(),
+            Bound::Int(value) => (*value).into(),
+            Bound::Real(value) => (*value).into(),
+            Bound::Text(text) => text.as_str().into(),
+        })
+    }
+}
+
+fn not_read(error: sqlparser::parser::ParserError) -> Refusal {
+    Refusal::new(SYNTAX, error.to_string().chars().take(200).collect::<String>(), "")
+}
+
+fn parse(text: &str) -> Result<Box<Query>, Refusal> {
+    let parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(text);
+    parser.and_then(|mut parser| parser.parse_query()).map_err(not_read)
+}
+
+fn parse_expression(text: &str) -> Result<Expr, Refusal> {
+    let parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(text);
+    parser.and_then(|mut parser| parser.parse_expr()).map_err(not_read)
+}
+
+/// What SQLite could not do, in PostgreSQL's codes.
+fn refused(error: &rusqlite::Error) -> Refusal {
+    let text: String = error.to_string().chars().take(120).collect();
+    if let rusqlite::Error::SqliteFailure(failure, _) = error
+        && failure.code == rusqlite::ErrorCode::OperationInterrupted
+    {
+        return Refusal::new(CANCELED, "the statement was canceled, or its time is over", "");
+    }
+    let code = if text.contains("no such column") || text.contains("ambiguous column") {
+        UNKNOWN_COLUMN
+    } else if text.contains("no such function") || text.contains("wrong number of arguments") {
+        UNKNOWN_FUNCTION
+    } else {
+        UNSUPPORTED
+    };
+    Refusal::new(code, format!("this statement over the catalog is not answered: {text}"), "")
+}

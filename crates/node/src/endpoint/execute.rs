@@ -1,0 +1,255 @@
+//! What statements do: answer over the release or the catalog, or change what one connection sees.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sqlparser::tokenizer::Token;
+
+use super::answer::{self, Heading, Rows};
+use super::catalog::{Catalog, Content, Until};
+use super::copy::Format;
+use super::kind::{Kind, Value};
+use super::refusal::{BAD_VALUE, CANCELED, INTERNAL, NOT_READY, Refusal, TOO_MUCH, UNSUPPORTED};
+use super::session::{Session, Transaction};
+use super::statement::Statement;
+use super::tokens::{Parameter, as_query};
+use super::{Queried, Shared};
+
+/// How often a canceled statement is noticed.
+const LOOK: Duration = Duration::from_millis(20);
+/// The longest statement in the journal, in characters.
+const SQL_CHARACTERS_MAX: usize = 2000;
+
+pub(super) enum Outcome {
+    Rows(Rows),
+    Copy(Rows, Format),
+    Tag(String),
+}
+
+impl Session<'_> {
+    pub(super) fn execute(&mut self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome, Refusal> {
+        let tag = |text: &str| Ok(Outcome::Tag(text.to_owned()));
+        match statement {
+            Statement::Release(tokens) => self.release_rows(tokens, parameters).map(Outcome::Rows),
+            Statement::Catalog(tokens) => self.catalog_rows(tokens, parameters, true).map(Outcome::Rows),
+            Statement::Copy(inner, format) => match &**inner {
+                Statement::Release(tokens) => Ok(Outcome::Copy(self.release_rows(tokens, parameters)?, format.clone())),
+                inner => {
+                    let rows = self.catalog_rows(inner.tokens(), parameters, true)?;
+                    Ok(Outcome::Copy(rows, format.clone()))
+                }
+            },
+            Statement::Set { name, value } => {
+                self.set(name, value.as_deref())?;
+                tag(if value.is_some() { "SET" } else { "RESET" })
+            }
+            Statement::Show(name) => self.show(name).map(Outcome::Rows),
+            Statement::Begin => {
+                if self.transaction == Transaction::None {
+                    (self.transaction, self.pinned) = (Transaction::Open, self.shared.current.get());
+                } else {
+                    self.out.report("NOTICE", "25001", "there is already a transaction", "");
+                }
+                tag("BEGIN")
+            }
+            Statement::Commit | Statement::Rollback => {
+                let failed = self.transaction == Transaction::Failed || matches!(statement, Statement::Rollback);
+                self.end_transaction();
+                tag(if failed { "ROLLBACK" } else { "COMMIT" })
+            }
+            Statement::Savepoint => tag("SAVEPOINT"),
+            Statement::ReleaseSavepoint => tag("RELEASE"),
+            Statement::RollbackTo => {
+                if self.transaction == Transaction::Failed {
+                    self.transaction = Transaction::Open;
+                }
+                tag("ROLLBACK")
+            }
+            Statement::Discard(name) => {
+                if *name == "DISCARD ALL" {
+                    self.forget();
+                } else if let Ok(mut variables) = self.variables.lock() {
+                    *variables = super::variables::Variables::default();
+                }
+                tag(name)
+            }
+            Statement::Deallocate(name) => {
+                match name {
+                    Some(name) => drop(self.prepared.remove(name)),
+                    None => self.prepared.clear(),
+                }
+                tag(if name.is_some() { "DEALLOCATE" } else { "DEALLOCATE ALL" })
+            }
+        }
+    }
+
+    /// The columns of what a statement answers.
+    pub(super) fn columns(&mut self, statement: &Statement, parameters: &[Parameter]) -> Result<Vec<Heading>, Refusal> {
+        match statement {
+            Statement::Release(tokens) => {
+                let release = self.shared.epochs.release(self.epoch()?)?;
+                answer::describe(&release, &as_query(tokens, parameters)?, self.bounds())
+            }
+            Statement::Catalog(tokens) => self.catalog_rows(tokens, parameters, false).map(|rows| rows.headings),
+            Statement::Show(name) => self.show(name).map(|rows| rows.headings),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn setting(&self, name: &str) -> Result<String, Refusal> {
+        let broken = |_| Refusal::new(INTERNAL, "settings cannot be read", "connect again");
+        self.variables.lock().map_err(broken)?.get(name).map(str::to_owned)
+    }
+
+    fn bounds(&self) -> bool {
+        self.setting("hedgerow.bounds").is_ok_and(|value| value == "on")
+    }
+
+    /// The epoch that a statement is about: the one that was set, that of the transaction, or the
+    /// last.
+    fn epoch(&self) -> Result<u64, Refusal> {
+        let last = self.shared.current.get().ok_or_else(|| {
+            let problem = "no epoch to answer from: nothing is published, or a run is in doubt";
+            Refusal::new(NOT_READY, problem, "the node's operator sees it in `status`")
+        })?;
+        match self.setting("hedgerow.epoch")?.parse::<u64>() {
+            Err(_) => Ok(self.pinned.unwrap_or(last)),
+            Ok(epoch) if (1..=last).contains(&epoch) => Ok(epoch),
+            Ok(epoch) => {
+                let problem = format!("epoch {epoch} is not published");
+                Err(Refusal::new(BAD_VALUE, problem, format!("the last one is {last}")))
+            }
+        }
+    }
+
+    fn until(&self) -> Until {
+        let timeout = self.variables.lock().map(|variables| variables.timeout(self.shared.options.statement));
+        let deadline = Instant::now() + timeout.unwrap_or(self.shared.options.statement);
+        Until { deadline, canceled: Arc::clone(&self.canceled) }
+    }
+
+    fn release_rows(&mut self, tokens: &[Token], parameters: &[Parameter]) -> Result<Rows, Refusal> {
+        let until = self.until();
+        let (epoch, bounds, rows_max) = (self.epoch()?, self.bounds(), self.shared.options.rows_max);
+        let sql = as_query(tokens, parameters)?;
+        let shown: String = sql.chars().take(SQL_CHARACTERS_MAX).collect();
+        // Whoever queries faster than the journal takes waits.
+        let queried = Queried { who: self.user.clone(), epoch, sql: shown };
+        let gone = |_| Refusal::new("57P01", "the node is ending", "connect again later");
+        self.shared.reports.queried.send(queried).map_err(gone)?;
+        let release = self.shared.epochs.release(epoch)?;
+        answer_in_time(self.shared, &until, move || answer::answer(&release, &sql, bounds, rows_max))
+    }
+
+    fn catalog_rows(&mut self, tokens: &[Token], parameters: &[Parameter], rows: bool) -> Result<Rows, Refusal> {
+        let until = self.until();
+        let epoch = self.epoch().ok();
+        let number = epoch.unwrap_or(0);
+        if self.catalog.as_ref().is_none_or(|(known, _)| *known != number) {
+            self.catalog = Some((number, self.new_catalog(epoch)?));
+        }
+        let Some((_, catalog)) = &self.catalog else {
+            return Err(Refusal::new(INTERNAL, "the catalog cannot be made", ""));
+        };
+        catalog.answer(tokens, parameters, rows.then_some(self.shared.options.rows_max), &until)
+    }
+
+    /// Before anything is published the table has no columns.
+    fn new_catalog(&self, epoch: Option<u64>) -> Result<Catalog, Refusal> {
+        let (columns, rows, description) = match epoch {
+            Some(epoch) => {
+                let release = self.shared.epochs.release(epoch)?;
+                let description = format!("joint release, epoch {epoch}; estimates with bounds, see docs/node.md");
+                (answer::columns(&release), release.rows(), description)
+            }
+            None => (Vec::new(), 0, "nothing is published yet, or a run is in doubt".to_owned()),
+        };
+        let settings = self
+            .variables
+            .lock()
+            .map(|variables| variables.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect());
+        let content =
+            Content { user: self.user.clone(), columns, rows, description, settings: settings.unwrap_or_default() };
+        let variables = Arc::clone(&self.variables);
+        let setting = move |name: &str| variables.lock().ok()?.get(name).ok().map(str::to_owned);
+        Catalog::new(&content, setting)
+    }
+
+    fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), Refusal> {
+        let Ok(mut variables) = self.variables.lock() else {
+            return Err(Refusal::new(INTERNAL, "settings cannot be written", "connect again"));
+        };
+        if let Some(reported) = variables.set(name, value)? {
+            let value = variables.get(name)?.to_owned();
+            self.out.parameter(reported, &value);
+        }
+        Ok(())
+    }
+
+    fn show(&self, name: &str) -> Result<Rows, Refusal> {
+        let heading = |name: &str| Heading { name: name.to_owned(), kind: Kind::Text };
+        if name != "all" {
+            let value = match (name, self.epoch()) {
+                // A number says more than `last`.
+                ("hedgerow.epoch", Ok(epoch)) => epoch.to_string(),
+                _ => self.setting(name)?,
+            };
+            return Ok(Rows { headings: vec![heading(name)], rows: vec![vec![Value::Text(value)]], notes: Vec::new() });
+        }
+        let Ok(variables) = self.variables.lock() else {
+            return Err(Refusal::new(UNSUPPORTED, "settings cannot be read", "connect again"));
+        };
+        let text = |text: &str| Value::Text(text.to_owned());
+        let rows = variables.all().map(|(name, value)| vec![text(name), text(value), text("")]).collect();
+        Ok(Rows { headings: ["name", "setting", "description"].map(heading).to_vec(), rows, notes: Vec::new() })
+    }
+}
+
+/// Answers on a thread of its own, so that the analyst hears when the time is over. The thread goes
+/// on to its end; until then it counts as working, and there are only so many.
+fn answer_in_time(
+    shared: &Arc<Shared>,
+    until: &Until,
+    answer: impl FnOnce() -> Result<Rows, Refusal> + Send + 'static,
+) -> Result<Rows, Refusal> {
+    let busy = || Refusal::new(TOO_MUCH, "too many statements are being answered", "try again later");
+    if shared.working.fetch_add(1, Ordering::SeqCst) >= 2 * shared.options.connections_max {
+        shared.working.fetch_sub(1, Ordering::SeqCst);
+        return Err(busy());
+    }
+    let (send, answered) = channel();
+    let working = Working(Arc::clone(shared));
+    let work = move || {
+        let rows = answer();
+        drop(working);
+        let _ = send.send(rows);
+    };
+    if thread::Builder::new().name("answer".to_owned()).spawn(work).is_err() {
+        return Err(busy());
+    }
+    loop {
+        match answered.recv_timeout(LOOK) {
+            Ok(rows) => return rows,
+            // The thread ended without an answer: a bug, of which nothing more is said.
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Refusal::new(INTERNAL, "internal error", "this is a bug in hedgerow"));
+            }
+            Err(RecvTimeoutError::Timeout) if until.is_over() => {
+                return Err(Refusal::new(CANCELED, "the statement was canceled, or its time is over", ""));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+/// Counts down also when a thread panics.
+struct Working(Arc<Shared>);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.working.fetch_sub(1, Ordering::SeqCst);
+    }
+}

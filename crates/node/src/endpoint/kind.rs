@@ -1,0 +1,270 @@
+//! The types of columns and parameters, and values of them as text and in binary.
+
+use hedgerow_table::date::Date;
+
+use super::refusal::{BAD_VALUE, Refusal};
+
+/// Days from 1970 to 2000, where PostgreSQL's dates begin.
+const DAYS_TO_2000: i32 = 10_957;
+/// The most digits of a number in binary.
+const DIGITS_MAX: usize = 1000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Bool,
+    Char,
+    Name,
+    Int2,
+    Int4,
+    Int8,
+    Oid,
+    Float8,
+    Numeric,
+    Text,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+}
+
+impl Kind {
+    /// The number under which `pg_type` has it.
+    pub(super) fn oid(self) -> u32 {
+        match self {
+            Kind::Bool => 16,
+            Kind::Char => 18,
+            Kind::Name => 19,
+            Kind::Int8 => 20,
+            Kind::Int2 => 21,
+            Kind::Int4 => 23,
+            Kind::Text => 25,
+            Kind::Oid => 26,
+            Kind::Float8 => 701,
+            Kind::Numeric => 1700,
+        }
+    }
+
+    /// Bytes of a value, or -1 where they differ.
+    pub(super) fn length(self) -> i16 {
+        match self {
+            Kind::Bool | Kind::Char => 1,
+            Kind::Int2 => 2,
+            Kind::Int4 | Kind::Oid => 4,
+            Kind::Int8 | Kind::Float8 => 8,
+            Kind::Name => 64,
+            Kind::Numeric | Kind::Text => -1,
+        }
+    }
+
+    /// By the name of a type. What has no type of its own here is text.
+    pub(super) fn from_name(name: &str) -> Kind {
+        match name.to_lowercase().as_str() {
+            "bool" | "boolean" => Kind::Bool,
+            "char" => Kind::Char,
+            "name" | "sql_identifier" => Kind::Name,
+            "int2" | "smallint" => Kind::Int2,
+            "int4" | "int" | "integer" | "cardinal_number" => Kind::Int4,
+            "int8" | "bigint" => Kind::Int8,
+            "oid" | "xid" => Kind::Oid,
+            "float4" | "float8" | "real" | "double precision" => Kind::Float8,
+            "numeric" | "decimal" => Kind::Numeric,
+            _ => Kind::Text,
+        }
+    }
+
+    pub(super) fn is_number(oid: u32) -> bool {
+        matches!(oid, 20 | 21 | 23 | 26 | 700 | 701 | 1700)
+    }
+}
+
+impl Value {
+    pub(super) fn text(&self, kind: Kind) -> Option<String> {
+        Some(match self {
+            Value::Null => return None,
+            Value::Bool(value) => if *value { "t" } else { "f" }.to_owned(),
+            Value::Int(value) if kind == Kind::Bool => if *value != 0 { "t" } else { "f" }.to_owned(),
+            Value::Int(value) => value.to_string(),
+            Value::Float(value) => float(*value),
+            Value::Text(text) => text.clone(),
+        })
+    }
+
+    pub(super) fn binary(&self, kind: Kind) -> Result<Option<Vec<u8>>, Refusal> {
+        let Some(text) = self.text(kind) else { return Ok(None) };
+        let wrong = || Refusal::new(BAD_VALUE, "a value does not fit the type of its column", "request text");
+        let whole = || match self {
+            Value::Int(value) => Ok(*value),
+            Value::Bool(value) => Ok(i64::from(*value)),
+            Value::Float(_) | Value::Text(_) | Value::Null => text.parse().map_err(|_| wrong()),
+        };
+        Ok(Some(match kind {
+            Kind::Bool => vec![u8::from(match self {
+                Value::Text(text) => matches!(text.as_str(), "t" | "true" | "1"),
+                _ => text == "t",
+            })],
+            Kind::Int2 => i16::try_from(whole()?).map_err(|_| wrong())?.to_be_bytes().to_vec(),
+            Kind::Int4 => i32::try_from(whole()?).map_err(|_| wrong())?.to_be_bytes().to_vec(),
+            Kind::Oid => u32::try_from(whole()?).map_err(|_| wrong())?.to_be_bytes().to_vec(),
+            Kind::Int8 => whole()?.to_be_bytes().to_vec(),
+            Kind::Float8 => text.parse::<f64>().map_err(|_| wrong())?.to_be_bytes().to_vec(),
+            Kind::Numeric => numeric(&text).ok_or_else(wrong)?,
+            Kind::Char | Kind::Name | Kind::Text => text.into_bytes(),
+        }))
+    }
+}
+
+/// As PostgreSQL writes it: the shortest text that is read back as the same number.
+fn float(value: f64) -> String {
+    if value.is_nan() {
+        "NaN".to_owned()
+    } else if value.is_infinite() {
+        if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
+    } else {
+        let (plain, scientific) = (format!("{value}"), format!("{value:e}"));
+        if plain.len() > 24 { scientific } else { plain }
+    }
+}
+
+/// A decimal number in groups of four digits.
+fn numeric(text: &str) -> Option<Vec<u8>> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (digits, 0),
+    };
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.len() + part.len() == 0 || !whole.bytes().chain(part.bytes()).all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let scale = i32::try_from(part.len()).ok()? - exponent;
+    let mut all = format!("{whole}{part}");
+    if scale < 0 {
+        all.extend(std::iter::repeat_n('0', usize::try_from(-scale).ok()?.min(DIGITS_MAX)));
+    }
+    let scale = usize::try_from(scale.max(0)).ok()?;
+    if all.len() > DIGITS_MAX || scale > DIGITS_MAX {
+        return None;
+    }
+    // The point stands between two groups.
+    let before = format!("{:0>width$}", all, width = scale.max(all.len()));
+    let (whole, part) = before.split_at(before.len() - scale);
+    let whole = format!("{whole:0>width$}", width = whole.len().div_ceil(4) * 4);
+    let part = format!("{part:0<width$}", width = part.len().div_ceil(4) * 4);
+    let groups: Vec<u16> = (whole.as_bytes().chunks(4).chain(part.as_bytes().chunks(4)))
+        .map(|group| group.iter().fold(0, |sum, digit| sum * 10 + u16::from(digit - b'0')))
+        .collect();
+    let mut weight = (whole.len() / 4) as i16 - 1;
+    let first = groups.iter().position(|group| *group != 0).unwrap_or(groups.len());
+    let last = groups.iter().rposition(|group| *group != 0).map_or(first, |last| last + 1);
+    weight -= first as i16;
+    let kept = &groups[first..last];
+    let mut bytes = Vec::new();
+    bytes.extend((kept.len() as u16).to_be_bytes());
+    bytes.extend(if kept.is_empty() { 0 } else { weight }.to_be_bytes());
+    bytes.extend(if negative && !kept.is_empty() { 0x4000u16 } else { 0 }.to_be_bytes());
+    bytes.extend((scale as u16).to_be_bytes());
+    kept.iter().for_each(|group| bytes.extend(group.to_be_bytes()));
+    Some(bytes)
+}
+
+/// A parameter as its client sent it, as text.
+pub(super) fn parameter(oid: u32, binary: bool, bytes: Option<&[u8]>) -> Result<Option<String>, Refusal> {
+    let Some(bytes) = bytes else { return Ok(None) };
+    let wrong = || Refusal::new(BAD_VALUE, "a parameter does not fit its type", "send it as text");
+    let fixed = |length: usize| {
+        let mut wide = [0; 8];
+        if bytes.len() != length {
+            return Err(wrong());
+        }
+        wide[8 - length..].copy_from_slice(bytes);
+        Ok(u64::from_be_bytes(wide))
+    };
+    if !binary || matches!(oid, 0 | 18 | 19 | 25 | 114 | 705 | 1042 | 1043) {
+        return String::from_utf8(bytes.to_vec()).map(Some).map_err(|_| wrong());
+    }
+    Ok(Some(match oid {
+        16 => (fixed(1)? != 0).to_string(),
+        20 => (fixed(8)? as i64).to_string(),
+        21 => (fixed(2)? as i16).to_string(),
+        23 => (fixed(4)? as i32).to_string(),
+        26 => fixed(4)?.to_string(),
+        700 => f32::from_bits(fixed(4)? as u32).to_string(),
+        701 => f64::from_bits(fixed(8)?).to_string(),
+        1082 => {
+            let days = (fixed(4)? as i32).checked_add(DAYS_TO_2000).ok_or_else(wrong)?;
+            let (year, month, day) = Date(days).ymd();
+            format!("{year:04}-{month:02}-{day:02}")
+        }
+        _ => {
+            let problem = format!("a parameter of type {oid} in binary is not read");
+            return Err(Refusal::new(super::refusal::UNSUPPORTED, problem, "send it as text"));
+        }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a number back by the definition: groups times powers of 10,000.
+    fn read_back(bytes: &[u8]) -> String {
+        let at = |place: usize| i16::from_be_bytes([bytes[2 * place], bytes[2 * place + 1]]);
+        let (count, weight, negative, scale) = (at(0) as usize, at(1), at(2) == 0x4000, at(3) as usize);
+        let group = |power: i16| match usize::try_from(weight - power) {
+            Ok(place) if place < count => at(4 + place),
+            _ => 0,
+        };
+        let whole: String = (0..=weight.max(0)).rev().map(|power| format!("{:04}", group(power))).collect();
+        let part: String = (1..=scale.div_ceil(4) as i16).map(|power| format!("{:04}", group(-power))).collect();
+        let whole = whole.trim_start_matches('0');
+        let sign = if negative { "-" } else { "" };
+        let point = if scale > 0 { "." } else { "" };
+        format!("{sign}{}{point}{}", if whole.is_empty() { "0" } else { whole }, &part[..scale])
+    }
+
+    #[test]
+    fn numbers_in_binary_are_what_they_are_as_text() {
+        for text in ["0", "1", "-1", "42", "9999", "10000", "10001", "123456789012345678901234567890", "0.5", "-0.0001"]
+        {
+            assert_eq!(read_back(&numeric(text).unwrap()), text, "{text}");
+        }
+        for (text, plain) in [("1e3", "1000"), ("1.50", "1.50"), ("2.5e-3", "0.0025"), ("00012.3400", "12.3400")] {
+            assert_eq!(read_back(&numeric(text).unwrap()), plain, "{text}");
+        }
+        for text in ["", "-", ".", "1x", "20-29", "*", "1e9999", "NaN"] {
+            assert_eq!(numeric(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn parameters_in_binary_are_read_and_strange_ones_refused() {
+        let read = |oid, bytes: &[u8]| parameter(oid, true, Some(bytes)).map(Option::unwrap);
+        assert_eq!(read(23, &(-7i32).to_be_bytes()).unwrap(), "-7");
+        assert_eq!(read(21, &300i16.to_be_bytes()).unwrap(), "300");
+        assert_eq!(read(20, &i64::MIN.to_be_bytes()).unwrap(), i64::MIN.to_string());
+        assert_eq!(read(701, &2.5f64.to_be_bytes()).unwrap(), "2.5");
+        assert_eq!(read(1082, &1i32.to_be_bytes()).unwrap(), "2000-01-02");
+        assert_eq!(read(25, "é".as_bytes()).unwrap(), "é");
+        assert_eq!(parameter(23, true, None).unwrap(), None);
+        assert!(read(23, &[1]).is_err() && read(2950, &[0; 16]).is_err() && read(25, &[0xff]).is_err());
+    }
+
+    #[test]
+    fn values_have_both_forms() {
+        assert_eq!(Value::Float(0.1).text(Kind::Float8).unwrap(), "0.1");
+        assert_eq!(Value::Float(1e300).text(Kind::Float8).unwrap(), "1e300");
+        assert_eq!(Value::Int(1).text(Kind::Bool).unwrap(), "t");
+        assert_eq!(Value::Int(70_000).binary(Kind::Int4).unwrap().unwrap(), 70_000i32.to_be_bytes());
+        assert!(Value::Int(70_000).binary(Kind::Int2).is_err());
+        assert_eq!(Value::Null.binary(Kind::Int2).unwrap(), None);
+        assert_eq!(Value::Text("12".to_owned()).binary(Kind::Int8).unwrap().unwrap(), 12i64.to_be_bytes());
+    }
+}

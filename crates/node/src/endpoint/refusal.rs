@@ -1,0 +1,53 @@
+//! Refusals of a statement, each with its code of SQLSTATE, as PostgreSQL's clients expect them.
+
+use hedgerow_table::TableError;
+
+/// Why a statement is not answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) code: &'static str,
+    pub(super) problem: String,
+    pub(super) hint: String,
+}
+
+pub(super) const UNSUPPORTED: &str = "0A000";
+pub(super) const SYNTAX: &str = "42601";
+pub(super) const READ_ONLY: &str = "25006";
+pub(super) const UNKNOWN_TABLE: &str = "42P01";
+pub(super) const UNKNOWN_COLUMN: &str = "42703";
+pub(super) const UNKNOWN_FUNCTION: &str = "42883";
+pub(super) const UNKNOWN_SETTING: &str = "42704";
+pub(super) const BAD_VALUE: &str = "22023";
+pub(super) const NOT_PERMITTED: &str = "42501";
+pub(super) const CANCELED: &str = "57014";
+pub(super) const TOO_MUCH: &str = "54000";
+pub(super) const FAILED_TRANSACTION: &str = "25P02";
+pub(super) const UNKNOWN_STATEMENT: &str = "26000";
+pub(super) const UNKNOWN_PORTAL: &str = "34000";
+pub(super) const PROTOCOL: &str = "08P01";
+pub(super) const NOT_READY: &str = "57P03";
+pub(super) const INTERNAL: &str = "XX000";
+
+impl Refusal {
+    pub(super) fn new(code: &'static str, problem: impl Into<String>, hint: impl Into<String>) -> Refusal {
+        Refusal { code, problem: problem.into(), hint: hint.into() }
+    }
+
+    pub(super) fn unsupported(what: impl std::fmt::Display, hint: impl Into<String>) -> Refusal {
+        Refusal::new(UNSUPPORTED, format!("{what} is not answered"), hint)
+    }
+}
+
+/// What the reader of queries refuses, it refuses by name.
+impl From<TableError> for Refusal {
+    fn from(error: TableError) -> Refusal {
+        match error {
+            TableError::Input(error) => {
+                let unknown = error.problem.starts_with("there is no column");
+                Refusal::new(if unknown { UNKNOWN_COLUMN } else { UNSUPPORTED }, error.problem, error.hint)
+            }
+            // A path or the state of a disk is nothing for an analyst.
+            _ => Refusal::new(INTERNAL, "the release cannot be read at this node", "ask its operator"),
+        }
+    }
+}

@@ -160,7 +160,9 @@ fn to_text(published: &Published, policy: &Policy, searched: bool, verbose: bool
     if verbose {
         let hedgerow::Seconds { read, search, write, .. } = published.seconds;
         text.push_str(&format!("seconds  read {read:.3}, search {search:.3}, write and check {write:.3}\n"));
-        text.push_str(&format!("spilled  {:.1} MiB\n", published.spilled_bytes as f64 / (1 << 20) as f64));
+        if published.spilled_bytes > 0 {
+            text.push_str(&format!("spilled  {:.1} MiB\n", published.spilled_bytes as f64 / (1 << 20) as f64));
+        }
     }
     text
 }

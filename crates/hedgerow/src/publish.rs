@@ -12,8 +12,8 @@ use hedgerow_publish::cloning::CloneReport;
 use hedgerow_publish::search;
 use hedgerow_release::manifest::{Claim, ClassSizes, Rows};
 use hedgerow_release::metadata::Metadata;
-use hedgerow_table::InputError;
 use hedgerow_table::read::ReadOptions;
+use hedgerow_table::{InputError, Spill};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -54,6 +54,7 @@ pub struct Publish<'a> {
     levels: Vec<(String, u64)>,
     metadata: Vec<Metadata>,
     catalog: Gate,
+    memory: Option<u64>,
 }
 
 impl<'a> Publish<'a> {
@@ -74,6 +75,7 @@ impl<'a> Publish<'a> {
             levels: Vec::new(),
             metadata: Vec::new(),
             catalog: Gate::default(),
+            memory: None,
         }
     }
 
@@ -139,6 +141,23 @@ impl<'a> Publish<'a> {
         self
     }
 
+    /// Works within about so many bytes of memory: rows that do not fit are kept in a private
+    /// temporary file, in the folder that the environment variable `TMPDIR` names, else next to the
+    /// destination. The release is the same, to the byte. Full-domain recoding can work so; other
+    /// methods are refused when their rows do not fit.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let policy = hedgerow::Policy::load("../../examples/hospital/policy.toml".as_ref())?;
+    /// let publish = hedgerow::Publish::new(&policy, folder.path().join("release"));
+    /// assert_eq!(publish.memory(Some(64 << 20)).run()?.spilled_bytes, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn memory(mut self, bytes: Option<u64>) -> Self {
+        self.memory = bytes;
+        self
+    }
+
     /// Audits the new release combined with all in this catalog first, every row of the source a
     /// person; writes nothing when together they violate a rule. Else adds the release to the
     /// catalog.
@@ -199,6 +218,7 @@ impl<'a> Publish<'a> {
     }
 
     fn run_here(self, monitor: &Monitor<'_>) -> Result<Published, Error> {
+        let spill = self.memory.map(|memory| source::spill(self.policy, &self.destination, memory));
         let options = PublishOptions {
             destination: self.destination,
             overwrite: self.overwrite,
@@ -213,9 +233,12 @@ impl<'a> Publish<'a> {
             progress: monitor,
         };
         let read = |options: &ReadOptions<'_>| source::read_source(self.policy, options);
-        let source = match self.source {
-            Source::Policy => hedgerow_publish::Source::Reader(&read),
-            Source::Table(table) => hedgerow_publish::Source::Table(table),
+        let read_within =
+            |options: &ReadOptions<'_>, spill: &Spill| source::read_source_within(self.policy, options, spill);
+        let source = match (self.source, &spill) {
+            (Source::Policy, Some(spill)) => hedgerow_publish::Source::Within(&read_within, spill),
+            (Source::Policy, None) => hedgerow_publish::Source::Reader(&read),
+            (Source::Table(table), _) => hedgerow_publish::Source::Table(table),
         };
         let published = hedgerow_publish::publish(self.policy, source, &options)?;
         Ok(Published::new(published, self.explain))
@@ -247,6 +270,9 @@ pub struct Published {
     /// How the lattice was searched, for full-domain recoding.
     #[serde(flatten)]
     pub search: Option<Search>,
+    /// Bytes of rows that went to temporary files because they did not fit in memory.
+    #[serde(skip)]
+    pub spilled_bytes: u64,
     /// What is allowed but probably unintended.
     #[serde(skip)]
     pub warnings: Vec<Problem>,
@@ -309,6 +335,7 @@ impl Published {
             cloning: published.cloned,
             catalog: published.audited,
             search,
+            spilled_bytes: published.spilled,
             warnings: published.warnings.into_iter().map(Problem::warning).collect(),
         }
     }

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hedgerow_config::{Address, Database};
-use hedgerow_policy::Policy;
+use hedgerow_policy::{Method, Policy};
+use hedgerow_publish::Rows;
 use hedgerow_publish::bind::source_options;
-use hedgerow_table::read::{ReadOptions, read_table};
-use hedgerow_table::{Table, TableError};
+use hedgerow_table::read::{Held, ReadOptions, read_table, read_within};
+use hedgerow_table::{Spill, Table, TableError};
 
 use crate::{Error, Monitor};
 
@@ -44,6 +45,33 @@ pub(crate) fn read_source(policy: &Policy, options: &ReadOptions<'_>) -> Result<
     match &policy.source.database {
         Some(database) => hedgerow_databases::read(database, options),
         None => read_table(&policy.source.path, options),
+    }
+}
+
+/// The same within a limit of memory.
+pub(crate) fn read_source_within(
+    policy: &Policy,
+    options: &ReadOptions<'_>,
+    spill: &Spill,
+) -> Result<Rows<'static>, TableError> {
+    if let Some(database) = &policy.source.database {
+        return hedgerow_databases::read(database, options).map(|table| Rows::Memory(Cow::Owned(table)));
+    }
+    Ok(match read_within(&policy.source.path, options, spill)? {
+        Held::Memory(table) => Rows::Memory(Cow::Owned(table)),
+        Held::Spilled(spilled) => Rows::Outside(Box::new(spilled)),
+    })
+}
+
+/// Where a run spills that may take so much memory.
+pub(crate) fn spill(policy: &Policy, destination: &Path, memory: u64) -> Spill {
+    let folder = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let beside = destination.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let spill = Spill::new(folder.as_deref().unwrap_or(beside), memory);
+    // The others need all rows in memory, so they hold codes for as long as they can.
+    match policy.publish.method {
+        Method::FullDomain => spill,
+        _ => spill.holding_more(),
     }
 }
 

@@ -235,7 +235,15 @@ impl Judge {
 
     /// Counts a table's rows as they are judged.
     pub fn count<const W: usize>(&self, columns: &[&Codes], rows: usize) -> Finest<W> {
-        let set = FrequencySet::<W>::of_rows(&self.layout, columns, rows);
+        self.count_rows(columns, rows, None)
+    }
+
+    /// The same, where each of the rows stands for as many as `counts` says.
+    pub fn count_rows<const W: usize>(&self, columns: &[&Codes], rows: usize, counts: Option<&[u32]>) -> Finest<W> {
+        let set = match counts {
+            Some(counts) => FrequencySet::<W>::of_counted_rows(&self.layout, columns, counts),
+            None => FrequencySet::<W>::of_rows(&self.layout, columns, rows),
+        };
         let looked_at =
             |attribute: usize| self.rules.iter().any(|rule| rule.protect == Some(attribute) && rule.needs_values());
         let mut protected: Vec<Option<ValueCounts>> = vec![None; columns.len()];
@@ -244,7 +252,11 @@ impl Judge {
             let by_entry = ValueCounts::rows_by_entry(&entry_of, set.len());
             protected = parallel::map(columns.len(), |attribute| {
                 let cardinality = self.cardinalities[attribute];
-                looked_at(attribute).then(|| ValueCounts::new(columns[attribute], cardinality, &by_entry, &entry_of))
+                let column = columns[attribute];
+                looked_at(attribute).then(|| match counts {
+                    Some(counts) => ValueCounts::of_counted_rows(column, cardinality, &by_entry, &entry_of, counts),
+                    None => ValueCounts::new(column, cardinality, &by_entry, &entry_of),
+                })
             });
         }
         Finest { set, protected }

@@ -76,6 +76,7 @@ fn full_domain(bound: &Bound<'_>, table: &Table) -> f64 {
     let outcome = search(FullDomain {
         columns: &bound.judged_codes(),
         rows: table.rows,
+        counts: None,
         hierarchies: &bound.hierarchies(),
         judge: &judge,
         loss: &loss,

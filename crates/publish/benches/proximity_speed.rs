@@ -87,6 +87,7 @@ fn run(folder: &Path, suppression: &str, model: &str, limit: Duration) -> Took {
     let outcome = search(FullDomain {
         columns: &bound.judged_codes(),
         rows: table.rows,
+        counts: None,
         hierarchies: &bound.hierarchies(),
         judge: &judge,
         loss: &loss,

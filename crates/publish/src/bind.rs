@@ -11,7 +11,9 @@ use hedgerow_policy::{Attribute, Labels, Policy, Role};
 use hedgerow_privacy::numbers::NotNumbers;
 use hedgerow_privacy::{Community, Context, Distribution, Judge, Model, Rule, Tree, models};
 use hedgerow_table::read::{NumberFormat, ReadOptions, read_table};
-use hedgerow_table::{Codes, Column, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError};
+use hedgerow_table::{
+    Codes, Column, Counted, Domain, Hierarchy, HierarchySpec, InputError, Kind, Progress, Table, TableError,
+};
 use hedgerow_verify::check::NamedRule;
 use serde_json::Value;
 
@@ -41,6 +43,7 @@ pub fn source_options<'a>(policy: &Policy, also: &HashSet<String>, progress: &'a
         date_format: source.date_format.clone(),
         only: Some(read.map(|attribute| &attribute.name).chain(also).cloned().collect::<HashSet<_>>()),
         progress,
+        spill: None,
     }
 }
 
@@ -122,6 +125,8 @@ pub struct Bound<'a> {
     protected: HashMap<String, Hierarchy>,
     /// Rows per code of each quasi attribute.
     counts: Vec<Vec<u64>>,
+    /// Where equal rows of the table are held once.
+    counted: Option<&'a Counted>,
     /// The releases that are published already.
     earlier: EarlierReleases,
     /// What is allowed but probably not meant.
@@ -144,6 +149,24 @@ impl<'a> Bound<'a> {
     pub fn with_earlier(
         policy: &'a Policy,
         table: &'a Table,
+        earlier: EarlierReleases,
+    ) -> Result<Bound<'a>, PublishError> {
+        Bound::bind(policy, table, None, earlier)
+    }
+
+    /// A policy bound to a table whose equal rows are held once.
+    pub fn to_counted(
+        policy: &'a Policy,
+        counted: &'a Counted,
+        earlier: EarlierReleases,
+    ) -> Result<Bound<'a>, PublishError> {
+        Bound::bind(policy, &counted.table, Some(counted), earlier)
+    }
+
+    fn bind(
+        policy: &'a Policy,
+        table: &'a Table,
+        counted: Option<&'a Counted>,
         earlier: EarlierReleases,
     ) -> Result<Bound<'a>, PublishError> {
         for attribute in &policy.attributes {
@@ -186,14 +209,24 @@ impl<'a> Bound<'a> {
                 protected.insert(attribute.name.clone(), build(attribute, column(&attribute.name)?)?);
             }
         }
-        let counts = quasi.iter().map(|quasi| quasi.column.counts()).collect();
+        let counts = quasi.iter().map(|quasi| counts_of(quasi.column, counted)).collect();
         let warnings = policy.warnings.iter().chain(&table.warnings).chain(&earlier.warnings).cloned().collect();
-        let mut bound = Bound { policy, table, quasi, judged, protected, counts, earlier, warnings };
+        let mut bound = Bound { policy, table, quasi, judged, protected, counts, counted, earlier, warnings };
         bound.warn_of_identifying_plain();
         bound.warn_of_omitted_columns();
         bound.check_limited_values()?;
         bound.refuse_texts_to_measure()?;
         Ok(bound)
+    }
+
+    /// All rows of the table.
+    pub fn rows(&self) -> u64 {
+        self.counted.map_or(self.table.rows as u64, |counted| counted.rows)
+    }
+
+    /// Where equal rows of the table are held once: how often each occurs.
+    pub fn row_counts(&self) -> Option<&'a [u32]> {
+        self.counted.map(|counted| counted.counts.as_slice())
     }
 
     /// The largest class size that some rule asks for.
@@ -279,11 +312,12 @@ impl<'a> Bound<'a> {
                 know: rule.know.iter().map(position).collect(),
                 protect,
                 guarantees,
-                source: protect.map(|index| Distribution::new(self.judged[index].counts(), tree.as_ref())),
+                source: protect
+                    .map(|index| Distribution::new(counts_of(self.judged[index], self.counted), tree.as_ref())),
                 tree,
             });
         }
-        let allowed = self.policy.publish.suppression.floor_of(self.table.rows as u64);
+        let allowed = self.policy.publish.suppression.floor_of(self.rows());
         let judge = Judge::new(cardinalities, self.quasi.len(), rules, allowed).ok_or_else(|| {
             let hint = "make some of them `plain` or `identifier`, or give fewer rules";
             InputError::new(self.policy.path.display().to_string(), "too many attributes to search at once", hint)
@@ -336,12 +370,13 @@ impl<'a> Bound<'a> {
         let plain = self.policy.attributes.iter().filter(|attribute| attribute.role == Role::Plain);
         for attribute in plain.filter(|attribute| !attribute.declared.allow_unique) {
             let Some(column) = self.table.column(&attribute.name) else { continue };
-            let rare: u64 = column.counts().into_iter().filter(|&count| count < k).sum();
-            if rare * 20 > self.table.rows as u64 {
+            let rare: u64 = counts_of(column, self.counted).into_iter().filter(|&count| count < k).sum();
+            if rare * 20 > self.rows() {
                 let problem = format!(
                     "`{}` is released as it is, and {rare} of {} rows carry a value that fewer than {k} share: who knows it \
                      can point at a row",
-                    attribute.name, self.table.rows
+                    attribute.name,
+                    self.rows()
                 );
                 let hint = "make it `quasi` so that the rules count it, or `identifier` so that it is not released";
                 self.warnings.push(InputError::new(attribute.place.clone(), problem, hint));
@@ -397,6 +432,14 @@ impl<'a> Bound<'a> {
             let hint = "give each a role under [attributes] to release it";
             self.warnings.push(InputError::new(self.policy.source.path.display().to_string(), problem, hint));
         }
+    }
+}
+
+/// How many rows carry each code of a column.
+fn counts_of(column: &Column, counted: Option<&Counted>) -> Vec<u64> {
+    match counted.and_then(|counted| counted.values(&column.name)) {
+        Some(counts) => counts.to_vec(),
+        None => column.counts(),
     }
 }
 

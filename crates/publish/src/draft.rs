@@ -18,8 +18,9 @@ use serde_json::{Map, Value};
 
 use crate::bind::Bound;
 use crate::cloning::CloneReport;
+use crate::out_of_core::Outside;
 use crate::publish::{Searched, TableFormat};
-use crate::rows::{Flushing, ReleasedColumn, Shuffled, write_csv, write_parquet};
+use crate::rows::{Flushing, InMemory, InRandomOrder, ReleasedColumn, Shuffled, write_csv, write_parquet};
 
 /// A release that nobody has written yet.
 #[derive(Debug)]
@@ -155,11 +156,8 @@ impl<'a> DraftTable<'a> {
         match self.content {
             Content::Columns { columns, kept } => {
                 let rows = columns.first().map_or(0, |column| column.codes.len());
-                let shuffled = Shuffled::new(rows, kept.as_deref(), rng);
-                match format {
-                    TableFormat::Csv => write_csv(path, &columns, &shuffled, progress),
-                    TableFormat::Parquet => write_parquet(path, &columns, &shuffled, progress),
-                }
+                let rows = Shuffled::new(rows, kept.as_deref(), rng);
+                write_rows(path, &columns, &mut InMemory { columns: &columns, rows }, format, progress)
             }
             Content::Records(write) => {
                 let failed = |error| TableError::io(path, error);
@@ -168,6 +166,20 @@ impl<'a> DraftTable<'a> {
                 Ok(Flushing::of(out.into_inner().map_err(|error| failed(error.into_error()))?))
             }
         }
+    }
+}
+
+/// Writes rows in the format that the caller chose.
+pub(crate) fn write_rows(
+    path: &Path,
+    columns: &[ReleasedColumn<'_>],
+    rows: &mut dyn InRandomOrder,
+    format: TableFormat,
+    progress: &dyn Progress,
+) -> Result<Flushing, TableError> {
+    match format {
+        TableFormat::Csv => write_csv(path, columns, rows, progress),
+        TableFormat::Parquet => write_parquet(path, columns, rows, progress),
     }
 }
 
@@ -191,12 +203,14 @@ impl Written {
     }
 }
 
-/// Writes all tables and the codebook below `root`.
+/// Writes all tables and the codebook below `root`. Where the rows are not in memory, `outside`
+/// knows them.
 pub(crate) fn write(
     tables: Vec<DraftTable<'_>>,
     codebook: &Codebook,
     root: &Path,
     format: TableFormat,
+    outside: Option<&Outside<'_>>,
     rng: &mut StdRng,
     progress: &dyn Progress,
 ) -> Result<Written, TableError> {
@@ -207,7 +221,14 @@ pub(crate) fn write(
         if let Some(folder) = table.folder.as_ref().map(|folder| root.join(folder)).filter(|folder| !folder.exists()) {
             fs::create_dir(&folder).map_err(|error| TableError::io(&folder, error))?;
         }
-        written.flushing.push((path.clone(), table.write(&path, format, rng, progress)?));
+        let flushing = match (outside, &table.content) {
+            (Some(outside), Content::Columns { columns, .. }) => {
+                let mut rows = outside.scatter(columns, rng, progress)?;
+                write_rows(&path, columns, &mut rows, format, progress)?
+            }
+            _ => table.write(&path, format, rng, progress)?,
+        };
+        written.flushing.push((path, flushing));
         written.resources.push(resource);
     }
     write_codebook(codebook, &root.join("codebook.csv"))?;

@@ -27,7 +27,7 @@ pub struct Exploration {
 pub fn explore(bound: &Bound<'_>, progress: &dyn Progress) -> Result<Exploration, PublishError> {
     refuse_other_methods(bound)?;
     let judge = bound.judge()?;
-    let source = bound.table.rows as u64;
+    let source = bound.rows();
     let (loss, measured) = loss_models(bound);
     let (columns, hierarchies) = (bound.judged_codes(), bound.hierarchies());
     let problem = problem(&columns, &hierarchies, bound, &judge, &loss, &measured, Budget::default(), progress);

@@ -22,7 +22,7 @@ use crate::publish::{PublishOptions, Searched};
 use crate::search::{Budget, Explain, FullDomain, Outcome, search};
 
 pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
-    let source = bound.table.rows as u64;
+    let source = bound.rows();
     let judge = bound.judge()?;
     let (minimized, measured) = loss_models(bound);
     let outcome = if options.levels.is_empty() {
@@ -78,7 +78,7 @@ fn find(
 /// What a search minimizes, and every measure in which its result is reported: that compares with
 /// other policies, so it counts every attribute alike.
 pub(crate) fn loss_models(bound: &Bound<'_>) -> (LossModel, [LossModel; Loss::ALL.len()]) {
-    let source = bound.table.rows as u64;
+    let source = bound.rows();
     let weighted = bound.loss_attributes();
     let alike: Vec<_> = weighted.iter().map(|attribute| LossAttribute { weight: 1.0, ..*attribute }).collect();
     let measured = Loss::ALL.map(|loss| LossModel::new(loss, &alike, source, bound.k()));
@@ -90,15 +90,15 @@ pub(crate) fn loss_models(bound: &Bound<'_>) -> (LossModel, [LossModel; Loss::AL
 pub(crate) fn problem<'a>(
     columns: &'a [&'a Codes],
     hierarchies: &'a [&'a Hierarchy],
-    bound: &Bound<'_>,
+    bound: &'a Bound<'_>,
     judge: &'a Judge,
     loss: &'a LossModel,
     measured: &'a [LossModel],
     budget: Budget,
     progress: &'a dyn Progress,
 ) -> FullDomain<'a> {
-    let rows = bound.table.rows;
-    FullDomain { columns, rows, hierarchies, judge, loss, measured, budget, candidates: false, progress }
+    let (rows, counts) = (bound.table.rows, bound.row_counts());
+    FullDomain { columns, rows, counts, hierarchies, judge, loss, measured, budget, candidates: false, progress }
 }
 
 /// What breaks at levels that the caller chose, with what is free at its top.
@@ -113,7 +113,7 @@ pub(crate) fn why_not_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8], all_gi
         ),
     };
     let mut reasons = broken_at(bound, judge, levels, place);
-    reasons.push(format!("at most {} of {} rows may be suppressed", judge.allowed(), bound.table.rows));
+    reasons.push(format!("at most {} of {} rows may be suppressed", judge.allowed(), bound.rows()));
     let hint = "choose levels at which every rule holds; exploring the lattice lists them".to_owned();
     Unsatisfiable { summary, reasons, hint }
 }
@@ -128,7 +128,7 @@ fn why_not(bound: &Bound<'_>, judge: &Judge, outcome: &Outcome) -> Unsatisfiable
         format!("no release was found: none of {judged} judged combinations of levels holds, of {nodes}")
     };
     let mut reasons = broken_by_the_whole(bound, judge);
-    reasons.push(format!("at most {} of {} rows may be suppressed", judge.allowed(), bound.table.rows));
+    reasons.push(format!("at most {} of {} rows may be suppressed", judge.allowed(), bound.rows()));
     let hint = "require less in that rule, or let more rows be suppressed (publish.suppression)".to_owned();
     Unsatisfiable { summary, reasons, hint }
 }
@@ -176,7 +176,8 @@ pub(crate) fn achieved_at(bound: &Bound<'_>, judge: &Judge, levels: &[u8]) -> Ve
 
 fn achieved(bound: &Bound<'_>, judge: &Judge, columns: Vec<Cow<'_, Codes>>) -> Vec<Vec<Achieved>> {
     let columns: Vec<&Codes> = columns.iter().map(AsRef::as_ref).collect();
-    with_words!(judge.layout().words(), W => judge.achieved(&judge.count::<W>(&columns, bound.table.rows)))
+    let (rows, counts) = (bound.table.rows, bound.row_counts());
+    with_words!(judge.layout().words(), W => judge.achieved(&judge.count_rows::<W>(&columns, rows, counts)))
 }
 
 /// The judged columns with the quasi attributes on the levels given.

@@ -19,6 +19,7 @@ mod glob;
 pub mod lattice;
 pub mod local;
 pub mod loss;
+mod out_of_core;
 mod phase;
 pub mod pruning;
 pub mod publish;
@@ -32,4 +33,6 @@ pub mod why;
 pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use local::divided::Divided;
 pub use phase::PHASES;
-pub use publish::{PublishOptions, Published, Reader, Searched, Source, TableFormat, publish, publish_divided};
+pub use publish::{
+    PublishOptions, Published, ReadWithin, Reader, Rows, Searched, Source, TableFormat, publish, publish_divided,
+};

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hedgerow_policy::{Method, Policy};
-use hedgerow_release::Release;
-use hedgerow_release::manifest::{Manifest, Rows};
+use hedgerow_release::manifest::{Manifest, Rows as RowCounts};
 use hedgerow_release::metadata::Metadata;
+use hedgerow_release::{Release, Within};
 use hedgerow_table::read::{ReadOptions, read_table};
-use hedgerow_table::{InputError, Progress, Table, TableError};
+use hedgerow_table::{Engine, InputError, Progress, Spill, Table, TableError};
 use hedgerow_verify::check::Checked;
 use hedgerow_verify::verified::Staged;
 use serde_json::{Map, Value};
@@ -28,6 +28,7 @@ use crate::full_domain;
 use crate::generalized;
 use crate::local;
 use crate::local::divided::Divided;
+use crate::out_of_core::{self, Outside};
 use crate::phase::Phase;
 use crate::search::Explain;
 use crate::singling_out;
@@ -70,7 +71,7 @@ pub enum TableFormat {
 #[derive(Debug, Clone)]
 pub struct Published {
     pub release: PathBuf,
-    pub rows: Rows,
+    pub rows: RowCounts,
     pub checked: Checked,
     pub losses: Map<String, Value>,
     /// How the lattice was searched, by the methods that search one.
@@ -79,6 +80,8 @@ pub struct Published {
     pub cloned: Option<CloneReport>,
     /// What the audit with the catalog found, where there is one.
     pub audited: Option<CatalogAudit>,
+    /// Bytes that were put into temporary files.
+    pub spilled: u64,
     pub read_time: Duration,
     pub search_time: Duration,
     pub write_time: Duration,
@@ -105,9 +108,28 @@ pub enum Source<'a> {
     Table(&'a Table),
     /// Whoever can read what the policy names, such as a database.
     Reader(&'a Reader<'a>),
+    /// The same within a limit of memory: rows that do not fit stay where they are, or go to the
+    /// disk.
+    Within(&'a ReadWithin<'a>, &'a Spill),
 }
 
 pub type Reader<'a> = dyn Fn(&ReadOptions<'_>) -> Result<Table, TableError> + 'a;
+pub type ReadWithin<'a> = dyn Fn(&ReadOptions<'_>, &Spill) -> Result<Rows<'a>, TableError> + 'a;
+
+/// The rows of a source.
+pub enum Rows<'a> {
+    Memory(Cow<'a, Table>),
+    Outside(Box<dyn Engine + 'a>),
+}
+
+impl std::fmt::Debug for Rows<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Rows::Memory(_) => "Memory",
+            Rows::Outside(_) => "Outside",
+        })
+    }
+}
 
 impl std::fmt::Debug for Source<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -115,24 +137,28 @@ impl std::fmt::Debug for Source<'_> {
             Source::Policy => "Policy",
             Source::Table(_) => "Table",
             Source::Reader(_) => "Reader",
+            Source::Within(..) => "Within",
         })
     }
 }
 
 impl<'a> Source<'a> {
     /// The rows, besides the released attributes with the columns named.
-    fn read(
-        self,
-        policy: &Policy,
-        also: &HashSet<String>,
-        progress: &dyn Progress,
-    ) -> Result<Cow<'a, Table>, TableError> {
+    fn read(self, policy: &Policy, also: &HashSet<String>, progress: &dyn Progress) -> Result<Rows<'a>, TableError> {
         let options = || source_options(policy, also, progress);
-        Ok(match self {
+        Ok(Rows::Memory(match self {
             Source::Policy => Cow::Owned(read_table(&policy.source.path, &options())?),
             Source::Table(table) => Cow::Borrowed(table),
             Source::Reader(read) => Cow::Owned(read(&options())?),
-        })
+            Source::Within(read, spill) => return read(&options(), spill),
+        }))
+    }
+
+    fn spill(self) -> Option<&'a Spill> {
+        match self {
+            Source::Within(_, spill) => Some(spill),
+            _ => None,
+        }
     }
 }
 
@@ -174,16 +200,34 @@ fn publish_with(
     }
     let catalog = OpenedCatalog::open(&options.gate, policy, options.progress)?;
     let reading = Phase::new(options.progress, "reading");
-    let table = source.read(policy, &catalog.known_columns()?, &reading)?;
-    let earlier = community::read_earlier(policy, &table, &reading)?;
+    let read = source.read(policy, &catalog.known_columns()?, &reading)?;
+    let outside = match (&read, source.spill()) {
+        (Rows::Outside(engine), Some(spill)) => {
+            out_of_core::refuse(policy, &options.gate, engine.as_ref(), spill)?;
+            Some((engine.as_ref(), spill, out_of_core::counted(policy, engine.as_ref(), &reading)?))
+        }
+        _ => None,
+    };
+    let table: &Table = match (&read, &outside) {
+        (Rows::Memory(table), _) => table,
+        (_, Some((_, _, counted))) => &counted.table,
+        _ => return Err(PublishError::Internal("internal error: rows outside of memory without a limit".to_owned())),
+    };
+    let earlier = community::read_earlier(policy, table, &reading)?;
     reading.finish();
     options.progress.check()?;
-    let mut bound = Bound::with_earlier(policy, &table, earlier)?;
+    let mut bound = match &outside {
+        Some((_, _, counted)) => Bound::to_counted(policy, counted, earlier)?,
+        None => Bound::with_earlier(policy, table, earlier)?,
+    };
     if !options.levels.is_empty() {
         explore::refuse_other_methods(&bound)?;
     }
     if divided.is_none() {
-        bound.warnings.extend(singling_out::examine(policy, &table)?);
+        bound.warnings.extend(match &outside {
+            Some((engine, _, counted)) => singling_out::examine_outside(policy, *engine, counted, options.progress)?,
+            None => singling_out::examine(policy, table)?,
+        });
     }
     let read_time = started.elapsed();
     let searching = Instant::now();
@@ -203,9 +247,15 @@ fn publish_with(
     let search_time = searching.elapsed();
 
     let writing = Instant::now();
-    let phase = Phase::of(options.progress, "writing", draft.rows_to_write().max(1));
+    let rows_to_write = if outside.is_some() { draft.rows.out } else { draft.rows_to_write() };
+    let phase = Phase::of(options.progress, "writing", rows_to_write.max(1));
+    let rows_outside = match &outside {
+        Some((engine, spill, _)) => Some(Outside::new(*engine, spill, &bound, &draft)?),
+        None => None,
+    };
     let Draft { tables, codebook, rows, losses, searched, cloned, stated, rules, warnings } = draft;
-    let written = draft::write(tables, &codebook, staged.path(), options.format, &mut rng, &phase)?;
+    let rows_outside = rows_outside.as_ref();
+    let written = draft::write(tables, &codebook, staged.path(), options.format, rows_outside, &mut rng, &phase)?;
     phase.finish();
     options.progress.check()?;
     let mut manifest = draft::manifest(&bound, written.resources.clone(), rows, &losses);
@@ -217,12 +267,14 @@ fn publish_with(
         manifest.hedgerow.hierarchies = generalized::hierarchies(&bound, released);
     };
     let phase = Phase::of(options.progress, "verifying", written.bytes());
-    let (verified, checked) = staged.verify(manifest, named, describe, &phase)?;
+    let judged: Vec<&str> = out_of_core::judged_names(policy).collect();
+    let within = outside.as_ref().map(|(_, spill, _)| Within { judged: &judged, spill });
+    let (verified, checked) = staged.verify(manifest, named, describe, within, &phase)?;
     verified.describe(&options.metadata)?;
     written.wait()?;
     phase.finish();
     options.progress.check()?;
-    let (release, audited) = catalog.place(verified, policy, &table, &options.gate, options.progress)?;
+    let (release, audited) = catalog.place(verified, policy, table, &options.gate, options.progress)?;
     let warnings = bound.warnings.iter().cloned().chain(warnings).collect();
     let write_time = writing.elapsed();
     Ok(Published {
@@ -233,6 +285,7 @@ fn publish_with(
         searched,
         cloned,
         audited,
+        spilled: source.spill().map_or(0, Spill::written),
         read_time,
         search_time,
         write_time,

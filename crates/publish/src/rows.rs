@@ -6,22 +6,25 @@
 //! per row.
 
 mod parquet;
+mod scattered;
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 use std::thread::JoinHandle;
 
 use hedgerow_release::quoting::quoted;
+use hedgerow_table::engine::CHUNK_ROWS;
 use hedgerow_table::{Codes, Column, Domain, Kind, Progress, TableError, parallel, with_codes};
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt, SeedableRng};
 
 pub(crate) use parquet::write_parquet;
+pub(crate) use scattered::Scattered;
 
-/// Rows that draw buckets together, and rows a bucket has on average.
-const CHUNK_ROWS: usize = 1 << 16;
+/// Rows a bucket has on average. The rows of a chunk draw buckets together.
 const BUCKET_ROWS: usize = 1 << 13;
 
 /// Buckets formatted at once before they are written.
@@ -47,6 +50,34 @@ impl<'a> ReleasedColumn<'a> {
     }
 }
 
+/// Takes buckets of rows, and the codes of all columns that the rows are positions in.
+pub(crate) type TakeBuckets<'t> = dyn FnMut(&[&Codes], &[Vec<u32>]) -> Result<(), TableError> + 't;
+
+/// Rows in random order, wherever they are.
+pub(crate) trait InRandomOrder {
+    /// Hands on all buckets in order, [`BUCKETS_AT_ONCE`] at a time.
+    fn each(&mut self, take: &mut TakeBuckets<'_>) -> Result<(), TableError>;
+
+    /// Buckets formatted at once before they are written.
+    fn formatted_at_once(&self) -> usize {
+        BUCKETS_AT_ONCE
+    }
+}
+
+/// Rows in memory.
+#[derive(Debug)]
+pub(crate) struct InMemory<'a> {
+    pub(crate) columns: &'a [ReleasedColumn<'a>],
+    pub(crate) rows: Shuffled,
+}
+
+impl InRandomOrder for InMemory<'_> {
+    fn each(&mut self, take: &mut TakeBuckets<'_>) -> Result<(), TableError> {
+        let codes: Vec<&Codes> = self.columns.iter().map(|column| &*column.codes).collect();
+        self.rows.buckets.chunks(BUCKETS_AT_ONCE).try_for_each(|buckets| take(&codes, buckets))
+    }
+}
+
 /// The kept rows in random order, bucket after bucket.
 pub(crate) struct Shuffled {
     buckets: Vec<Vec<u32>>,
@@ -58,22 +89,40 @@ impl std::fmt::Debug for Shuffled {
     }
 }
 
+/// The random numbers of an order: a generator for every chunk of rows, and one for every bucket.
+#[derive(Debug)]
+struct Chances {
+    chunks: Vec<StdRng>,
+    buckets: Vec<StdRng>,
+}
+
+impl Chances {
+    fn new(rows: usize, rng: &mut StdRng) -> Chances {
+        let chunks = (0..rows.div_ceil(CHUNK_ROWS)).map(|_| StdRng::from_rng(rng)).collect();
+        let buckets = (0..rows.div_ceil(BUCKET_ROWS).max(1)).map(|_| StdRng::from_rng(rng)).collect();
+        Chances { chunks, buckets }
+    }
+}
+
+/// The bucket of each of some rows.
+fn draw(rows: usize, buckets: usize, mut rng: StdRng) -> Vec<u32> {
+    (0..rows).map(|_| rng.random_range(0..buckets as u32)).collect()
+}
+
 impl Shuffled {
     pub(crate) fn new(rows: usize, kept: Option<&[bool]>, rng: &mut StdRng) -> Shuffled {
-        let buckets = rows.div_ceil(BUCKET_ROWS).max(1);
-        let chunks = rows.div_ceil(CHUNK_ROWS);
-        let chunk_rngs: Vec<StdRng> = (0..chunks).map(|_| StdRng::from_rng(rng)).collect();
-        let drawn = parallel::map_items(chunk_rngs, |chunk, rng| {
+        let chances = Chances::new(rows, rng);
+        let buckets = chances.buckets.len();
+        let drawn = parallel::map_items(chances.chunks, |chunk, rng| {
             draw_buckets(chunk * CHUNK_ROWS..rows.min((chunk + 1) * CHUNK_ROWS), kept, buckets, rng)
         });
-        let bucket_rngs: Vec<StdRng> = (0..buckets).map(|_| StdRng::from_rng(rng)).collect();
         let gather = |bucket: usize, mut rng: StdRng| {
             let parts = drawn.iter().map(|(rows, starts)| &rows[starts[bucket] as usize..starts[bucket + 1] as usize]);
             let mut rows = parts.collect::<Vec<_>>().concat();
             shuffle(&mut rows, &mut rng);
             rows
         };
-        Shuffled { buckets: parallel::map_items(bucket_rngs, gather) }
+        Shuffled { buckets: parallel::map_items(chances.buckets, gather) }
     }
 }
 
@@ -82,23 +131,29 @@ fn draw_buckets(
     range: std::ops::Range<usize>,
     kept: Option<&[bool]>,
     buckets: usize,
-    mut rng: StdRng,
+    rng: StdRng,
 ) -> (Vec<u32>, Vec<u32>) {
     let rows: Vec<u32> = range.filter(|&row| kept.is_none_or(|kept| kept[row])).map(|row| row as u32).collect();
-    let draws: Vec<u32> = rows.iter().map(|_| rng.random_range(0..buckets as u32)).collect();
-    let mut starts = vec![0u32; buckets + 1];
-    for &draw in &draws {
-        starts[draw as usize + 1] += 1;
+    let draws = draw(rows.len(), buckets, rng);
+    sorted_by(&rows, &draws, buckets)
+}
+
+/// Numbers in the order of their places, of which there are `places`, and where every place starts.
+/// Equal ones stay in their order.
+fn sorted_by(numbers: &[u32], place_of: &[u32], places: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0u32; places + 1];
+    for &place in place_of {
+        starts[place as usize + 1] += 1;
     }
-    for bucket in 0..buckets {
-        starts[bucket + 1] += starts[bucket];
+    for place in 0..places {
+        starts[place + 1] += starts[place];
     }
     let mut next = starts.clone();
-    let mut sorted = vec![0u32; rows.len()];
-    for (&row, &draw) in rows.iter().zip(&draws) {
-        let place = &mut next[draw as usize];
-        sorted[*place as usize] = row;
-        *place += 1;
+    let mut sorted = vec![0u32; numbers.len()];
+    for (&number, &place) in numbers.iter().zip(place_of) {
+        let next = &mut next[place as usize];
+        sorted[*next as usize] = number;
+        *next += 1;
     }
     (sorted, starts)
 }
@@ -119,16 +174,18 @@ const FUSED_MAX: usize = 1 << 10;
 /// Neighboring columns written as one: all combinations of their texts in one piece of memory, each
 /// field followed by the byte that ends it. Generalized columns have few labels, and one copy of
 /// three fields costs less than three.
-struct Fused<'a> {
-    columns: &'a [ReleasedColumn<'a>],
+struct Fused {
+    /// The first of the columns, and how many texts each has.
+    first: usize,
+    texts: Vec<u32>,
     /// Padded by a stride, so that whole ones can be read from every start.
     bytes: Vec<u8>,
     starts: Vec<usize>,
     longest: usize,
 }
 
-impl<'a> Fused<'a> {
-    fn all(columns: &'a [ReleasedColumn<'a>]) -> Vec<Fused<'a>> {
+impl Fused {
+    fn all(columns: &[ReleasedColumn<'_>]) -> Vec<Fused> {
         let mut fused = Vec::new();
         let mut start = 0;
         while start < columns.len() {
@@ -138,13 +195,15 @@ impl<'a> Fused<'a> {
                 combinations *= columns[end].texts.len();
                 end += 1;
             }
-            fused.push(Fused::new(&columns[start..end], end == columns.len(), columns.len() == 1));
+            fused.push(Fused::new(columns, start..end));
             start = end;
         }
         fused
     }
 
-    fn new(columns: &'a [ReleasedColumn<'a>], last: bool, only: bool) -> Fused<'a> {
+    fn new(all: &[ReleasedColumn<'_>], range: Range<usize>) -> Fused {
+        let (first, last, only) = (range.start, range.end == all.len(), all.len() == 1);
+        let columns = &all[range];
         let mut combinations: Vec<Vec<u8>> = vec![Vec::new()];
         for (index, column) in columns.iter().enumerate() {
             let end = if last && index + 1 == columns.len() { b'\n' } else { b',' };
@@ -166,15 +225,15 @@ impl<'a> Fused<'a> {
         let longest = combinations.iter().map(Vec::len).max().unwrap_or(0);
         let mut bytes = combinations.concat();
         bytes.resize(bytes.len() + STRIDE, 0);
-        Fused { columns, bytes, starts, longest }
+        let texts = columns.iter().map(|column| column.texts.len() as u32).collect();
+        Fused { first, texts, bytes, starts, longest }
     }
 
     /// The combination in every row, into every `width`th place.
     #[allow(clippy::useless_conversion)] // One of the three widths is 32 bits already.
-    fn gather(&self, rows: &[u32], places: &mut [u32], width: usize) {
-        for column in self.columns {
-            let texts = column.texts.len() as u32;
-            with_codes!(&*column.codes, source => for (place, &row) in places.iter_mut().step_by(width).zip(rows) {
+    fn gather(&self, codes: &[&Codes], rows: &[u32], places: &mut [u32], width: usize) {
+        for (&texts, codes) in self.texts.iter().zip(&codes[self.first..]) {
+            with_codes!(codes, source => for (place, &row) in places.iter_mut().step_by(width).zip(rows) {
                 *place = *place * texts + u32::from(source[row as usize]);
             });
         }
@@ -217,7 +276,7 @@ impl Flushing {
 pub(crate) fn write_csv(
     path: &Path,
     columns: &[ReleasedColumn<'_>],
-    rows: &Shuffled,
+    rows: &mut dyn InRandomOrder,
     progress: &dyn Progress,
 ) -> Result<Flushing, TableError> {
     let failed = |error| TableError::io(path, error);
@@ -247,31 +306,36 @@ pub(crate) fn write_csv(
             }
             Ok(())
         });
-        for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
-            let texts = parallel::map(buckets.len(), |index| format_rows(&fused, &buckets[index]));
-            let rows = buckets.iter().map(|bucket| bucket.len() as u64).sum();
-            // Refused only after writing failed, which joining it shows.
-            if progress.is_canceled() || formatted.send((texts, rows)).is_err() {
-                break;
+        let at_once = rows.formatted_at_once();
+        let handed_on = rows.each(&mut |codes, buckets| {
+            for buckets in buckets.chunks(at_once) {
+                let texts = parallel::map(buckets.len(), |index| format_rows(&fused, codes, &buckets[index]));
+                let rows = buckets.iter().map(|bucket| bucket.len() as u64).sum();
+                // Refused only after writing failed, which joining it shows.
+                if progress.is_canceled() || formatted.send((texts, rows)).is_err() {
+                    return Err(TableError::Canceled);
+                }
             }
-        }
+            Ok(())
+        });
         drop(formatted);
         match writing.join() {
-            Ok(result) => result.map_err(failed),
-            Err(_) => Err(TableError::Internal("the thread that writes the table failed".to_owned())),
+            Ok(result) => result.map_err(failed)?,
+            Err(_) => return Err(TableError::Internal("the thread that writes the table failed".to_owned())),
         }
+        handed_on
     })?;
     progress.check()?;
     Ok(flushing)
 }
 
-fn format_rows(fused: &[Fused<'_>], rows: &[u32]) -> Vec<u8> {
+fn format_rows(fused: &[Fused], codes: &[&Codes], rows: &[u32]) -> Vec<u8> {
     // Column by column first: a bucket's rows lie all over the table, but in one narrow column at a
     // time.
     let width = fused.len();
     let mut combinations = vec![0u32; rows.len() * width];
     for (index, fused) in fused.iter().enumerate() {
-        fused.gather(rows, combinations.get_mut(index..).unwrap_or_default(), width);
+        fused.gather(codes, rows, combinations.get_mut(index..).unwrap_or_default(), width);
     }
     let longest: usize = fused.iter().map(|fused| fused.longest).sum();
     let mut text = Vec::new();

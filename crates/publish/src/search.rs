@@ -46,6 +46,8 @@ const NODES_LARGE: u64 = 1 << 17;
 pub struct FullDomain<'a> {
     pub columns: &'a [&'a Codes],
     pub rows: usize,
+    /// Where equal rows are held once: how often each occurs.
+    pub counts: Option<&'a [u32]>,
     pub hierarchies: &'a [&'a Hierarchy],
     pub judge: &'a Judge,
     pub loss: &'a LossModel,
@@ -147,6 +149,7 @@ struct Search<'a, const W: usize> {
     quasi: Vec<usize>,
     pruning: Pruning,
     sets: Sets<'a, W>,
+    all_rows: u64,
     /// By attribute, the values of what is protected, beside the table's own frequency set.
     protected: Vec<Option<ValueCounts>>,
     best: Option<Holding>,
@@ -180,9 +183,12 @@ impl<'a, const W: usize> Search<'a, W> {
         let started = Instant::now();
         let layout = problem.judge.layout();
         let lattice = Lattice::new(problem.hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect());
-        let Finest { set: base, protected } = problem.judge.count::<W>(problem.columns, problem.rows);
+        let Finest { set: base, protected } =
+            problem.judge.count_rows::<W>(problem.columns, problem.rows, problem.counts);
         let explain = Explain { nodes: lattice.nodes(), distinct: base.len(), ..Explain::default() };
+        let all_rows = base.rows();
         let sets = Sets::new(layout, problem.hierarchies, base);
+        let sets = if problem.counts.is_some() { sets.holding_less() } else { sets };
         let quasi = (0..problem.hierarchies.len()).collect();
         let pruning = Pruning::sound_for(problem.judge);
         Search {
@@ -192,6 +198,7 @@ impl<'a, const W: usize> Search<'a, W> {
             quasi,
             pruning,
             sets,
+            all_rows,
             protected,
             best: None,
             explain,
@@ -302,7 +309,7 @@ impl<'a, const W: usize> Search<'a, W> {
 
     /// From how many suppressed rows on a node fails.
     fn failing_from(&self) -> u64 {
-        (self.problem.judge.allowed() + 1).min(self.problem.rows as u64)
+        (self.problem.judge.allowed() + 1).min(self.all_rows)
     }
 
     /// Which rows stay on the best levels.

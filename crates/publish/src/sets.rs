@@ -94,6 +94,12 @@ impl<'a, const W: usize> Sets<'a, W> {
         }
     }
 
+    /// With no more entries held than the table itself has, where memory is short.
+    pub(crate) fn holding_less(self) -> Self {
+        let entries_max = self.base.set.len().max(SMALL);
+        Sets { entries_max, ..self }
+    }
+
     /// How much of an attribute's information is given up between two levels: e to this power is
     /// about the factor by which distinct rows become fewer.
     pub(crate) fn merged(&self, attribute: usize, from: u8, to: u8) -> f64 {

@@ -3,39 +3,71 @@
 //! guarantee about the quasi-identifiers.
 
 use hedgerow_policy::{Attribute, Method, Policy, Role};
-use hedgerow_table::{Column, InputError, Table, uniqueness};
+use hedgerow_table::{Column, Counted, Engine, InputError, Progress, Table, TableError, uniqueness};
+
+use crate::out_of_core::exact;
 
 /// Rows that may be singled out before a release is refused: one in twenty, and in small tables
 /// two.
-fn rows_allowed(table: &Table) -> u64 {
-    (table.rows as u64 / 20).max(2)
+fn rows_allowed(rows: u64) -> u64 {
+    (rows / 20).max(2)
 }
 
 /// Refuses plain attributes that single out rows, alone or a few together, unless the policy allows
 /// it for them. Returns warnings about sensitive ones.
 pub(crate) fn examine(policy: &Policy, table: &Table) -> Result<Vec<InputError>, InputError> {
-    let mut warnings = warn_of_sensitive(policy, table);
+    let unique = |column: &Column| uniqueness::unique_rows(&[column]);
+    let mut warnings = warn_of_sensitive(policy, table, table.rows as u64, unique);
     // A cloned release has no plain attributes.
     if policy.publish.method == Method::Clone {
         return Ok(warnings);
     }
-    let unguarded = policy.attributes.iter().filter(|attribute| is_unguarded(policy, attribute));
-    let (attributes, columns): (Vec<&Attribute>, Vec<&Column>) =
-        unguarded.filter_map(|attribute| with_column(attribute, table)).unzip();
-    let uniqueness = uniqueness::examine(&columns, rows_allowed(table));
-    if let Some(found) = uniqueness.found.first() {
-        let named: Vec<&Attribute> = found.columns.iter().map(|index| attributes[*index]).collect();
-        return Err(refusal(&named, found.rows, table.rows));
-    }
-    if !uniqueness.complete {
-        let problem = "there are too many plain attributes to examine which of them single out rows together";
-        let hint = "release fewer attributes as they are, or give those that others may know the role `quasi`";
-        warnings.push(InputError::new(policy.path.display().to_string(), problem, hint));
-    }
+    warnings.extend(examine_plain(policy, table, None, table.rows as u64)?);
     Ok(warnings)
 }
 
-fn refusal(attributes: &[&Attribute], unique: u64, rows: usize) -> InputError {
+/// The same for rows that are not in memory.
+pub(crate) fn examine_outside(
+    policy: &Policy,
+    engine: &dyn Engine,
+    counted: &Counted,
+    progress: &dyn Progress,
+) -> Result<Vec<InputError>, TableError> {
+    let unique = |column: &Column| {
+        let values = counted.values(&column.name).unwrap_or_default();
+        values.iter().filter(|count| **count == 1).count() as u64
+    };
+    let mut warnings = warn_of_sensitive(policy, &counted.table, counted.rows, unique);
+    let plain = policy.attributes.iter().filter(|attribute| is_unguarded(policy, attribute));
+    let names: Vec<&str> = plain.map(|attribute| attribute.name.as_str()).collect();
+    let combined = exact(Counted::of(engine, &names, progress)?)?;
+    warnings.extend(examine_plain(policy, &combined.table, Some(&combined.counts), combined.rows)?);
+    Ok(warnings)
+}
+
+/// Where `counts` is present, each row of the table stands for as many as it says.
+fn examine_plain(
+    policy: &Policy,
+    table: &Table,
+    counts: Option<&[u32]>,
+    rows: u64,
+) -> Result<Option<InputError>, InputError> {
+    let unguarded = policy.attributes.iter().filter(|attribute| is_unguarded(policy, attribute));
+    let (attributes, columns): (Vec<&Attribute>, Vec<&Column>) =
+        unguarded.filter_map(|attribute| with_column(attribute, table)).unzip();
+    let uniqueness = uniqueness::examine_counted(&columns, counts, rows_allowed(rows));
+    if let Some(found) = uniqueness.found.first() {
+        let named: Vec<&Attribute> = found.columns.iter().map(|index| attributes[*index]).collect();
+        return Err(refusal(&named, found.rows, rows));
+    }
+    Ok((!uniqueness.complete).then(|| {
+        let problem = "there are too many plain attributes to examine which of them single out rows together";
+        let hint = "release fewer attributes as they are, or give those that others may know the role `quasi`";
+        InputError::new(policy.path.display().to_string(), problem, hint)
+    }))
+}
+
+fn refusal(attributes: &[&Attribute], unique: u64, rows: u64) -> InputError {
     let names: Vec<String> = attributes.iter().map(|attribute| format!("`{}`", attribute.name)).collect();
     let subject = match names.as_slice() {
         [name] => format!("{name} singles out"),
@@ -63,7 +95,12 @@ fn with_column<'p, 't>(attribute: &'p Attribute, table: &'t Table) -> Option<(&'
 
 /// Warnings about sensitive attributes whose values single out rows, where values and rows are
 /// released together.
-fn warn_of_sensitive(policy: &Policy, table: &Table) -> Vec<InputError> {
+fn warn_of_sensitive(
+    policy: &Policy,
+    table: &Table,
+    rows: u64,
+    unique_rows: impl Fn(&Column) -> u64,
+) -> Vec<InputError> {
     if !matches!(policy.publish.method, Method::FullDomain | Method::Mondrian | Method::BestCut) {
         return Vec::new();
     }
@@ -72,14 +109,14 @@ fn warn_of_sensitive(policy: &Policy, table: &Table) -> Vec<InputError> {
     let found = sensitive.filter_map(|attribute| with_column(attribute, table));
     found
         .filter_map(|(attribute, column)| {
-            let rows = uniqueness::unique_rows(&[column]);
-            (rows > rows_allowed(table)).then(|| about_sensitive(&attribute.place, &attribute.name, rows, table.rows))
+            let unique = unique_rows(column);
+            (unique > rows_allowed(rows)).then(|| about_sensitive(&attribute.place, &attribute.name, unique, rows))
         })
         .collect()
 }
 
 /// What an attacker who knows one exact value learns.
-fn about_sensitive(place: &str, name: &str, unique: u64, rows: usize) -> InputError {
+fn about_sensitive(place: &str, name: &str, unique: u64, rows: u64) -> InputError {
     let problem = format!(
         "`{name}`: {unique} of {rows} rows have a value that no other row has: an attacker who knows the exact value of a \
          person finds the row and learns everything else released in it"
@@ -98,8 +135,8 @@ pub fn warn_of_released<'n>(
     let columns = sensitive.into_iter().filter_map(|name| table.column(name));
     columns
         .filter_map(|column| {
-            let rows = uniqueness::unique_rows(&[column]);
-            (rows > rows_allowed(table)).then(|| about_sensitive(place, &column.name, rows, table.rows))
+            let (unique, rows) = (uniqueness::unique_rows(&[column]), table.rows as u64);
+            (unique > rows_allowed(rows)).then(|| about_sensitive(place, &column.name, unique, rows))
         })
         .collect()
 }

@@ -2,15 +2,43 @@
 //! against the files, and trusted in nothing else.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::codebook::Codebook;
 use crate::manifest::Resource;
-use hedgerow_table::read::{ReadOptions, read_table};
-use hedgerow_table::{InputError, Progress, Table, TableError};
+use hedgerow_table::read::{Held, ReadOptions, read_table, read_within};
+use hedgerow_table::{Engine, InputError, Progress, Spill, Table, TableError};
 
 /// Reads one table of a release with the types that its schema names.
 pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progress) -> Result<Table, TableError> {
+    let (path, options) = options_of(directory, resource, progress)?;
+    let table = read_table(&path, &options)?;
+    refuse_other_columns(&path, &table.header, resource)?;
+    Ok(table)
+}
+
+/// The same, with what does not fit in memory on the disk.
+pub(crate) fn read_released_within(
+    directory: &Path,
+    resource: &Resource,
+    spill: &Spill,
+    progress: &dyn Progress,
+) -> Result<Held, TableError> {
+    let (path, options) = options_of(directory, resource, progress)?;
+    let held = read_within(&path, &options, spill)?;
+    let header = match &held {
+        Held::Memory(table) => &table.header,
+        Held::Spilled(spilled) => &spilled.profile().header,
+    };
+    refuse_other_columns(&path, header, resource)?;
+    Ok(held)
+}
+
+fn options_of<'a>(
+    directory: &Path,
+    resource: &Resource,
+    progress: &'a dyn Progress,
+) -> Result<(PathBuf, ReadOptions<'a>), TableError> {
     let path = directory.join(&resource.path);
     let place = path.display().to_string();
     refuse_unless_file(directory, &resource.path)?;
@@ -37,13 +65,16 @@ pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progr
         progress,
         ..ReadOptions::default()
     };
-    let table = read_table(&path, &options)?;
+    Ok((path, options))
+}
+
+fn refuse_other_columns(path: &Path, header: &[String], resource: &Resource) -> Result<(), TableError> {
     let expected: Vec<&str> = resource.schema.fields.iter().map(|field| field.name.as_str()).collect();
-    if table.header != expected {
-        let problem = format!("the columns are {}, the manifest says {}", table.header.join(", "), expected.join(", "));
-        return Err(TableError::input(place, problem, "the table and its manifest do not belong together"));
+    if header == expected {
+        return Ok(());
     }
-    Ok(table)
+    let problem = format!("the columns are {}, the manifest says {}", header.join(", "), expected.join(", "));
+    Err(TableError::input(path.display().to_string(), problem, "the table and its manifest do not belong together"))
 }
 
 /// Reads the codebook of a release; one without it is damaged.

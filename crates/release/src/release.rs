@@ -12,7 +12,7 @@ use crate::codebook::Codebook;
 use crate::digest;
 use crate::foreign::{ForeignTable, description_of};
 use crate::kinds::Tables;
-use crate::kinds::generalized::Generalized;
+use crate::kinds::generalized::{Generalized, Within};
 use crate::manifest::{FILE_NAME, Manifest};
 use crate::read::read_codebook;
 use crate::shape::Shape;
@@ -72,7 +72,18 @@ impl Release {
 
     /// Reads the tables in a directory that a manifest lists, which need not have been written yet.
     pub fn with_manifest(directory: &Path, manifest: Manifest, progress: &dyn Progress) -> Result<Release, TableError> {
-        let (tables, mut contradictions) = Tables::read(directory, Shape::of_release(directory, &manifest)?, progress)?;
+        Release::with_manifest_within(directory, manifest, None, progress)
+    }
+
+    /// The same within a limit of memory: what does not fit can be judged, and nothing else.
+    pub fn with_manifest_within(
+        directory: &Path,
+        manifest: Manifest,
+        within: Option<Within<'_>>,
+        progress: &dyn Progress,
+    ) -> Result<Release, TableError> {
+        let shape = Shape::of_release(directory, &manifest)?;
+        let (tables, mut contradictions) = Tables::read(directory, shape, within, progress)?;
         let codebook = read_codebook(directory)?;
         contradictions.extend(tables.kind().contradictions_with(&codebook));
         for (attribute, labels) in tables.kind().labels() {
@@ -93,7 +104,8 @@ impl Release {
     pub fn of_foreign(foreign: &ForeignTable, progress: &dyn Progress) -> Result<Release, TableError> {
         let (table, codebook, warnings) = foreign.read(progress)?;
         let quasi = foreign.quasi.iter().map(|(name, _)| name.clone()).collect();
-        let tables = Tables::Generalized(Generalized { table, quasi, sensitive: foreign.sensitive.clone() });
+        let tables =
+            Tables::Generalized(Generalized { table, quasi, sensitive: foreign.sensitive.clone(), counts: None });
         let release = Release::new(foreign.path.clone(), None, codebook, tables, Vec::new())?;
         Ok(Release { warnings, ..release })
     }
@@ -111,7 +123,7 @@ impl Release {
             let hint = format!("the table has: {}", table.header.join(", "));
             return Err(TableError::input(name, format!("there is no column `{absent}`"), hint));
         }
-        let tables = Tables::Generalized(Generalized { table, quasi, sensitive });
+        let tables = Tables::Generalized(Generalized { table, quasi, sensitive, counts: None });
         Ok(Release::new(PathBuf::new(), None, codebook, tables, Vec::new())?.named(name))
     }
 

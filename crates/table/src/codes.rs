@@ -1,5 +1,8 @@
 //! A column's cells as positions in its domain, in the narrowest integer that can hold them.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 /// One code per row. The width follows from the size of the domain alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Codes {
@@ -99,16 +102,63 @@ impl Codes {
     /// How many rows carry each code.
     pub fn counts(&self, cardinality: usize) -> Vec<u64> {
         let mut counts = vec![0u64; cardinality];
-        with_codes!(self, codes => for &code in codes { counts[code as usize] += 1; });
+        self.add_counts(&mut counts);
         counts
+    }
+
+    /// Adds how many rows carry each code.
+    pub fn add_counts(&self, counts: &mut [u64]) {
+        with_codes!(self, codes => for &code in codes { counts[code as usize] += 1; });
+    }
+
+    /// The codes of a range of rows.
+    pub fn slice(&self, rows: Range<usize>) -> Codes {
+        match self {
+            Codes::U8(codes) => Codes::U8(codes[rows].to_vec()),
+            Codes::U16(codes) => Codes::U16(codes[rows].to_vec()),
+            Codes::U32(codes) => Codes::U32(codes[rows].to_vec()),
+        }
+    }
+
+    /// Bytes of one code.
+    pub fn width(&self) -> usize {
+        match self {
+            Codes::U8(_) => 1,
+            Codes::U16(_) => 2,
+            Codes::U32(_) => 4,
+        }
     }
 
     /// Bytes held, to judge memory.
     pub fn bytes(&self) -> usize {
+        self.len() * self.width()
+    }
+
+    /// The codes one after the other, lowest byte first.
+    pub fn to_bytes(&self) -> Cow<'_, [u8]> {
         match self {
-            Codes::U8(codes) => codes.len(),
-            Codes::U16(codes) => codes.len() * 2,
-            Codes::U32(codes) => codes.len() * 4,
+            Codes::U8(codes) => Cow::Borrowed(codes),
+            Codes::U16(codes) => Cow::Owned(codes.iter().flat_map(|code| code.to_le_bytes()).collect()),
+            Codes::U32(codes) => Cow::Owned(codes.iter().flat_map(|code| code.to_le_bytes()).collect()),
+        }
+    }
+
+    /// What [`Codes::to_bytes`] wrote of codes with this width.
+    pub fn from_bytes(width: usize, bytes: Vec<u8>) -> Codes {
+        match width {
+            1 => Codes::U8(bytes),
+            2 => Codes::U16(bytes.as_chunks().0.iter().map(|code| u16::from_le_bytes(*code)).collect()),
+            _ => Codes::U32(bytes.as_chunks().0.iter().map(|code| u32::from_le_bytes(*code)).collect()),
+        }
+    }
+
+    /// Some rows of another column at the end, which has the same width.
+    pub fn extend(&mut self, more: &Codes, rows: Range<usize>) {
+        match (self, more) {
+            (Codes::U8(codes), Codes::U8(more)) => codes.extend_from_slice(&more[rows]),
+            (Codes::U16(codes), Codes::U16(more)) => codes.extend_from_slice(&more[rows]),
+            (Codes::U32(codes), Codes::U32(more)) => codes.extend_from_slice(&more[rows]),
+            (codes, more) => rows.for_each(|row| codes.push(more.get(row))),
         }
     }
 }

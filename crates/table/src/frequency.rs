@@ -19,10 +19,12 @@ use std::ops::Range;
 use crate::{Codes, parallel, with_codes};
 use tally::{CHUNK, Tally, tally_apart, tally_chunks};
 
+mod distinct;
 mod order;
 mod tally;
 mod values;
 
+pub use distinct::distinct;
 pub use values::ValueCounts;
 
 /// The widest key, in 64-bit words.
@@ -215,6 +217,16 @@ impl<const W: usize> FrequencySet<W> {
             let counts = vec![1; range.len()];
             pack(layout, columns, range, &mut keys);
             (keys, Cow::Owned(counts))
+        })
+    }
+
+    /// The same for rows of which each stands for as many as `counts` says.
+    pub fn of_counted_rows(layout: &Layout, columns: &[&Codes], counts: &[u32]) -> Self {
+        assert!(layout.words() <= W);
+        tally_chunks(counts.len(), |range| {
+            let mut keys = vec![[0u64; W]; range.len()];
+            pack(layout, columns, range.clone(), &mut keys);
+            (keys, Cow::Borrowed(&counts[range]))
         })
     }
 

@@ -29,10 +29,20 @@ const CELLS_MAX: u64 = 400_000_000;
 
 /// Combinations of up to [`TOGETHER_MAX`] columns in which more than `rows_min` rows are unique.
 pub fn examine(columns: &[&Column], rows_min: u64) -> Uniqueness {
+    examine_counted(columns, None, rows_min)
+}
+
+/// The same where each row stands for as many as `counts` says.
+pub fn examine_counted(columns: &[&Column], counts: Option<&[u32]>, rows_min: u64) -> Uniqueness {
+    let rows = match counts {
+        Some(counts) => counts.iter().map(|&count| u64::from(count)).sum(),
+        None => columns.first().map_or(0, |column| column.codes.len() as u64),
+    };
     let mut uniqueness = Uniqueness { found: Vec::new(), complete: true };
     let mut cells_left = CELLS_MAX;
     for size in 1..=TOGETHER_MAX {
-        let mut search = Search { columns, rows_min, size, cells_left: &mut cells_left, uniqueness: &mut uniqueness };
+        let (cells_left, uniqueness) = (&mut cells_left, &mut uniqueness);
+        let mut search = Search { columns, counts, rows, rows_min, size, cells_left, uniqueness };
         search.extend(&Chosen { columns: Vec::new(), ids: Vec::new(), count: 1 });
     }
     uniqueness
@@ -42,11 +52,14 @@ pub fn examine(columns: &[&Column], rows_min: u64) -> Uniqueness {
 pub fn unique_rows(columns: &[&Column]) -> u64 {
     let start = Chosen { columns: Vec::new(), ids: Vec::new(), count: 1 };
     let chosen = columns.iter().fold(start, |chosen, column| chosen.with(0, column));
-    chosen.unique()
+    chosen.unique(None)
 }
 
 struct Search<'s> {
     columns: &'s [&'s Column],
+    counts: Option<&'s [u32]>,
+    /// All rows that are counted.
+    rows: u64,
     rows_min: u64,
     size: usize,
     cells_left: &'s mut u64,
@@ -70,18 +83,17 @@ impl Search<'_> {
             if !self.may_be_unique(&together) {
                 continue;
             }
-            let rows = column.codes.len() as u64;
-            if *self.cells_left < rows {
+            if *self.cells_left < self.rows {
                 self.uniqueness.complete = false;
                 return;
             }
-            *self.cells_left -= rows;
+            *self.cells_left -= self.rows;
             let chosen = chosen.with(index, column);
             if chosen.columns.len() < self.size {
                 self.extend(&chosen);
                 continue;
             }
-            let unique = chosen.unique();
+            let unique = chosen.unique(self.counts);
             if unique > self.rows_min {
                 self.uniqueness.found.push(UniqueColumns { columns: chosen.columns, rows: unique });
             }
@@ -127,10 +139,10 @@ impl Chosen {
         Chosen { columns, ids, count: numbers.len() }
     }
 
-    fn unique(&self) -> u64 {
+    fn unique(&self, weights: Option<&[u32]>) -> u64 {
         let mut counts = vec![0u32; self.count];
-        for id in &self.ids {
-            counts[*id as usize] += 1;
+        for (row, id) in self.ids.iter().enumerate() {
+            counts[*id as usize] += weights.map_or(1, |weights| weights[row]);
         }
         counts.iter().filter(|count| **count == 1).count() as u64
     }

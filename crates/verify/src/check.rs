@@ -73,6 +73,17 @@ impl Checked {
 
 /// Judges a table as it stands: nothing may be suppressed. `place` names the table in errors.
 pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: &str) -> Result<Checked, TableError> {
+    check_counted(table, None, quasi, rules, place)
+}
+
+/// The same; where `counts` is present, each row stands for as many as it says.
+pub fn check_counted(
+    table: &Table,
+    counts: Option<&[u32]>,
+    quasi: &[String],
+    rules: &[NamedRule],
+    place: &str,
+) -> Result<Checked, TableError> {
     let mut names: Vec<&str> = quasi.iter().map(String::as_str).collect();
     for name in rules.iter().flat_map(|rule| rule.know.iter().chain(&rule.protect)) {
         if !names.contains(&name.as_str()) {
@@ -108,7 +119,7 @@ pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: 
     };
     let codes: Vec<&Codes> = columns.iter().map(|column| &column.codes).collect();
     let (achieved, classes) = with_words!(judge.layout().words(), W => {
-        let counted = judge.count::<W>(&codes, table.rows);
+        let counted = judge.count_rows::<W>(&codes, table.rows, counts);
         let classes = counted.set.classes(&judge.layout().mask_of::<W>(0..quasi.len()));
         let sizes = ClassSizes::of(classes.sizes.iter().map(|&size| u64::from(size)));
         (judge.achieved(&counted), sizes)
@@ -116,7 +127,8 @@ pub fn check_table(table: &Table, quasi: &[String], rules: &[NamedRule], place: 
     let claims = rules.iter().zip(&achieved).flat_map(|(rule, achieved)| {
         rule.require.iter().zip(achieved).map(|(model, achieved)| rule.claim(model, achieved))
     });
-    Ok(Checked { claims: claims.collect(), classes, rows: table.rows as u64 })
+    let rows = counts.map_or(table.rows as u64, |counts| counts.iter().map(|&count| u64::from(count)).sum());
+    Ok(Checked { claims: claims.collect(), classes, rows })
 }
 
 /// Whole numbers as such; others to twelve places, towards the worse side so that a claim never

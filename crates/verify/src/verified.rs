@@ -6,9 +6,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hedgerow_release::Release;
 use hedgerow_release::manifest::{self, Manifest};
 use hedgerow_release::metadata::Metadata;
+use hedgerow_release::{Release, Within};
 use hedgerow_table::{Progress, TableError};
 
 use crate::check::{Checked, NamedRule};
@@ -76,15 +76,18 @@ impl Staged {
 
     /// Reads the released tables back as `manifest` lists them, judges them by the rules that
     /// `rules` binds to them, and writes the manifest, completed by what they achieve and by what
-    /// `describe` adds.
+    /// `describe` adds. Where `within` is present, tables that do not fit in memory are judged from
+    /// the disk.
     pub fn verify(
         self,
         manifest: Manifest,
         rules: impl FnOnce(&Release) -> Vec<NamedRule>,
         describe: impl FnOnce(&mut Manifest, &Release),
+        within: Option<Within<'_>>,
         progress: &dyn Progress,
     ) -> Result<(Verified, Checked), VerifyError> {
-        let mut release = Release::with_manifest(&self.directory, manifest, progress)?.named("the new release");
+        let release = Release::with_manifest_within(&self.directory, manifest, within, progress)?;
+        let mut release = release.named("the new release");
         let tables = judged(&release);
         let contradictions = tables.contradictions(&release);
         if let Some(contradiction) = release.contradictions().iter().chain(&contradictions).next() {

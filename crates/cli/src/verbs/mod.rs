@@ -36,17 +36,21 @@ fn print(text: &str) -> Result<(), Failure> {
 
 fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     if memory::is_reported() {
-        return print_json_with_memory(value);
+        return print_json_with_memory(value, None);
     }
     let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
     print(&format!("{text}\n"))
 }
 
-/// Also states the most memory that the run took.
-fn print_json_with_memory(value: &impl Serialize) -> Result<(), Failure> {
+/// Also states the most memory that the run took, and what went to the disk instead.
+fn print_json_with_memory(value: &impl Serialize, spilled: Option<u64>) -> Result<(), Failure> {
     let mut value = serde_json::to_value(value).map_err(std::io::Error::from)?;
     if let (Value::Object(keys), Some(bytes)) = (&mut value, memory::peak_bytes()) {
-        keys.insert("memory".to_owned(), serde_json::json!({ "peak_bytes": bytes }));
+        let mut memory = serde_json::json!({ "peak_bytes": bytes });
+        if let Some(spilled) = spilled {
+            memory["spilled_bytes"] = spilled.into();
+        }
+        keys.insert("memory".to_owned(), memory);
     }
     print(&format!("{value}\n"))
 }

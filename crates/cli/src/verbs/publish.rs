@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
         .nodes_max(arguments.max_nodes)
         .seconds_max(arguments.max_seconds)
         .levels(arguments.levels.clone())
+        .memory(talk.memory)
         .metadata(
             arguments
                 .metadata
@@ -65,7 +66,7 @@ pub(crate) fn run(arguments: &args::Publish, talk: &Talk) -> Result<ExitCode, Fa
         say(&format!("warning: {why}: the release satisfies every rule, but another may lose less"));
     }
     if talk.json {
-        print_json_with_memory(&published)?;
+        print_json_with_memory(&published, Some(published.spilled_bytes))?;
     } else if !talk.quiet {
         print(&to_text(&published, &policy, arguments.levels.is_empty(), talk.verbose))?;
     }
@@ -159,6 +160,9 @@ fn to_text(published: &Published, policy: &Policy, searched: bool, verbose: bool
     if verbose {
         let hedgerow::Seconds { read, search, write, .. } = published.seconds;
         text.push_str(&format!("seconds  read {read:.3}, search {search:.3}, write and check {write:.3}\n"));
+        if published.spilled_bytes > 0 {
+            text.push_str(&format!("spilled  {:.1} MiB\n", published.spilled_bytes as f64 / (1 << 20) as f64));
+        }
     }
     text
 }

@@ -47,7 +47,7 @@ pub use options::{Analyst, Options};
 pub use scram::Verifier;
 
 /// The reader of statements descends: this is enough for the longest that is taken.
-const STACK_BYTES: usize = 64 << 20;
+const STACK_BYTES: usize = 128 << 20;
 /// For a client that does not take what it is sent.
 const WRITE_TIME: Duration = Duration::from_secs(60);
 

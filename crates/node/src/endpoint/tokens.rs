@@ -12,7 +12,7 @@ pub(super) const TABLE: &str = "data";
 pub(super) const DATABASE: &str = "hedgerow";
 pub(super) const SCHEMA: &str = "public";
 /// The most tokens of a statement: a reader descends at most so far.
-pub(super) const TOKENS_MAX: usize = 4000;
+pub(super) const TOKENS_MAX: usize = 8000;
 
 /// A parameter's value, with the number of its type.
 #[derive(Debug, Clone, PartialEq, Eq)]

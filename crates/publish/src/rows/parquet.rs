@@ -14,13 +14,13 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use super::{BUCKETS_AT_ONCE, Flushing, ReleasedColumn, Shuffled};
+use super::{Flushing, InRandomOrder, ReleasedColumn};
 
 /// All rows are in the file when this returns; the disk may still be at work.
 pub(crate) fn write_parquet(
     path: &Path,
     columns: &[ReleasedColumn<'_>],
-    rows: &Shuffled,
+    rows: &mut dyn InRandomOrder,
     progress: &dyn Progress,
 ) -> Result<Flushing, TableError> {
     let failed = |error: ParquetError| TableError::io(path, std::io::Error::other(error));
@@ -33,22 +33,23 @@ pub(crate) fn write_parquet(
     let schema = schema(columns).map_err(failed)?;
     let cells = columns.iter().map(Cells::new).collect::<Result<Vec<_>, _>>()?;
     let mut writer = SerializedFileWriter::new(BufWriter::new(file), schema, Arc::new(properties)).map_err(failed)?;
-    for buckets in rows.buckets.chunks(BUCKETS_AT_ONCE) {
+    rows.each(&mut |codes, buckets| {
         progress.check()?;
         let rows: Vec<u32> = buckets.concat();
         if rows.is_empty() {
-            continue;
+            return Ok(());
         }
         let mut group = writer.next_row_group().map_err(failed)?;
-        for (column, cells) in columns.iter().zip(&cells) {
-            let codes = rows.iter().map(|&row| column.codes.get(row as usize) as usize);
+        for (codes, cells) in codes.iter().zip(&cells) {
+            let codes = rows.iter().map(|&row| codes.get(row as usize) as usize);
             let next = group.next_column().map_err(failed)?;
             let out = next.ok_or_else(|| TableError::Internal("a column too many for the file".to_owned()))?;
             cells.write(codes, out).map_err(failed)?;
         }
         group.close().map_err(failed)?;
         progress.advance(rows.len() as u64);
-    }
+        Ok(())
+    })?;
     let out = writer.into_inner().map_err(failed)?;
     let file = out.into_inner().map_err(|error| TableError::io(path, error.into_error()))?;
     Ok(Flushing::of(file))

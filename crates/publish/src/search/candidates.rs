@@ -69,7 +69,7 @@ impl<const W: usize> Search<'_, W> {
                     let above = self.lattice.coarser(u64::from(number), &levels);
                     at_least[number as usize] = above.map(|c| at_least[c as usize]).max().unwrap_or_default();
                     let rows = at_least[number as usize].rows();
-                    if rows <= self.problem.judge.allowed() && rows < self.problem.rows as u64 {
+                    if rows <= self.problem.judge.allowed() && rows < self.all_rows {
                         batch.push((number, levels));
                     }
                 }

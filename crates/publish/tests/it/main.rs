@@ -13,6 +13,7 @@ mod local;
 mod manifest;
 mod oracle;
 mod other_values;
+mod out_of_core;
 mod progress;
 mod random_case;
 mod undivided;

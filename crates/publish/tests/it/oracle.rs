@@ -42,6 +42,7 @@ fn check_case(seed: u64) {
     let problem = FullDomain {
         columns: &columns,
         rows: table.rows,
+        counts: None,
         hierarchies: &hierarchies,
         judge: &judge,
         loss: &loss,

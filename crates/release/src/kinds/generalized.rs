@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use hedgerow_table::{Domain, Progress, Table, TableError};
+use hedgerow_table::read::Held;
+use hedgerow_table::{Answer, Counted, Domain, Progress, Spill, Table, TableError};
 
 use super::{Kind, covers, texts};
 use crate::classes::ReleasedClasses;
 use crate::codebook::Codebook;
 use crate::manifest::Resource;
-use crate::read::{quasi_of, read_released, sensitive_of};
+use crate::read::{quasi_of, read_released, read_released_within, sensitive_of};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Generalized {
@@ -17,12 +18,52 @@ pub struct Generalized {
     pub quasi: Vec<String>,
     /// The names of the sensitive attributes.
     pub sensitive: Vec<String>,
+    /// Where equal rows are held once, because all do not fit in memory: how often each occurs.
+    /// Such a table can be judged, and nothing else.
+    pub counts: Option<Vec<u32>>,
+}
+
+/// How a table is read that may not fit in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Within<'a> {
+    /// The attributes that rules look at, beside the quasi attributes.
+    pub judged: &'a [&'a str],
+    pub spill: &'a Spill,
 }
 
 impl Generalized {
     pub(crate) fn read(directory: &Path, data: &Resource, progress: &dyn Progress) -> Result<Generalized, TableError> {
         let table = read_released(directory, data, progress)?;
-        Ok(Generalized { table, quasi: quasi_of(data), sensitive: sensitive_of(data) })
+        Ok(Generalized { table, quasi: quasi_of(data), sensitive: sensitive_of(data), counts: None })
+    }
+
+    /// As rules look at it, where it does not fit in memory.
+    pub(crate) fn read_within(
+        directory: &Path,
+        data: &Resource,
+        within: Within<'_>,
+        progress: &dyn Progress,
+    ) -> Result<Generalized, TableError> {
+        let (quasi, sensitive) = (quasi_of(data), sensitive_of(data));
+        let spilled = match read_released_within(directory, data, within.spill, progress)? {
+            Held::Memory(table) => return Ok(Generalized { table, quasi, sensitive, counts: None }),
+            Held::Spilled(spilled) => spilled,
+        };
+        let mut names: Vec<&str> = quasi.iter().map(String::as_str).collect();
+        for name in within.judged {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+        match Counted::of(&spilled, &names, progress)? {
+            Answer::Exact(Counted { table, counts, .. }) => {
+                Ok(Generalized { table, quasi, sensitive, counts: Some(counts) })
+            }
+            Answer::Unsupported(why) => {
+                let place = directory.join(&data.path).display().to_string();
+                Err(TableError::input(place, why, "allow more memory"))
+            }
+        }
     }
 
     pub(crate) fn classes_named(
@@ -31,13 +72,19 @@ impl Generalized {
         codebook: &Codebook,
         place: &str,
     ) -> Result<ReleasedClasses, TableError> {
+        if self.counts.is_some() {
+            return Err(TableError::Internal("a release that is not in memory has no classes".to_owned()));
+        }
         ReleasedClasses::of_generalized(name, &self.table, &self.quasi, &self.sensitive, covers(codebook), place)
     }
 }
 
 impl Kind for Generalized {
     fn rows(&self) -> u64 {
-        self.table.rows as u64
+        match &self.counts {
+            Some(counts) => counts.iter().map(|&count| u64::from(count)).sum(),
+            None => self.table.rows as u64,
+        }
     }
 
     fn domain(&self, attribute: &str) -> Option<&Domain> {
@@ -54,6 +101,6 @@ impl Kind for Generalized {
     }
 
     fn sensitive_in_rows(&self) -> Option<(&Table, &[String])> {
-        Some((&self.table, &self.sensitive))
+        self.counts.is_none().then_some((&self.table, self.sensitive.as_slice()))
     }
 }

@@ -20,7 +20,7 @@ use crate::shape::Shape;
 use bucketized::Bucketized;
 use cloned::Cloned;
 use decomposed::Decomposed;
-use generalized::Generalized;
+use generalized::{Generalized, Within};
 
 /// The tables of a release, each read once.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,11 +72,16 @@ impl Tables {
     pub(crate) fn read(
         directory: &Path,
         shape: Shape<'_>,
+        within: Option<Within<'_>>,
         progress: &dyn Progress,
     ) -> Result<(Tables, Vec<String>), TableError> {
         Ok(match shape {
             Shape::Generalized { data } => {
-                (Tables::Generalized(Generalized::read(directory, data, progress)?), Vec::new())
+                let table = match within {
+                    Some(within) => Generalized::read_within(directory, data, within, progress)?,
+                    None => Generalized::read(directory, data, progress)?,
+                };
+                (Tables::Generalized(table), Vec::new())
             }
             Shape::Bucketized { quasi, sensitive } => {
                 let (tables, problems) = Bucketized::examine(directory, quasi, sensitive, progress)?;

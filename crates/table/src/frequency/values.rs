@@ -43,6 +43,28 @@ impl ValueCounts {
         found
     }
 
+    /// The same for rows of which each stands for as many as `counts` says.
+    pub fn of_counted_rows(
+        column: &Codes,
+        cardinality: usize,
+        rows: &[u32],
+        entry_of: &[u32],
+        counts: &[u32],
+    ) -> ValueCounts {
+        let mut by_value: Vec<Vec<u32>> = vec![Vec::new(); cardinality];
+        rows.iter().for_each(|&row| by_value[column.get(row as usize) as usize].push(row));
+        let mut found = ValueCounts { starts: vec![0], entries: Vec::new(), counts: Vec::new() };
+        let entry = |row: u32| entry_of[row as usize];
+        for rows in by_value {
+            for run in rows.chunk_by(|&one, &other| entry(one) == entry(other)) {
+                found.entries.push(entry(run[0]));
+                found.counts.push(run.iter().map(|&row| counts[row as usize]).sum());
+            }
+            found.starts.push(found.entries.len() as u32);
+        }
+        found
+    }
+
     /// All rows in the order of their entries.
     pub fn rows_by_entry(entry_of: &[u32], entries: usize) -> Vec<u32> {
         let mut next = vec![0u32; entries + 1];

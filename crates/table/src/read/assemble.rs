@@ -1,12 +1,15 @@
 //! From the workers' pieces to columns: dictionaries merged, typed and sorted, codes rewritten to
 //! the narrowest width.
 
+use std::ops::Range;
+
 use super::ReadOptions;
 use super::header::shorten;
 use super::interner::Interner;
 use super::reading::{Doubt, Reading};
 use crate::domain::Typed;
-use crate::{Codes, Column, InputError, Kind, Table, parallel, with_codes};
+use crate::spill::{Kept, SpillFile};
+use crate::{Codes, Column, Domain, InputError, Kind, Table, TableError, parallel, with_codes};
 
 /// One column as the workers left it.
 pub(super) struct Gathered {
@@ -21,11 +24,12 @@ pub(super) struct Gathered {
     pub(super) pieces: Vec<Piece>,
 }
 
+#[derive(Debug)]
 pub(super) struct Piece {
     pub(super) worker: usize,
     pub(super) rows: usize,
     /// Codes of that worker's dictionary; `None` when every cell is absent.
-    pub(super) codes: Option<Codes>,
+    pub(super) codes: Option<Kept>,
 }
 
 /// The first cell whose text a declared kind cannot take.
@@ -68,7 +72,17 @@ impl Unfit {
 #[derive(Debug)]
 pub(super) enum AssembleError {
     Unfit(Unfit),
-    Internal(&'static str),
+    Table(TableError),
+}
+
+impl From<TableError> for AssembleError {
+    fn from(error: TableError) -> AssembleError {
+        AssembleError::Table(error)
+    }
+}
+
+fn internal(what: &str) -> AssembleError {
+    AssembleError::Table(TableError::Internal(what.to_owned()))
 }
 
 /// `columns` in the order of the header.
@@ -79,8 +93,26 @@ pub(super) fn assemble(
     place: &str,
     options: &ReadOptions,
 ) -> Result<Table, AssembleError> {
-    let mut outcomes: Vec<Result<Finished, AssembleError>> =
-        parallel::map_items(columns, |_, column| finish(column, rows, options));
+    let (columns, warnings) = settle_all(columns, place, options, |column| column.into_column(rows, options.file()))?;
+    Ok(Table { columns, rows, header, warnings })
+}
+
+/// What is made of every column once its values are known, and warnings. The first cell that does
+/// not fit wins, whichever column it is in.
+pub(super) fn settle_all<T: Send>(
+    columns: Vec<Gathered>,
+    place: &str,
+    options: &ReadOptions,
+    finish: impl Fn(Settled) -> Result<T, AssembleError> + Sync,
+) -> Result<(Vec<T>, Vec<InputError>), AssembleError> {
+    let settle_one = |column: Gathered| {
+        let (column, doubt) = settle(column, options)?;
+        let warn = |(problem, hint)| InputError::new(place, format!("column `{}` {problem}", column.name), hint);
+        let warning = doubt.map(warn);
+        Ok((finish(column)?, warning))
+    };
+    let mut outcomes: Vec<Result<(T, Option<InputError>), AssembleError>> =
+        parallel::map_items(columns, |_, column| settle_one(column));
     let first_unfit = outcomes
         .iter()
         .enumerate()
@@ -89,30 +121,71 @@ pub(super) fn assemble(
             _ => None,
         })
         .min();
-    if let Some((_, index)) = first_unfit {
-        return Err(outcomes.swap_remove(index).expect_err("this one is unfit"));
+    if let Some((_, index)) = first_unfit
+        && let Err(error) = outcomes.swap_remove(index)
+    {
+        return Err(error);
     }
-    let mut table = Table { columns: Vec::new(), rows, header, warnings: Vec::new() };
+    let (mut finished, mut warnings) = (Vec::new(), Vec::new());
     for outcome in outcomes {
-        let Finished { column, doubt } = outcome?;
-        let warn = |(problem, hint)| InputError::new(place, format!("column `{}` {problem}", column.name), hint);
-        table.warnings.extend(doubt.map(warn));
-        table.columns.push(column);
+        let (column, warning) = outcome?;
+        finished.push(column);
+        warnings.extend(warning);
     }
-    Ok(table)
+    Ok((finished, warnings))
 }
 
+/// A column whose values are known: its pieces, and for every worker the way from its codes to
+/// those of the domain.
 #[derive(Debug)]
-struct Finished {
-    column: Column,
-    doubt: Option<Doubt>,
+pub(super) struct Settled {
+    pub(super) name: String,
+    pub(super) domain: Domain,
+    maps: Vec<Vec<u32>>,
+    pieces: Vec<Piece>,
 }
 
-fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Finished, AssembleError> {
+impl Settled {
+    fn into_column(self, rows: usize, file: Option<&SpillFile>) -> Result<Column, AssembleError> {
+        let Settled { name, domain, maps, pieces } = self;
+        let mut codes = Codes::with_capacity(domain.cardinality(), rows);
+        let missing_code = domain.missing_code().unwrap_or(0);
+        for piece in pieces {
+            let from = match piece.codes {
+                Some(Kept::Memory(codes)) => Some(codes),
+                Some(kept @ Kept::Disk(_)) => Some(kept.load(file, 0..piece.rows)?),
+                None => None,
+            };
+            append(&mut codes, piece.rows, from, &maps[piece.worker], missing_code);
+        }
+        Ok(Column { name, domain, codes })
+    }
+
+    /// The codes of some rows.
+    pub(super) fn codes(&self, file: &SpillFile, rows: Range<usize>) -> Result<Codes, TableError> {
+        let mut codes = Codes::with_capacity(self.domain.cardinality(), rows.len());
+        let missing_code = self.domain.missing_code().unwrap_or(0);
+        let mut first = 0;
+        for piece in &self.pieces {
+            let range = rows.start.max(first) - first..rows.end.min(first + piece.rows).saturating_sub(first);
+            first += piece.rows;
+            if range.start < range.end {
+                let from = piece.codes.as_ref().map(|kept| kept.load(Some(file), range.clone())).transpose()?;
+                append(&mut codes, range.len(), from, &self.maps[piece.worker], missing_code);
+            }
+            if first >= rows.end {
+                break;
+            }
+        }
+        Ok(codes)
+    }
+}
+
+fn settle(column: Gathered, options: &ReadOptions) -> Result<(Settled, Option<Doubt>), AssembleError> {
     let Gathered { name, kind, is_text, dictionaries, pieces } = column;
     let (merged, mut maps) = merge(dictionaries);
     let absent = merged.absent || pieces.iter().any(|piece| piece.codes.is_none() && piece.rows > 0);
-    let (texts, ends) = merged.into_texts().ok_or(AssembleError::Internal("a dictionary text is not UTF-8"))?;
+    let (texts, ends) = merged.into_texts().ok_or_else(|| internal("a dictionary text is not UTF-8"))?;
     let text_of = |code: usize| &texts[ends[code - 1]..ends[code]];
     let is_null = |code: usize| options.nulls.iter().any(|null| null == text_of(code));
     let present: Vec<usize> = (1..ends.len()).filter(|&code| !is_null(code)).collect();
@@ -122,10 +195,10 @@ fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Finish
     let typed = match reading.typed(&present_texts, missing) {
         Ok(typed) => typed,
         Err(position) => {
-            let kind = reading.declared().ok_or(AssembleError::Internal("an inferred kind does not fit"))?;
+            let kind = reading.declared().ok_or_else(|| internal("an inferred kind does not fit"))?;
             let mut unfit = vec![false; ends.len()];
             present.iter().for_each(|&code| unfit[code] = !reading.takes(text_of(code)));
-            let found = first_cell(&pieces, &maps, &unfit);
+            let found = first_cell(&pieces, &maps, &unfit, options.file())?;
             let (row, code) = found.unwrap_or((0, present[position]));
             let text = text_of(code).to_owned();
             let date_format = reading.date_format().map(ToString::to_string);
@@ -139,12 +212,7 @@ fn finish(column: Gathered, rows: usize, options: &ReadOptions) -> Result<Finish
     for map in &mut maps {
         map.iter_mut().for_each(|code| *code = finals[*code as usize]);
     }
-    let mut codes = Codes::with_capacity(domain.cardinality(), rows);
-    let missing_code = domain.missing_code().unwrap_or(0);
-    for piece in pieces {
-        append(&mut codes, piece, &maps, missing_code);
-    }
-    Ok(Finished { column: Column { name, domain, codes }, doubt })
+    Ok((Settled { name, domain, maps, pieces }, doubt))
 }
 
 /// All texts in one dictionary, and for each worker the way from its codes to the merged ones.
@@ -165,31 +233,37 @@ fn merge(dictionaries: Vec<Option<Interner>>) -> (Interner, Vec<Vec<u32>>) {
 }
 
 /// The first row whose merged code is marked, and that code.
-fn first_cell(pieces: &[Piece], maps: &[Vec<u32>], marked: &[bool]) -> Option<(usize, usize)> {
+fn first_cell(
+    pieces: &[Piece],
+    maps: &[Vec<u32>],
+    marked: &[bool],
+    file: Option<&SpillFile>,
+) -> Result<Option<(usize, usize)>, TableError> {
     let mut row = 0;
     for piece in pieces {
         let map = &maps[piece.worker];
-        for (index, code) in piece.codes.iter().flat_map(Codes::iter).enumerate() {
+        let codes = piece.codes.as_ref().map(|kept| kept.load(file, 0..piece.rows)).transpose()?;
+        for (index, code) in codes.iter().flat_map(Codes::iter).enumerate() {
             let merged = map[code as usize] as usize;
             if marked[merged] {
-                return Some((row + index, merged));
+                return Ok(Some((row + index, merged)));
             }
         }
         row += piece.rows;
     }
-    None
+    Ok(None)
 }
 
-fn append(codes: &mut Codes, piece: Piece, maps: &[Vec<u32>], missing_code: u32) {
-    let Some(from) = piece.codes else {
+/// Puts codes at the end, each as `map` has it; `None` is as many missing cells.
+fn append(codes: &mut Codes, rows: usize, from: Option<Codes>, map: &[u32], missing_code: u32) {
+    let Some(from) = from else {
         match codes {
-            Codes::U8(to) => to.resize(to.len() + piece.rows, missing_code as u8),
-            Codes::U16(to) => to.resize(to.len() + piece.rows, missing_code as u16),
-            Codes::U32(to) => to.resize(to.len() + piece.rows, missing_code),
+            Codes::U8(to) => to.resize(to.len() + rows, missing_code as u8),
+            Codes::U16(to) => to.resize(to.len() + rows, missing_code as u16),
+            Codes::U32(to) => to.resize(to.len() + rows, missing_code),
         }
         return;
     };
-    let map = &maps[piece.worker];
     with_codes!(from, from => match codes {
         Codes::U8(to) => to.extend(from.iter().map(|&code| map[code as usize] as u8)),
         Codes::U16(to) => to.extend(from.iter().map(|&code| map[code as usize] as u16)),

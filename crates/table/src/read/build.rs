@@ -16,6 +16,7 @@ use super::interner::{ABSENT, Interner};
 use super::part::Part;
 use super::{LIMITS, Limits, ReadOptions};
 use crate::date::Date;
+use crate::spill::Kept;
 use crate::{Codes, Kind, Table, TableError};
 
 mod rows;
@@ -252,7 +253,7 @@ impl TableBuilder {
         let place = self.place.clone();
         let Part { header, columns, rows, .. } = self.into_part(options, Box::new(|_| String::new()))?;
         assemble(header, columns, rows, &place, options).map_err(|error| match error {
-            AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
+            AssembleError::Table(error) => error,
             AssembleError::Unfit(unfit) => {
                 TableError::input(cell_place(&place, unfit.row, unfit.column()), unfit.value_problem(), unfit.hint())
             }
@@ -276,7 +277,7 @@ impl TableBuilder {
             kind: column.kind,
             is_text: self.is_text && column.kind.is_none(),
             dictionaries: vec![Some(column.dictionary)],
-            pieces: vec![Piece { worker: 0, rows, codes: Some(column.codes) }],
+            pieces: vec![Piece { worker: 0, rows, codes: Some(Kept::Memory(column.codes)) }],
         });
         Ok(Part { header, columns: gathered.collect(), rows, warnings: Vec::new(), place_of })
     }

@@ -31,19 +31,23 @@ mod parquet;
 mod part;
 mod reading;
 mod source;
+mod spilled;
 mod stata;
 mod workers;
 
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::path::Path;
+use std::sync::Arc;
 
 pub use build::{Cell, Cells, TableBuilder};
 pub use format::Format;
 pub use number_format::NumberFormat;
+pub use spilled::SpilledTable;
 
 use crate::date_format::DateFormat;
-use crate::{Kind, NoProgress, Progress, Table, TableError};
+use crate::spill::{Kept, Spill, SpillFile};
+use crate::{Codes, Kind, NoProgress, Progress, Table, TableError};
 use part::{OverFiles, Part};
 use source::Source;
 
@@ -73,6 +77,8 @@ pub struct ReadOptions<'a> {
     pub only: Option<HashSet<String>>,
     /// Learns the bytes of the file as they are read.
     pub progress: &'a dyn Progress,
+    /// Where codes go that do not fit in memory; set by [`read_within`].
+    pub spill: Option<Arc<SpillFile>>,
 }
 
 impl Default for ReadOptions<'_> {
@@ -88,6 +94,7 @@ impl Default for ReadOptions<'_> {
             date_format: None,
             only: None,
             progress: &NoProgress,
+            spill: None,
         }
     }
 }
@@ -112,6 +119,41 @@ impl ReadOptions<'_> {
     /// Whether a column is kept.
     pub fn wants(&self, column: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(column))
+    }
+
+    /// The same, with nobody who listens.
+    pub fn quiet(&self) -> ReadOptions<'static> {
+        let ReadOptions { format, delimiter, quote, nulls, kinds, numbers, date_formats, date_format, only, .. } =
+            self.clone();
+        ReadOptions {
+            format,
+            delimiter,
+            quote,
+            nulls,
+            kinds,
+            numbers,
+            date_formats,
+            date_format,
+            only,
+            progress: &NoProgress,
+            spill: self.spill.clone(),
+        }
+    }
+
+    fn file(&self) -> Option<&SpillFile> {
+        self.spill.as_deref()
+    }
+
+    /// Codes in memory, or on the disk where they do not fit.
+    fn keep(&self, codes: Codes) -> Result<Kept, TableError> {
+        match self.file() {
+            Some(file) => file.keep(codes),
+            None => Ok(Kept::Memory(codes)),
+        }
+    }
+
+    fn keep_all(&self, columns: Vec<Codes>) -> Result<Vec<Kept>, TableError> {
+        columns.into_iter().map(|codes| self.keep(codes)).collect()
     }
 }
 
@@ -138,6 +180,34 @@ const LIMITS: Limits = Limits {
 /// Reads a table from a file, from all files that match a pattern such as `parts/*.parquet`, or
 /// from all files in a folder.
 pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
+    read_parts(path, options, |part| part.into_table(path, options))
+}
+
+/// A table in memory, or on the disk.
+#[derive(Debug)]
+pub enum Held {
+    Memory(Table),
+    Spilled(SpilledTable),
+}
+
+/// Reads a table as [`read_table`] does, and keeps on the disk what does not fit in memory.
+pub fn read_within(path: &Path, options: &ReadOptions, spill: &Spill) -> Result<Held, TableError> {
+    let file = Arc::new(spill.file());
+    let options = ReadOptions { spill: Some(Arc::clone(&file)), ..options.clone() };
+    read_parts(path, &options, |part| match file.is_used() {
+        true => {
+            let spilled = part.into_spilled(path, &options, Arc::clone(&file))?;
+            spilled.counted(options.progress).map(Held::Spilled)
+        }
+        false => part.into_table(path, &options).map(Held::Memory),
+    })
+}
+
+fn read_parts<T>(
+    path: &Path,
+    options: &ReadOptions,
+    finish: impl FnOnce(Part<'_>) -> Result<T, TableError>,
+) -> Result<T, TableError> {
     let files = part::files(path)?;
     let format = match options.format {
         Some(format) => format,
@@ -147,9 +217,9 @@ pub fn read_table(path: &Path, options: &ReadOptions) -> Result<Table, TableErro
         let progress = OverFiles::begin(&files, options.progress)?;
         let options = ReadOptions { progress: &progress, ..options.clone() };
         let parts = files.iter().map(|file| read_part(file, format, &options)).collect::<Result<_, _>>()?;
-        return part::join(&files, parts)?.into_table(path, &options);
+        return finish(part::join(&files, parts)?);
     };
-    read_part(file, format, options)?.into_table(path, options)
+    finish(read_part(file, format, options)?)
 }
 
 fn read_part<'a>(path: &'a Path, format: Format, options: &'a ReadOptions<'a>) -> Result<Part<'a>, TableError> {

@@ -21,6 +21,7 @@ use super::part::Part;
 use super::source::skip_byte_order_mark;
 use super::workers::share;
 use super::{Limits, ReadOptions};
+use crate::spill::Kept;
 use crate::{Codes, InputError, TableError};
 
 pub(super) fn read<'a>(
@@ -69,7 +70,7 @@ struct JsonColumn {
 struct CodedBlock {
     index: usize,
     rows: usize,
-    columns: Vec<Codes>,
+    columns: Vec<Kept>,
 }
 
 struct Worker<'a> {
@@ -98,6 +99,7 @@ impl Worker<'_> {
             rows += 1;
         }
         let columns = self.columns.iter_mut().map(|column| column.finish_block(rows)).collect();
+        let columns = self.options.keep_all(columns)?;
         self.blocks.push(CodedBlock { index: block.index, rows, columns });
         Ok(rows)
     }
@@ -303,7 +305,7 @@ fn gather_column(
     let piece = |(worker, block): &mut (usize, CodedBlock)| {
         // A block read before its worker met the key has no such column.
         let codes = own_index[*worker].and_then(|index: usize| block.columns.get_mut(index));
-        let codes = codes.map(|codes| std::mem::replace(codes, Codes::with_capacity(1, 0)));
+        let codes = codes.map(|codes| std::mem::replace(codes, Kept::Memory(Codes::with_capacity(1, 0))));
         Piece { worker: *worker, rows: block.rows, codes }
     };
     let pieces = blocks.iter_mut().map(piece).collect();

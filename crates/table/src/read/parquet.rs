@@ -30,7 +30,8 @@ use super::header::check_names;
 use super::part::Part;
 use super::source::open_file;
 use super::{Limits, ReadOptions};
-use crate::{Codes, InputError, TableError};
+use crate::spill::Kept;
+use crate::{InputError, TableError};
 use cell_type::CellType;
 use cells::{ColumnCoder, Refusal};
 use pages::{Stop, Stored};
@@ -137,7 +138,7 @@ struct Chunk {
     group: usize,
     column: usize,
     rows: usize,
-    codes: Codes,
+    codes: Kept,
 }
 
 impl Reading<'_> {
@@ -202,7 +203,8 @@ impl Reading<'_> {
             Ok(taken) => taken.map_err(|refusal| self.refuse(index, wanted, refusal))?,
             Err(_) => return Err(not_parquet(self.path, format!("column `{}` cannot be decoded", wanted.name))),
         }
-        worker.chunks.push(Chunk { group: index, column, rows, codes: coder.take_codes() });
+        let codes = self.options.keep(coder.take_codes())?;
+        worker.chunks.push(Chunk { group: index, column, rows, codes });
         self.options.progress.advance(u64::try_from(group.column(wanted.leaf).compressed_size()).unwrap_or(0));
         Ok(())
     }

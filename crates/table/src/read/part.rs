@@ -2,12 +2,15 @@
 
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::ReadOptions;
-use super::assemble::{AssembleError, Gathered, assemble};
+use super::assemble::{AssembleError, Gathered, assemble, settle_all};
 use super::csv::check_rows;
 use super::source::open_file;
+use super::spilled::SpilledTable;
 use super::{LIMITS, header::shorten};
+use crate::spill::SpillFile;
 use crate::{Format, InputError, Progress, Table, TableError};
 
 /// More files than this are a mistake in the pattern.
@@ -26,12 +29,29 @@ pub(super) struct Part<'a> {
 impl Part<'_> {
     pub(super) fn into_table(self, path: &Path, options: &ReadOptions) -> Result<Table, TableError> {
         let table = assemble(self.header, self.columns, self.rows, &path.display().to_string(), options);
-        let mut table = table.map_err(|error| match error {
-            AssembleError::Internal(what) => TableError::Internal(what.to_owned()),
-            AssembleError::Unfit(unfit) => TableError::input((self.place_of)(unfit.row), unfit.problem(), unfit.hint()),
-        })?;
+        let mut table = table.map_err(|error| explain(error, &self.place_of))?;
         table.warnings.extend(self.warnings);
         Ok(table)
+    }
+
+    /// The same, its codes wherever they are; those on the disk lie in `file`.
+    pub(super) fn into_spilled(
+        self,
+        path: &Path,
+        options: &ReadOptions,
+        file: Arc<SpillFile>,
+    ) -> Result<SpilledTable, TableError> {
+        let settled = settle_all(self.columns, &path.display().to_string(), options, Ok);
+        let (columns, mut warnings) = settled.map_err(|error| explain(error, &self.place_of))?;
+        warnings.extend(self.warnings);
+        Ok(SpilledTable::new(self.header, columns, self.rows, warnings, file))
+    }
+}
+
+fn explain(error: AssembleError, place_of: &dyn Fn(usize) -> String) -> TableError {
+    match error {
+        AssembleError::Table(error) => error,
+        AssembleError::Unfit(unfit) => TableError::input(place_of(unfit.row), unfit.problem(), unfit.hint()),
     }
 }
 

@@ -5,10 +5,10 @@ use hedgerow_release::generalized::Generalized;
 use hedgerow_table::TableError;
 
 use super::Judged;
-use crate::check::{Checked, NamedRule, check_table};
+use crate::check::{Checked, NamedRule, check_counted};
 
 impl Judged for Generalized {
     fn judge(&self, release: &Release, rules: &[NamedRule]) -> Result<Checked, TableError> {
-        check_table(&self.table, &self.quasi, rules, release.name())
+        check_counted(&self.table, self.counts.as_deref(), &self.quasi, rules, release.name())
     }
 }

@@ -17,7 +17,10 @@ fn names(names: &[&str]) -> Vec<String> {
 fn rows(name: &str, header: &[&str], cells: &[[&str; 2]]) -> SubTable {
     let cells: Vec<Vec<&str>> = cells.iter().map(|row| row.to_vec()).collect();
     let table = Table::from_texts(header, &cells);
-    SubTable { name: name.to_owned(), form: Form::Rows(Generalized { table, quasi: names(header), sensitive: vec![] }) }
+    SubTable {
+        name: name.to_owned(),
+        form: Form::Rows(Generalized { table, quasi: names(header), sensitive: vec![], counts: None }),
+    }
 }
 
 /// Ages by row, diseases and wards by bucket: one bucket of two people, and a third whose values

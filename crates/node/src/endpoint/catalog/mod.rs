@@ -203,6 +203,8 @@ fn refused(error: &rusqlite::Error) -> Refusal {
         UNKNOWN_COLUMN
     } else if text.contains("no such function") || text.contains("wrong number of arguments") {
         UNKNOWN_FUNCTION
+    } else if text.contains("syntax error") {
+        SYNTAX
     } else {
         UNSUPPORTED
     };

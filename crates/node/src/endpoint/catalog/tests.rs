@@ -150,7 +150,9 @@ fn nothing_but_the_catalog_is_reached() {
         ("select 1 into t", UNSUPPORTED),
         ("select oid from pg_class for update", UNSUPPORTED),
         ("with w as (insert into pg_class values (1) returning 1) select * from w", READ_ONLY),
-        ("select nothing from pg_class", UNKNOWN_COLUMN),
+        ("select nowhere from pg_class", UNKNOWN_COLUMN),
+        // A word of SQLite's own.
+        ("select nothing from pg_class", SYNTAX),
         ("select \"nothing\" from pg_class", UNKNOWN_COLUMN),
         ("select \"a\\\" || randomblob(9) --\" from pg_class", SYNTAX),
         ("select \"a\"\"b\"", SYNTAX),

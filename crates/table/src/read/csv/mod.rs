@@ -15,7 +15,8 @@ use super::part::Part;
 use super::source::Source;
 use super::workers::share;
 use super::{Format, Limits, ReadOptions};
-use crate::{Codes, InputError, TableError};
+use crate::spill::Kept;
+use crate::{InputError, TableError};
 use records::{RecordReader, SKIPPED, Slot, Trouble};
 
 pub(super) type Open<'a> = dyn Fn() -> Result<Source<'a>, TableError> + 'a;
@@ -35,7 +36,8 @@ pub(super) fn read<'a>(
     let workers = share(blocks, new_worker, |worker: &mut Worker, block| {
         let read = worker.reader.read(block, usize::MAX).map_err(|trouble| refuse(path, block, trouble))?;
         let total = rows.fetch_add(read.rows, Ordering::Relaxed) + read.rows;
-        worker.blocks.push(CodedBlock { index: block.index, rows: read.rows, columns: worker.reader.take_columns() });
+        let columns = options.keep_all(worker.reader.take_columns())?;
+        worker.blocks.push(CodedBlock { index: block.index, rows: read.rows, columns });
         options.progress.check()?;
         check_rows(path, total, &limits)
     })?;
@@ -112,7 +114,7 @@ struct Worker<'a> {
 struct CodedBlock {
     index: usize,
     rows: usize,
-    columns: Vec<Codes>,
+    columns: Vec<Kept>,
 }
 
 /// Turns workers' blocks of columns into columns of blocks.

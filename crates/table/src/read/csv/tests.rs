@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::read::{LIMITS, read_csv_bytes};
-use crate::{InputError, Kind, NoProgress, Table};
+use crate::{Codes, InputError, Kind, NoProgress, Table};
 
 fn read_text(text: &[u8], options: &ReadOptions, limits: &Limits) -> Result<Table, InputError> {
     let path = Path::new("x.csv");

@@ -1,0 +1,170 @@
+//! Publishing rows that are not in memory: the search sees the distinct rows, and the rows
+//! themselves pass by once more when the release is written.
+
+use std::fmt;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+use hedgerow_policy::{Method, Policy};
+use hedgerow_table::engine::Chunk;
+use hedgerow_table::frequency::{Recoding, pack};
+use hedgerow_table::{Answer, Codes, Counted, Engine, InputError, Progress, Spill, TableError, with_words};
+use rand::rngs::StdRng;
+
+use crate::bind::Bound;
+use crate::catalog::Gate;
+use crate::community;
+use crate::draft::{Content, Draft};
+use crate::error::PublishError;
+use crate::rows::{ReleasedColumn, Scattered};
+
+/// Which rows of a chunk stay.
+type Kept<'a> = dyn Fn(&Chunk) -> Vec<bool> + Sync + 'a;
+
+/// Rows that are not in memory, and which of them a release keeps.
+pub(crate) struct Outside<'a> {
+    engine: &'a dyn Engine,
+    spill: &'a Spill,
+    /// Absent where all stay.
+    kept: Option<Box<Kept<'a>>>,
+}
+
+impl fmt::Debug for Outside<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outside").finish_non_exhaustive()
+    }
+}
+
+impl<'a> Outside<'a> {
+    /// The rows that a draft over the distinct ones keeps.
+    pub(crate) fn new(
+        engine: &'a dyn Engine,
+        spill: &'a Spill,
+        bound: &'a Bound<'_>,
+        draft: &Draft<'_>,
+    ) -> Result<Outside<'a>, PublishError> {
+        let kept = match draft.tables.first().map(|table| &table.content) {
+            Some(Content::Columns { kept: Some(kept), .. }) => Some(kept_by(engine, bound, draft, kept)?),
+            _ => None,
+        };
+        Ok(Outside { engine, spill, kept })
+    }
+
+    /// Deals the released rows to groups on the disk. `columns` name what is released.
+    pub(crate) fn scatter(
+        &self,
+        columns: &[ReleasedColumn<'_>],
+        rng: &mut StdRng,
+        progress: &dyn Progress,
+    ) -> Result<Scattered, TableError> {
+        let profile = self.engine.profile();
+        let positions: Vec<usize> = columns.iter().map(|column| position(self.engine, column.name)).collect();
+        let empty = columns.iter().map(|column| Codes::with_capacity(column.domain.cardinality(), 0)).collect();
+        let mut scattered = Scattered::new(profile.rows, empty, self.spill, rng);
+        let all: Vec<usize> = (0..profile.columns.len()).collect();
+        let kept = &self.kept;
+        let kept = |chunk: &Chunk| kept.as_ref().map(|kept| kept(chunk));
+        exact(self.engine.scan(&all, progress, &mut |chunks| scattered.deal(chunks, &positions, kept))?)?;
+        Ok(scattered)
+    }
+}
+
+fn position(engine: &dyn Engine, name: &str) -> usize {
+    let columns = &engine.profile().columns;
+    columns.iter().position(|column| column.name == name).expect("a released column was read")
+}
+
+/// Rows stay or go with their labels on the levels of the draft and with what else rules know.
+fn kept_by<'a>(
+    engine: &dyn Engine,
+    bound: &'a Bound<'_>,
+    draft: &Draft<'_>,
+    kept: &[bool],
+) -> Result<Box<Kept<'a>>, PublishError> {
+    let judge = bound.judge()?;
+    let searched = draft.searched.iter().flat_map(|searched| &searched.levels);
+    let levels: Vec<usize> = searched.map(|&(_, level, _)| level).collect();
+    let positions: Vec<usize> = bound.judged_domains().iter().map(|(name, _)| position(engine, name)).collect();
+    let kept: Box<Kept<'a>> = with_words!(judge.layout().words(), W => {
+        let layout = judge.layout().clone();
+        let maps = bound.quasi.iter().zip(&levels).enumerate().filter(|(_, (_, level))| **level > 0);
+        let maps = maps.map(|(index, (quasi, &level))| (index, quasi.hierarchy.levels()[level].map.as_slice()));
+        let recoding = Recoding::<W>::new(&layout, maps);
+        let columns = bound.judged_codes();
+        let mut keys = vec![[0u64; W]; kept.len()];
+        pack(&layout, &columns, 0..kept.len(), &mut keys);
+        let suppressed = keys.iter().zip(kept).filter(|(_, kept)| !**kept).map(|(key, _)| recoding.apply(key));
+        let suppressed: HashSet<[u64; W], FixedState> = suppressed.collect();
+        Box::new(move |chunk: &Chunk| {
+            let columns: Vec<&Codes> = positions.iter().map(|&position| &chunk[position]).collect();
+            let rows = columns.first().map_or(0, |codes| codes.len());
+            let mut keys = vec![[0u64; W]; rows];
+            pack(&layout, &columns, 0..rows, &mut keys);
+            keys.iter().map(|key| !suppressed.contains(&recoding.apply(key))).collect()
+        })
+    });
+    Ok(kept)
+}
+
+/// The distinct rows by what the policy's rules look at.
+pub(crate) fn counted(policy: &Policy, engine: &dyn Engine, progress: &dyn Progress) -> Result<Counted, PublishError> {
+    let mut names: Vec<&str> = policy.quasi().map(|attribute| attribute.name.as_str()).collect();
+    for name in judged_names(policy) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(exact(Counted::of(engine, &names, progress)?)?)
+}
+
+/// What some rule knows or protects.
+pub(crate) fn judged_names(policy: &Policy) -> impl Iterator<Item = &str> {
+    policy.rules.iter().flat_map(|rule| rule.know.iter().chain(rule.protected())).map(String::as_str)
+}
+
+pub(crate) fn exact<T>(answer: Answer<T>) -> Result<T, InputError> {
+    match answer {
+        Answer::Exact(value) => Ok(value),
+        Answer::Unsupported(why) => {
+            let hint = "allow more memory, or let rules know and protect fewer attributes";
+            Err(InputError::new("memory", why, hint))
+        }
+    }
+}
+
+/// What needs the rows themselves cannot be done from the disk, and says what it would take.
+pub(crate) fn refuse(policy: &Policy, gate: &Gate, engine: &dyn Engine, spill: &Spill) -> Result<(), PublishError> {
+    let method = policy.publish.method;
+    let (what, why) = match method {
+        _ if gate.catalog.is_some() => ("an audit with a catalog", "it compares every row with the other releases"),
+        _ if !community::releases(policy)?.is_empty() => {
+            ("a guarantee across releases", "it compares every row with the other releases")
+        }
+        Method::FullDomain => return Ok(()),
+        Method::Mondrian | Method::BestCut => (method.name(), "it divides the rows again and again"),
+        Method::Cluster => (method.name(), "it compares rows with one another"),
+        Method::Anatomy => (method.name(), "it deals single rows to buckets"),
+        Method::Clone => (method.name(), "it moves single rows between groups"),
+        Method::Decompose => (method.name(), "it compares every row in several sub-tables"),
+    };
+    let profile = engine.profile();
+    let width = |cardinality: usize| Codes::with_capacity(cardinality, 0).width() as u64;
+    let codes: u64 = profile.columns.iter().map(|column| width(column.domain.cardinality())).sum();
+    let needed = profile.rows as u64 * (2 * codes + BESIDE_CODES);
+    let problem = format!(
+        "{what} needs all {} rows in memory: {why}. They take at least {}, and {} are allowed",
+        profile.rows,
+        mebibytes(needed),
+        mebibytes(spill.memory())
+    );
+    let hint = "allow more memory, read fewer columns, or use `method = \"full-domain\"`, which works from the disk";
+    Err(InputError::new(format!("{}: publish.method", policy.path.display()), problem, hint).into())
+}
+
+/// Bytes for each row beside its codes as they were read and as they are read back: its place in
+/// the order of the release, while that is drawn.
+const BESIDE_CODES: u64 = 8;
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
+}

@@ -1,0 +1,86 @@
+//! A table on the disk: its values in memory, its codes in a private file, as the workers coded
+//! them. They are mapped to the table's own codes when they are read.
+
+use std::sync::Arc;
+
+use super::assemble::Settled;
+use crate::engine::{Answer, ColumnProfile, Distinct, Engine, Profile, Visit, scan_chunks};
+use crate::spill::SpillFile;
+use crate::{Codes, InputError, Progress, TableError, frequency, parallel};
+
+/// A table whose codes lie on the disk, in whole or in part.
+#[derive(Debug)]
+pub struct SpilledTable {
+    columns: Vec<Settled>,
+    file: Arc<SpillFile>,
+    profile: Profile,
+}
+
+/// Bytes that a search takes for each distinct row, per byte of its key: the table's own frequency
+/// set, and at most four times as many entries of coarser ones.
+const SEARCH_FACTOR: u64 = 6;
+
+impl SpilledTable {
+    pub(super) fn new(
+        header: Vec<String>,
+        columns: Vec<Settled>,
+        rows: usize,
+        warnings: Vec<InputError>,
+        file: Arc<SpillFile>,
+    ) -> SpilledTable {
+        let profiles = columns.iter().map(|column| ColumnProfile {
+            name: column.name.clone(),
+            domain: column.domain.clone(),
+            counts: Vec::new(),
+        });
+        let profile = Profile { rows, header, columns: profiles.collect(), warnings };
+        SpilledTable { columns, file, profile }
+    }
+
+    /// Counts the values of every column.
+    pub(super) fn counted(mut self, progress: &dyn Progress) -> Result<SpilledTable, TableError> {
+        let cardinalities: Vec<usize> = self.profile.columns.iter().map(|column| column.domain.cardinality()).collect();
+        let mut counts: Vec<Vec<u64>> = cardinalities.iter().map(|&cardinality| vec![0; cardinality]).collect();
+        let all: Vec<usize> = (0..cardinalities.len()).collect();
+        self.scan(&all, progress, &mut |chunks| {
+            parallel::map_items(counts.iter_mut().enumerate(), |_, (column, counts)| {
+                for chunk in &chunks {
+                    chunk[column].add_counts(counts);
+                }
+            });
+            Ok(())
+        })?;
+        for (column, counts) in self.profile.columns.iter_mut().zip(counts) {
+            column.counts = counts;
+        }
+        Ok(self)
+    }
+
+    /// Bytes that the codes would take in memory.
+    pub fn bytes(&self) -> u64 {
+        let width = |column: &ColumnProfile| Codes::with_capacity(column.domain.cardinality(), 0).width() as u64;
+        self.profile.rows as u64 * self.profile.columns.iter().map(width).sum::<u64>()
+    }
+}
+
+impl Engine for SpilledTable {
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<Answer<Distinct>, TableError> {
+        let most = self.file.memory() / SEARCH_FACTOR;
+        frequency::distinct(self, columns, usize::try_from(most).unwrap_or(usize::MAX), progress)
+    }
+
+    fn scan(
+        &self,
+        columns: &[usize],
+        progress: &dyn Progress,
+        visit: &mut Visit<'_>,
+    ) -> Result<Answer<()>, TableError> {
+        scan_chunks(self.profile.rows, progress, visit, |range| {
+            columns.iter().map(|&column| self.columns[column].codes(&self.file, range.clone())).collect()
+        })
+    }
+}

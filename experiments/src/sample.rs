@@ -66,8 +66,9 @@ impl Curve {
             |(x, sample): (f64, Sample)| format!("{} ± {} at {}", short(sample.mean), short(sample.error), short(x));
         for pair in self.points.windows(2) {
             let step = sign * (pair[1].1.mean - pair[0].1.mean);
+            let chance = pair[0].1.chance(pair[1].1);
             // What is no number contradicts.
-            if !(step >= -pair[0].1.chance(pair[1].1)) {
+            if step.is_nan() || chance.is_nan() || step < -chance {
                 return Err(format!("{} {verb} from {} to {}", self.name, shown(pair[0]), shown(pair[1])));
             }
         }

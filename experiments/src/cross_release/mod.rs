@@ -146,6 +146,7 @@ impl Census {
         Ok(search(FullDomain {
             columns: &bound.judged_codes(),
             rows,
+            counts: None,
             hierarchies: &bound.hierarchies(),
             judge: &judge,
             loss: &loss,

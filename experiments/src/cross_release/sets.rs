@@ -31,10 +31,10 @@ pub(super) fn run(scale: Scale, set: usize) -> Result<Findings, Trouble> {
     let mut choices = Vec::new();
     for l in LS.into_iter().filter(|&l| l <= set.l_before) {
         let mut levels = vec![f64::NAN; 1 << free.len()];
-        for chosen in 1..levels.len() {
+        for (chosen, level) in levels.iter_mut().enumerate().skip(1) {
             let quasi: Vec<&str> = chosen_of(free, chosen).collect();
             let searched = census.beside(&community, &quasi, l)?;
-            levels[chosen] = searched.level;
+            *level = searched.level;
             // In the order of the attributes: the first, the first two, and so on.
             if chosen & (chosen + 1) == 0 {
                 found.push((l, quasi.len(), searched));

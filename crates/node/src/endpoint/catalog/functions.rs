@@ -338,7 +338,10 @@ pub(super) fn register(
     Ok(())
 }
 
-const LOCAL: &[(&str, fn(&Context<'_>) -> rusqlite::Result<Value>)] = &[
+/// A function of the values alone.
+type Local = fn(&Context<'_>) -> rusqlite::Result<Value>;
+
+const LOCAL: &[(&str, Local)] = &[
     ("format_type", |call| named(call, types::shown)),
     ("array_to_string", |call| {
         let (Some(array), Some(between)) = (text(call, 0), text(call, 1)) else { return Ok(Value::Null) };

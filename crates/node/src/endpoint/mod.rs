@@ -1,6 +1,6 @@
-//! The virtual database: an endpoint of a node that speaks PostgreSQL's protocol, for the tools that
-//! analysts have. It answers over the release of an epoch, which every custodian holds whole and any
-//! reader may have; nobody's rows are touched, and nothing that writes is reached.
+//! The virtual database: an endpoint of a node that speaks PostgreSQL's protocol, for the tools
+//! that analysts have. It answers over the release of an epoch, which every custodian holds whole
+//! and any reader may have; nobody's rows are touched, and nothing that writes is reached.
 //!
 //! An analyst connects over TLS, or on the same machine without, and proves a password by SCRAM.
 //! Each connection is a thread with blocking sockets, as connections between nodes are, so that

@@ -411,10 +411,10 @@ fn a_node_in_doubt_answers_no_query() {
     assert_eq!(simple(&mut client, "SELECT COUNT(*) FROM data").unwrap().len(), 1);
 }
 
-/// Messages that are cut, stretched or made up, after a proper beginning: whatever comes, the next
+/// Messages that are cut, lengthened or random, after a proper beginning: whatever comes, the next
 /// client is answered.
 #[test]
-fn made_up_messages_end_their_connection_and_no_other() {
+fn random_messages_end_their_connection_and_no_other() {
     let seed = std::env::var("HEDGEROW_SEED").map_or(3, |seed| seed.parse().unwrap());
     eprintln!("HEDGEROW_SEED={seed}");
     let mut rng = StdRng::seed_from_u64(seed);

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::super::kind::Kind;
 use super::super::tokens::{DATABASE, SCHEMA, TABLE};
 use super::tables::{Tables, default};
-use super::types::TYPES;
+use super::type_names::TYPES;
 
 const DATA: i64 = 16_384;
 const OWNER: i64 = 10;

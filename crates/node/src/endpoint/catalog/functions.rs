@@ -10,7 +10,7 @@ use rusqlite::{Connection, Error};
 use super::super::kind::Kind;
 use super::super::tokens::{DATABASE, SCHEMA};
 use super::super::variables::SERVER_VERSION;
-use super::{Names, types};
+use super::{Names, type_names};
 
 const SERIES_MAX: i64 = 10_000;
 const PATTERN_BYTES_MAX: usize = 1000;
@@ -226,9 +226,9 @@ const INTERNAL: &[(&str, Call)] = &[
     ("pg_regrole_in", |_, _| Ok(Value::Integer(10))),
     ("pg_regrole_out", |_, _| Ok(Value::Text(DATABASE.to_owned()))),
     ("pg_regtype_in", |call, _| {
-        Ok(text(call, 0).and_then(|name| types::oid(&name)).map_or(Value::Null, Value::Integer))
+        Ok(text(call, 0).and_then(|name| type_names::oid(&name)).map_or(Value::Null, Value::Integer))
     }),
-    ("pg_regtype_out", |call, _| named(call, types::shown)),
+    ("pg_regtype_out", |call, _| named(call, type_names::shown)),
     ("pg_series", |call, _| {
         let (Some(from), Some(to)) = (whole(call, 0), whole(call, 1)) else { return Ok(Value::Text("[]".to_owned())) };
         let to = to.min(from.saturating_add(SERIES_MAX));
@@ -342,7 +342,7 @@ pub(super) fn register(
 type Local = fn(&Context<'_>) -> rusqlite::Result<Value>;
 
 const LOCAL: &[(&str, Local)] = &[
-    ("format_type", |call| named(call, types::shown)),
+    ("format_type", |call| named(call, type_names::shown)),
     ("array_to_string", |call| {
         let (Some(array), Some(between)) = (text(call, 0), text(call, 1)) else { return Ok(Value::Null) };
         Ok(Value::Text(elements(&array).into_iter().flatten().collect::<Vec<_>>().join(&between)))

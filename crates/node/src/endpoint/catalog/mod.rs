@@ -10,7 +10,7 @@ mod rewrite;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod types;
+mod type_names;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

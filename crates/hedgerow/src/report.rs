@@ -304,14 +304,35 @@ fn lattice(bound: &Bound<'_>, chosen: &[u8], monitor: &Monitor<'_>) -> Result<Ma
     }
     let found = explore(bound, monitor)?;
     let attributes = found.attributes.iter().map(|(name, top)| json!({ "name": name, "top": top }));
+    let holding_of = |sum: usize| {
+        let sums = found.holding.iter().map(|node| node.levels.iter().map(|&level| usize::from(level)).sum::<usize>());
+        sums.filter(|&of_node| of_node == sum).count()
+    };
+    let tops: Vec<usize> = bound.quasi.iter().map(|quasi| quasi.hierarchy.top()).collect();
+    let heights = nodes_by_sum(&tops).into_iter().enumerate().rev();
+    let heights = heights.map(|(sum, nodes)| json!({ "levels": sum, "nodes": nodes, "holding": holding_of(sum) }));
     let lattice = json!({
         "attributes": attributes.collect::<Vec<_>>(),
         "nodes": found.nodes,
         "holding_count": found.holding.len(),
         "holding": found.holding.iter().map(|node| &node.levels).collect::<Vec<_>>(),
+        "heights": heights.collect::<Vec<_>>(),
         "chosen": chosen,
     });
     Ok([("lattice".to_owned(), lattice)].into_iter().collect())
+}
+
+/// How many nodes have each sum of levels, from 0 on.
+fn nodes_by_sum(tops: &[usize]) -> Vec<u64> {
+    let mut counts = vec![1];
+    for &top in tops {
+        let mut more = vec![0; counts.len() + top];
+        for (sum, count) in counts.iter().enumerate() {
+            (0..=top).for_each(|level| more[sum + level] += count);
+        }
+        counts = more;
+    }
+    counts
 }
 
 /// What each release leaves alone, what all leave together, and how values are narrowed down.

@@ -27,6 +27,7 @@ mod output;
 mod random_releases;
 mod release;
 mod report;
+mod report_numbers;
 mod running;
 mod schema;
 mod tampered;

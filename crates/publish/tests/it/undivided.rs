@@ -25,18 +25,24 @@ fn classes_that_are_called_settled_have_no_division() {
     }
     let found: Vec<[u64; 3]> = (0..CASES).filter_map(check_case).collect();
     let total = |place: usize| found.iter().map(|counts| counts[place]).sum::<u64>();
-    assert!(total(0) > 100 && total(2) > 10, "too few classes of some kind: {:?}", [0, 1, 2].map(total));
+    assert!(
+        total(0) > 100 && total(1) > 10 && total(2) > 10,
+        "too few classes of some kind: {:?}",
+        [0, 1, 2].map(total)
+    );
 }
 
 /// Settled, single-valued and open classes; nothing where no release is possible.
 fn check_case(seed: u64) -> Option<[u64; 3]> {
     let mut rng = StdRng::seed_from_u64(seed);
     let (k, l) = (rng.random_range(1..=3u64), rng.random_range(2..=3u64));
+    // Attributes with one value cannot be cut, nor can classes that have one value of each.
+    let (ages, colors) = [(6, 3), (2, 2), (6, 1), (1, 3), (1, 1)][rng.random_range(0..5)];
     let texts: Vec<[String; 3]> = (0..rng.random_range(1..=14))
         .map(|_| {
             [
-                rng.random_range(0..6).to_string(),
-                format!("c{}", rng.random_range(0..3)),
+                rng.random_range(0..ages).to_string(),
+                format!("c{}", rng.random_range(0..colors)),
                 format!("s{}", rng.random_range(0..4)),
             ]
         })
@@ -86,6 +92,12 @@ fn check_case(seed: u64) -> Option<[u64; 3]> {
     // The counts of rows and values are all that these two guarantees look at, so what is not
     // settled can be divided in some way, if not by a cut.
     assert_eq!(found.classes - found.settled.classes, divisible, "seed {seed}: {classes:?}, k = {k}, l = {l}");
+    let is_single = |cells: &str| texts.iter().any(|[a, b, _]| cells == format!("{a},{b}"));
+    let single = classes.iter().filter(|(cells, values)| is_single(cells) && divides(values, k, l)).count() as u64;
+    assert_eq!(found.single_valued.classes, single, "seed {seed}: {csv}");
+    if ages == 1 && colors == 1 {
+        assert_eq!(found.open.classes, 0, "seed {seed}: there is nothing to cut: {csv}");
+    }
     for class in &found.largest {
         assert!(!class.wide.is_empty() && class.rows >= 2 * k, "seed {seed}: {class:?}");
     }

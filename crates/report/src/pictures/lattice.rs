@@ -165,8 +165,8 @@ impl Lattice {
         let mut numbers = Numbers::new(&["sum of levels", "nodes", "nodes where every rule holds"]);
         for (height, row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
             let holding = row.iter().filter(|&&node| self.nodes[node].holds).count();
-            let sum = Cell::Text((rows.len() - 1 - height).to_string());
-            numbers.row([sum, Cell::Text(row.len().to_string()), Cell::Text(holding.to_string())]);
+            let counted = [rows.len() - 1 - height, row.len(), holding];
+            numbers.row(counted.map(|count| Cell::Number(count as f64)));
         }
         numbers
     }

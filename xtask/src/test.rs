@@ -18,6 +18,7 @@ const STEPS: &[Step] = &[
     ("tidy", tidy::run),
     ("tests: unit, integration, transcripts, documentation", run_tests),
     ("example: publish and check", run_example),
+    ("experiments: the papers' figures on small data", run_experiments),
 ];
 
 pub(crate) fn run() -> Result<(), String> {
@@ -60,11 +61,22 @@ fn run_example() -> Result<(), String> {
     succeed(hedgerow().arg("check").arg(&release))
 }
 
-/// The command as the tests have just built it. Cargo would choose other features for the command
-/// alone than for the workspace, and build all of it again.
+/// Computes the papers' figures again; a claim that comes out otherwise than stated is a failure.
+/// What it writes is not kept: the record in the repository is of the papers' sizes.
+fn run_experiments() -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    succeed(built("experiments").args(["all", "--quick", "--output"]).arg(&scratch.path))
+}
+
 fn hedgerow() -> Command {
+    built("hedgerow")
+}
+
+/// A program as the tests have just built it. Cargo would choose other features for one package
+/// alone than for the workspace, and build all of it again.
+fn built(program: &str) -> Command {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let name = format!("hedgerow{}", std::env::consts::EXE_SUFFIX);
+    let name = format!("{program}{}", std::env::consts::EXE_SUFFIX);
     let mut command = Command::new(repo::root().join(target).join("debug").join(name));
     command.current_dir(repo::root());
     command

@@ -213,7 +213,7 @@ pub(crate) fn failure(place: &str, error: &postgres::Error) -> TableError {
 /// What the server says of connections, rights, names, syntax and resources. Its other messages can
 /// quote a value of a row, and only their code is shown.
 fn problem_of(answer: &DbError) -> String {
-    const WITHOUT_VALUES: [&str; 8] = ["08", "25", "28", "3D", "42", "53", "57", "58"];
+    const WITHOUT_VALUES: [&str; 9] = ["08", "25", "2B", "28", "3D", "42", "53", "57", "58"];
     let code = answer.code().code();
     match WITHOUT_VALUES.iter().any(|class| code.starts_with(class)) {
         true => answer.message().to_owned(),

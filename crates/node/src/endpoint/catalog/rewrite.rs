@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, DataType, Distinct, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, Subscript, TableFactor,
-    Value as Literal, ValueWithSpan, VisitMut, VisitorMut,
+    TrimWhereField, Value as Literal, ValueWithSpan, VisitMut, VisitorMut,
 };
 
 use super::super::kind::Kind;
@@ -271,8 +271,14 @@ impl Rewriter<'_> {
                 Some(call("pg_substring", arguments))
             }
             Expr::Position { expr: of, r#in } => Some(call("instr", vec![take(r#in), take(of)])),
-            Expr::Trim { expr: of, trim_what: None, trim_characters: None, trim_where: None } => {
-                Some(call("trim", vec![take(of)]))
+            Expr::Trim {
+                expr: of,
+                trim_what,
+                trim_characters: None,
+                trim_where: None | Some(TrimWhereField::Both),
+            } => {
+                let what = trim_what.as_mut().map(|what| take(what));
+                Some(call("trim", std::iter::once(take(of)).chain(what).collect()))
             }
             Expr::Array(array) => {
                 let elements = array.elem.iter_mut().map(take).collect();
@@ -282,6 +288,11 @@ impl Rewriter<'_> {
                 let mut inner = take(root);
                 for access in access_chain {
                     inner = match access {
+                        // A table before a column, not a part of a value.
+                        AccessExpr::Dot(Expr::Identifier(column)) if matches!(inner, Expr::Identifier(_)) => {
+                            let Expr::Identifier(table) = inner else { return unsupported("this part of a value") };
+                            Expr::CompoundIdentifier(vec![table, column.clone()])
+                        }
                         AccessExpr::Subscript(Subscript::Index { index }) => {
                             call("pg_element", vec![inner, take(index)])
                         }

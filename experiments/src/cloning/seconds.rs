@@ -53,12 +53,13 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         by_rho.push(rho_curve);
     }
     let claims = vec![
-        Claim::shape("larger tables take longer", all(scans.iter().map(longer_at_the_end))),
-        Claim::shape("a larger ρ takes longer", all(by_rho.iter().map(longer_at_the_end))),
+        Claim::shape("larger tables take longer", all(scans.iter().map(longer_at_the_end))).of_time(),
+        Claim::shape("a larger ρ takes longer", all(by_rho.iter().map(longer_at_the_end))).of_time(),
         Claim::shape(
             "this project: halving takes less time than the scan, at every size",
             all(ours.iter().zip(&scans).map(|(our, scan)| below(our, scan))),
-        ),
+        )
+        .of_time(),
     ];
     let picture = |title: &str, across: &str, series: Vec<Series>| {
         let line = Line {

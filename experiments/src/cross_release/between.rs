@@ -50,7 +50,8 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         Claim::shape(
             "more earlier attributes do not significantly increase the time: at most twice as long",
             all([slower(&seconds[0], &seconds[2]), slower(&seconds[1], &seconds[3])]),
-        ),
+        )
+        .of_time(),
     ];
     let picture = |title: &str, measure: &str, series: Vec<Series>| {
         let line = Line {

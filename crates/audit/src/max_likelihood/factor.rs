@@ -56,7 +56,8 @@ pub(super) struct Message {
 }
 
 impl Message {
-    pub(super) fn new(active: u64, combinations: usize) -> Message {
+    /// `values` is memory that may be used.
+    pub(super) fn new(active: u64, combinations: usize, mut values: Vec<f64>) -> Message {
         let mut places = [0; LANES];
         let mut width = 0u8;
         for_each_lane(active, |lane| {
@@ -64,7 +65,13 @@ impl Message {
             width += 1;
         });
         let width = usize::from(width);
-        Message { active, places, width, values: vec![0.0; combinations * width], mean: [0.0; LANES] }
+        values.clear();
+        values.resize(combinations * width, 0.0);
+        Message { active, places, width, values, mean: [0.0; LANES] }
+    }
+
+    pub(super) fn into_values(self) -> Vec<f64> {
+        self.values
     }
 
     #[inline]

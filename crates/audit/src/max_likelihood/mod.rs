@@ -18,6 +18,8 @@ mod lanes;
 mod queries;
 mod released;
 
+use std::sync::Mutex;
+
 use hedgerow_table::parallel;
 
 use factor::{Factor, Message};
@@ -66,6 +68,8 @@ pub struct MaxLikelihood<'a> {
     cliques: Vec<Clique>,
     /// For every factor the one below it that shows the same buckets.
     other_side: Vec<Option<usize>>,
+    /// Memory of messages, used again: fresh pages cost more than the sums that go into them.
+    spare: Mutex<Vec<Vec<f64>>>,
 }
 
 impl<'a> MaxLikelihood<'a> {
@@ -87,7 +91,15 @@ impl<'a> MaxLikelihood<'a> {
                 child.attach_to(parent, clique.table, &clique.shared);
             }
         }
-        Some(MaxLikelihood { cardinalities, rows: rows as f64, tables, factors, cliques, other_side })
+        Some(MaxLikelihood {
+            cardinalities,
+            rows: rows as f64,
+            tables,
+            factors,
+            cliques,
+            other_side,
+            spare: Mutex::default(),
+        })
     }
 
     /// How many rows it expects: for every attribute of the query, which values are selected.
@@ -112,7 +124,7 @@ impl<'a> MaxLikelihood<'a> {
                 continue;
             }
             if clique.parent.is_some() {
-                let mut message = Message::new(active, factor.shared_counts.len());
+                let mut message = Message::new(active, factor.shared_counts.len(), self.spare());
                 self.walk(clique.table, selection, &messages, active, |row, lane, weight| {
                     if !factor.is_any_value(row) {
                         message.add(factor.shared[row], lane, weight);
@@ -126,7 +138,14 @@ impl<'a> MaxLikelihood<'a> {
                 lanes::for_each_lane(active, |lane| expected[lane] *= sums[lane] / self.rows);
             }
         }
+        if let Ok(mut spare) = self.spare.lock() {
+            spare.extend(messages.into_iter().flatten().map(Message::into_values));
+        }
         expected
+    }
+
+    fn spare(&self) -> Vec<f64> {
+        self.spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default()
     }
 
     /// The attributes that a clique shares with its parent: a query that uses no other here has

@@ -205,7 +205,7 @@ impl Trial {
 }
 
 fn party((name, port): (&&str, u16)) -> Party {
-    Party { name: (*name).to_owned(), address: Some(format!("127.0.0.1:{port}")) }
+    Party::custodian(*name, format!("127.0.0.1:{port}"))
 }
 
 /// Ports that nobody uses at the moment.

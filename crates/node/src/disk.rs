@@ -275,8 +275,13 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Option<(Line, String)>> {
 
 /// One line for whoever collects logs: what the journal has, without opened values.
 fn log(record: &Record) {
-    let run = record.run.map_or(String::new(), |run| format!(" run {run}"));
-    eprintln!("{} {}{run} {} {}", clock::text(record.at), record.what.name(), record.who, record.detail);
+    let (what, who, detail) = (record.what.name(), &record.who, &record.detail);
+    let run = record.run.map(|run| run.to_string());
+    if matches!(record.what, What::Rejected | What::Refused | What::Aborted) {
+        tracing::warn!(run, %who, %detail, "{what}");
+    } else {
+        tracing::info!(run, %who, %detail, "{what}");
+    }
 }
 
 fn io_error(path: &Path, error: &std::io::Error) -> StoreError {

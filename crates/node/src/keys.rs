@@ -27,12 +27,25 @@ pub enum KeysError {
     Input(String),
 }
 
-/// One custodian, or analyst, of a trial.
+/// Somebody who takes part in a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Party {
     pub name: String,
-    /// Where it listens; analysts have none.
-    pub address: Option<String>,
+    pub place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// And where it listens.
+    Custodian(String),
+    Analyst,
+    Auditor,
+}
+
+impl Party {
+    pub fn custodian(name: impl Into<String>, address: impl Into<String>) -> Party {
+        Party { name: name.into(), place: Place::Custodian(address.into()) }
+    }
 }
 
 /// Signs the certificates of a trial.
@@ -120,7 +133,7 @@ impl Authority {
 /// `node.toml`; gives the folders. The authority's own key is not kept: a trial needs no other
 /// certificate.
 pub fn make_trial(folder: &Path, parties: &[Party], policy: &str, more: &str) -> Result<Vec<PathBuf>, KeysError> {
-    if parties.iter().filter(|party| party.address.is_some()).count() < 3 {
+    if parties.iter().filter(|party| matches!(party.place, Place::Custodian(_))).count() < 3 {
         return Err(KeysError::Input("at least 3 custodians are needed".to_owned()));
     }
     let mut authority = Authority::new()?;
@@ -132,7 +145,7 @@ pub fn make_trial(folder: &Path, parties: &[Party], policy: &str, more: &str) ->
         write_new(&home.join("authority.pem"), &authority.pem(), false)?;
         write_new(&home.join("certificate.pem"), &own.certificate, false)?;
         write_new(&home.join("private.key"), &own.key, true)?;
-        if let Some(address) = &party.address {
+        if let Place::Custodian(address) = &party.place {
             let others = parties.iter().zip(&issued).filter(|(other, _)| other.name != party.name);
             let peers: String = others.map(|(other, issued)| peer(other, issued)).collect();
             let Party { name, .. } = party;
@@ -148,13 +161,13 @@ pub fn make_trial(folder: &Path, parties: &[Party], policy: &str, more: &str) ->
 }
 
 fn peer(party: &Party, issued: &Issued) -> String {
+    let more = match &party.place {
+        Place::Custodian(address) => format!("address = \"{address}\""),
+        Place::Analyst => "role = \"analyst\"".to_owned(),
+        Place::Auditor => "role = \"auditor\"".to_owned(),
+    };
     let key = hex::encode(&issued.fingerprint);
-    match &party.address {
-        Some(address) => {
-            format!("\n[[peer]]\nname = \"{}\"\nkey = \"{key}\"\naddress = \"{address}\"\n", party.name)
-        }
-        None => format!("\n[[peer]]\nname = \"{}\"\nkey = \"{key}\"\nrole = \"analyst\"\n", party.name),
-    }
+    format!("\n[[peer]]\nname = \"{}\"\nkey = \"{key}\"\n{more}\n", party.name)
 }
 
 fn io_error(path: &Path, source: io::Error) -> KeysError {

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Parser, Subcommand};
 use hedgerow_node::endpoint::Verifier;
-use hedgerow_node::keys::{Party, make_trial};
+use hedgerow_node::keys::{Party, Place, make_trial};
 use hedgerow_node::operator::{self, Request};
 use hedgerow_node::settings::Settings;
 use hedgerow_node::terms::Terms;
 use hedgerow_node::{daemon, demo, disk, query};
 use serde_json::Value;
+
+mod log;
 
 #[derive(Debug, Parser)]
 #[command(name = "hedgerow-node", version, about = "Publishes together with other custodians")]
@@ -25,7 +27,7 @@ struct Arguments {
 enum Verb {
     /// Run this custodian's node until it is interrupted
     #[command(visible_alias = "node")]
-    Serve(Config),
+    Serve(Serve),
     /// Make an authority, certificates and settings for a trial
     Keys(Keys),
     /// Make a password for an analyst, with its verifier for the settings
@@ -53,6 +55,18 @@ struct Config {
     /// The node's settings
     #[arg(value_name = "NODE.TOML")]
     config: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct Serve {
+    #[command(flatten)]
+    config: Config,
+    /// How the log on standard error is written
+    #[arg(long, value_enum, default_value_t)]
+    log: log::Format,
+    /// From which level on
+    #[arg(long, value_enum, default_value_t)]
+    log_level: log::Level,
 }
 
 #[derive(Debug, Args)]
@@ -95,6 +109,9 @@ struct Keys {
     /// An analyst
     #[arg(long, value_name = "NAME")]
     analyst: Vec<String>,
+    /// An auditor
+    #[arg(long, value_name = "NAME")]
+    auditor: Vec<String>,
     /// The policy as every node's settings name it
     #[arg(long, value_name = "POLICY", default_value = "policy.toml")]
     policy: String,
@@ -150,7 +167,10 @@ fn main() -> ExitCode {
 
 fn run(verb: Verb) -> Result<(), String> {
     match verb {
-        Verb::Serve(Config { config }) => serve(&config),
+        Verb::Serve(Serve { config: Config { config }, log, log_level }) => {
+            log::start(log, log_level)?;
+            serve(&config)
+        }
         Verb::Keys(keys) => make_keys(&keys),
         Verb::Password(Password { name }) => {
             let (password, verifier) = Verifier::generate()?;
@@ -228,10 +248,12 @@ fn check(config: &Path) -> Result<(), String> {
 fn make_keys(keys: &Keys) -> Result<(), String> {
     let custodian = |text: &String| {
         let (name, address) = text.split_once('=').ok_or(format!("{text}: expected NAME=HOST:PORT"))?;
-        Ok(Party { name: name.to_owned(), address: Some(address.to_owned()) })
+        Ok(Party::custodian(name, address))
     };
     let mut parties = keys.custodians.iter().map(custodian).collect::<Result<Vec<_>, String>>()?;
-    parties.extend(keys.analyst.iter().map(|name| Party { name: name.clone(), address: None }));
+    let party = |place: Place| move |name: &String| Party { name: name.clone(), place: place.clone() };
+    parties.extend(keys.analyst.iter().map(party(Place::Analyst)));
+    parties.extend(keys.auditor.iter().map(party(Place::Auditor)));
     let folders = make_trial(&keys.folder, &parties, &keys.policy, "").map_err(|error| error.to_string())?;
     folders.iter().for_each(|folder| println!("{}", folder.display()));
     println!("each party keeps its own folder; for real use every custodian makes its own private key");

@@ -116,6 +116,7 @@ impl Door {
         if !self.count(place) {
             return self.reject(&peer.member.name, "too many connections of one peer");
         }
+        tracing::debug!(peer = %peer.member.name, %from, "accepted");
         if let Err(error) = self.receive(peer, &mut stream) {
             match error {
                 FrameError::Io(_) => {}
@@ -250,17 +251,29 @@ impl Line {
         let mut retry = RETRY_FIRST;
         // What was not sent whole is sent again: whoever got it twice passes it over.
         let mut unsent: Option<Arc<[u8]>> = None;
+        let peer = &self.peer.member.name;
+        // Of many attempts in a row the first is for whoever looks after the node.
+        let mut is_news = true;
         loop {
-            if let Ok(mut stream) = self.connect() {
-                retry = RETRY_FIRST;
-                self.connected.store(1, Ordering::SeqCst);
-                let gone = self.send_all(&mut stream, &mut unsent);
-                self.connected.store(0, Ordering::SeqCst);
-                if gone {
-                    stream.conn.send_close_notify();
-                    let _ = stream.flush();
-                    return;
+            match self.connect() {
+                Ok(mut stream) => {
+                    (retry, is_news) = (RETRY_FIRST, true);
+                    self.connected.store(1, Ordering::SeqCst);
+                    tracing::info!(%peer, "connected");
+                    let gone = self.send_all(&mut stream, &mut unsent);
+                    self.connected.store(0, Ordering::SeqCst);
+                    if gone {
+                        stream.conn.send_close_notify();
+                        let _ = stream.flush();
+                        return;
+                    }
+                    tracing::warn!(%peer, "connection lost");
                 }
+                Err(error) if is_news => {
+                    is_news = false;
+                    tracing::warn!(%peer, %error, "cannot be reached");
+                }
+                Err(error) => tracing::debug!(%peer, %error, "cannot be reached"),
             }
             thread::sleep(retry);
             retry = (retry * 2).min(RETRY_LAST);

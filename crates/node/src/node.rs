@@ -239,7 +239,7 @@ impl<S: Store> Node<S> {
                 Frame::Note(note) => self.heard(from, note)?,
                 Frame::Step(bytes) => self.stepped(from, &bytes)?,
             },
-            Some(Role::Analyst) => self.rejected(from, "an analyst takes no part in runs"),
+            Some(Role::Analyst | Role::Auditor) => self.rejected(from, "an analyst takes no part in runs"),
             None => self.rejected(from, "nobody whom this node knows"),
         }
         self.flush()

@@ -29,7 +29,7 @@ const ROOT: &[Word] = &[
     Word::key("metrics", "metrics = \"127.0.0.1:9401\"", "where health and metrics are read, on this machine"),
     Word::key("endpoint", "endpoint = { listen = \"127.0.0.1:5433\" }", "where analysts query, as they do PostgreSQL"),
     Word::key("analyst", "[[analyst]]", "who may query there"),
-    Word::key("peer", "[[peer]]", "the other custodians, and analysts").required(),
+    Word::key("peer", "[[peer]]", "the other custodians, and who queries with a certificate").required(),
     Word::key("promises", "promises = { sites = 2 }", "what is promised beyond the policy's rules"),
     Word::key("limits", "limits = { rows = 1000000 }", "what a run and a peer may cost at most"),
     Word::key("deadlines", "deadlines = { silence-s = 60 }", "how long a run waits for others"),
@@ -38,13 +38,14 @@ const ROOT: &[Word] = &[
 const PEER: &[Word] = &[
     Word::key("name", "name = \"south\"", "as in its certificate").required(),
     Word::key("key", "key = \"9f86…\"", "the SHA-256 fingerprint of its public key: `keys` prints it").required(),
-    Word::key("address", "address = \"south.example:7401\"", "where it listens; analysts have none"),
-    Word::key("role", "role = \"custodian\"", "custodian or analyst; custodian by default"),
+    Word::key("address", "address = \"south.example:7401\"", "where it listens; of custodians only"),
+    Word::key("role", "role = \"custodian\"", "custodian, analyst or auditor; custodian by default"),
 ];
 
 const ROLES: &[Word] = &[
     Word::value("custodian", "holds rows and takes part in runs"),
-    Word::value("analyst", "holds nothing and starts nothing"),
+    Word::value("analyst", "queries the release at the endpoint, with its certificate"),
+    Word::value("auditor", "queries the journal there too"),
 ];
 
 const PROMISES: &[Word] = &[
@@ -71,6 +72,7 @@ const DEADLINES: &[Word] = &[
 pub enum Role {
     Custodian,
     Analyst,
+    Auditor,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,11 +147,12 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
         reader.refuse(&field.node.at, "metrics are read on this machine only", field.hint());
         return None;
     }
+    let peers = read_peers(reader, &fields);
+    let certified = peers.iter().flatten().filter(|peer| peer.role != Role::Custodian).cloned().collect();
     let endpoint = match fields.get("endpoint") {
-        Some(field) => Some(Options::read(reader, field, fields.get("analyst"), folder)?),
+        Some(field) => Some(Options::read(reader, field, fields.get("analyst"), certified, folder)?),
         None => None,
     };
-    let peers = read_peers(reader, &fields);
     let (sites, towards) = match fields.get("promises") {
         Some(field) => {
             let promises = reader.table(field.node, PROMISES, "{ sites = 2 }")?;
@@ -270,6 +273,7 @@ fn read_peer(reader: &mut Reader<'_>, field: Field<'_>) -> Option<Peer> {
     let role = match fields.get("role") {
         Some(field) => match reader.choice(field, ROLES.iter(), "role")? {
             "analyst" => Role::Analyst,
+            "auditor" => Role::Auditor,
             _ => Role::Custodian,
         },
         None => Role::Custodian,

@@ -48,16 +48,8 @@ impl Tls {
         refuse_readable(&settings.key)?;
         let chain = read_all::<CertificateDer<'static>>(&settings.certificate)?;
         let key = read_all::<PrivateKeyDer<'static>>(&settings.key)?.swap_remove(0);
-        let crls = match &settings.revoked {
-            Some(path) => read_all::<CertificateRevocationListDer<'static>>(path)?,
-            None => Vec::new(),
-        };
         let own = fingerprint(&chain[0]).ok_or_else(|| refused(&settings.certificate, "not a certificate"))?;
-        let mut roots = RootCertStore::empty();
-        for certificate in read_all::<CertificateDer<'static>>(&settings.authority)? {
-            roots.add(certificate).map_err(|error| refused(&settings.authority, error.to_string()))?;
-        }
-        let (roots, provider) = (Arc::new(roots), Arc::new(provider()));
+        let (roots, crls, provider) = (authority(settings)?, revoked(settings)?, Arc::new(provider()));
         let setup = |error: &dyn std::fmt::Display| TlsError::Setup(error.to_string());
         let clients = WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider))
             .with_crls(crls.clone())
@@ -89,19 +81,47 @@ impl Tls {
     }
 }
 
-/// TLS of the endpoint for analysts: the server shows its certificate, and an analyst's password
-/// says who it is.
-pub(crate) fn for_analysts(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+/// Who signs the certificates of all.
+fn authority(settings: &Settings) -> Result<Arc<RootCertStore>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in read_all::<CertificateDer<'static>>(&settings.authority)? {
+        roots.add(certificate).map_err(|error| refused(&settings.authority, error.to_string()))?;
+    }
+    Ok(Arc::new(roots))
+}
+
+/// The certificates that hold no longer.
+fn revoked(settings: &Settings) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsError> {
+    settings.revoked.as_deref().map_or(Ok(Vec::new()), read_all)
+}
+
+/// TLS of the endpoint for analysts: the server shows its certificate. Where analysts are known by
+/// theirs they may show it; the others prove a password, as all do otherwise.
+pub(crate) fn for_analysts(
+    settings: &Settings,
+    (certificate, key): (&Path, &Path),
+    certified: bool,
+) -> Result<Arc<ServerConfig>, TlsError> {
     refuse_readable(key)?;
     let chain = read_all::<CertificateDer<'static>>(certificate)?;
     let key = read_all::<PrivateKeyDer<'static>>(key)?.swap_remove(0);
     let setup = |error: &dyn std::fmt::Display| TlsError::Setup(error.to_string());
-    let mut server = ServerConfig::builder_with_provider(Arc::new(provider()))
+    let provider = Arc::new(provider());
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])
-        .map_err(|error| setup(&error))?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)
         .map_err(|error| setup(&error))?;
+    let builder = if certified {
+        let clients = WebPkiClientVerifier::builder_with_provider(authority(settings)?, provider)
+            .with_crls(revoked(settings)?)
+            .only_check_end_entity_revocation()
+            .allow_unauthenticated()
+            .build()
+            .map_err(|error| setup(&error))?;
+        builder.with_client_cert_verifier(clients)
+    } else {
+        builder.with_no_client_auth()
+    };
+    let mut server = builder.with_single_cert(chain, key).map_err(|error| setup(&error))?;
     server.session_storage = Arc::new(NoServerSessionStorage {});
     server.send_tls13_tickets = 0;
     Ok(Arc::new(server))

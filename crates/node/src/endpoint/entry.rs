@@ -1,4 +1,5 @@
-//! How an analyst's connection begins: the password by SCRAM, the database, and what is set.
+//! How an analyst's connection begins: the certificate, or the password by SCRAM; the database, and
+//! what is set.
 
 use super::refusal::PROTOCOL;
 use super::scram::{Exchange, MECHANISM, Verifier};
@@ -6,6 +7,7 @@ use super::session::Session;
 use super::stream::Ended;
 use super::tokens::DATABASE;
 use super::wire::{Body, Message, STRANGER_BYTES_MAX, put_text, read_message};
+use crate::settings::{Peer, Role};
 
 impl Session<'_> {
     pub(super) fn serve(
@@ -30,6 +32,7 @@ impl Session<'_> {
             return Err(Ended::Gone);
         }
         self.stream.known(self.shared.options.idle)?;
+        tracing::info!(analyst = %self.user, "connected");
         self.out.message(b'R', |body| body.extend([0; 4]));
         self.set_first(parameters);
         self.out.message(b'K', |body| {
@@ -78,7 +81,20 @@ impl Session<'_> {
         self.out.parameter("session_authorization", &self.user);
     }
 
+    /// Whoever is known by a key must show it; a password is for the others.
     fn authenticate(&mut self) -> Result<(), Ended> {
+        let certified = self.shared.options.certified.iter().find(|peer| peer.member.name == self.user);
+        let Some(Peer { member, role, .. }) = certified else { return self.prove_password() };
+        if self.stream.shown_key() == Some(member.key) {
+            self.audits = *role == Role::Auditor;
+            return Ok(());
+        }
+        let hint = "connect over TLS with `sslcert` and `sslkey`, and the key that the node's settings name";
+        self.stream.refuse("28000", "who has this name is known by a certificate, which was not shown", hint)?;
+        Err(Ended::Rejected(format!("a connection as {} without its certificate", member.name)))
+    }
+
+    fn prove_password(&mut self) -> Result<(), Ended> {
         let analysts = &self.shared.options.analysts;
         let known = analysts.iter().find(|analyst| analyst.name == self.user);
         // Strangers' words stay out of the journal: a password may be among them.

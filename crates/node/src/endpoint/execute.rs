@@ -16,7 +16,7 @@ use super::refusal::{BAD_VALUE, CANCELED, INTERNAL, NOT_READY, Refusal, TOO_MUCH
 use super::session::{Session, Transaction};
 use super::statement::Statement;
 use super::tokens::{Parameter, as_query};
-use super::{Queried, Shared};
+use super::{Queried, Shared, journal};
 
 /// How often a canceled statement is noticed.
 const LOOK: Duration = Duration::from_millis(20);
@@ -148,7 +148,8 @@ impl Session<'_> {
         let until = self.until();
         let epoch = self.epoch().ok();
         let number = epoch.unwrap_or(0);
-        if self.catalog.as_ref().is_none_or(|(known, _)| *known != number) {
+        // The journal grows between two statements.
+        if self.audits || self.catalog.as_ref().is_none_or(|(known, _)| *known != number) {
             self.catalog = Some((number, self.new_catalog(epoch)?));
         }
         let Some((_, catalog)) = &self.catalog else {
@@ -171,8 +172,9 @@ impl Session<'_> {
             .variables
             .lock()
             .map(|variables| variables.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect());
-        let content =
-            Content { user: self.user.clone(), columns, rows, description, settings: settings.unwrap_or_default() };
+        let (user, settings) = (self.user.clone(), settings.unwrap_or_default());
+        let journal = if self.audits { Some(journal::read(&self.shared.data)?) } else { None };
+        let content = Content { user, columns, rows, description, settings, journal };
         let variables = Arc::clone(&self.variables);
         let setting = move |name: &str| variables.lock().ok()?.get(name).ok().map(str::to_owned);
         Catalog::new(&content, setting)

@@ -2,7 +2,8 @@
 //! that analysts have. It answers over the release of an epoch, which every custodian holds whole
 //! and any reader may have; nobody's rows are touched, and nothing that writes is reached.
 //!
-//! An analyst connects over TLS, or on the same machine without, and proves a password by SCRAM.
+//! An analyst connects over TLS, or on the same machine without, and proves a password by SCRAM or
+//! shows a certificate.
 //! Each connection is a thread with blocking sockets, as connections between nodes are, so that
 //! every read has a deadline and a limit. `entry` lets analysts in, `session` reads messages,
 //! `statement` says which statements there are, `answer` answers those over the release and
@@ -13,6 +14,7 @@ mod catalog;
 mod copy;
 mod entry;
 mod execute;
+mod journal;
 mod kind;
 mod options;
 mod refusal;
@@ -26,7 +28,7 @@ mod wire;
 
 use std::collections::BTreeMap;
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex};
@@ -85,6 +87,8 @@ struct Shared {
     options: Options,
     tls: Arc<ServerConfig>,
     epochs: Epochs,
+    /// The node's folder, which has the journal.
+    data: PathBuf,
     current: Current,
     reports: Reports,
     connections: AtomicUsize,
@@ -108,7 +112,8 @@ impl std::fmt::Debug for Shared {
 pub fn listen(settings: &Settings, options: &Options, current: &Current, reports: &Reports) -> Result<(), String> {
     let own = (settings.certificate.clone(), settings.key.clone());
     let (certificate, key) = options.identity.clone().unwrap_or(own);
-    let tls = crate::tls::for_analysts(&certificate, &key).map_err(|error| error.to_string())?;
+    let tls = crate::tls::for_analysts(settings, (&certificate, &key), !options.certified.is_empty());
+    let tls = tls.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("{}: {error}", options.listen))?;
     serve(listener, options, tls, &settings.data, settings.deadlines.handshake, current, reports)
 }
@@ -126,6 +131,7 @@ fn serve(
         options: options.clone(),
         tls,
         epochs: Epochs::new(data),
+        data: data.to_path_buf(),
         current: current.clone(),
         reports: reports.clone(),
         connections: AtomicUsize::new(0),

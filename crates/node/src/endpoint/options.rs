@@ -7,7 +7,7 @@ use std::time::Duration;
 use hedgerow_config::{Field, Fields, Reader, Word};
 
 use super::scram::Verifier;
-use crate::settings::{read_address, read_name, whole};
+use crate::settings::{Peer, read_address, read_name, whole};
 
 pub(crate) const ENDPOINT: &[Word] = &[
     Word::key("listen", "listen = \"127.0.0.1:5433\"", "the address where analysts connect").required(),
@@ -42,6 +42,8 @@ pub struct Options {
     pub rows_max: usize,
     pub message_bytes_max: usize,
     pub analysts: Vec<Analyst>,
+    /// Analysts and auditors who show a certificate in place of a password.
+    pub certified: Vec<Peer>,
 }
 
 impl Options {
@@ -49,6 +51,7 @@ impl Options {
         reader: &mut Reader<'_>,
         field: Field<'_>,
         analysts: Option<Field<'_>>,
+        certified: Vec<Peer>,
         folder: &Path,
     ) -> Option<Options> {
         let fields = reader.table(field.node, ENDPOINT, "{ listen = \"127.0.0.1:5433\" }")?;
@@ -78,16 +81,19 @@ impl Options {
             rows_max: whole(reader, &fields, "rows", 1, 100_000_000, 1_000_000)? as usize,
             message_bytes_max: whole(reader, &fields, "message-bytes", 1 << 13, 1 << 26, 1 << 20)? as usize,
             analysts: Vec::new(),
+            certified,
         };
-        let Some(list) = analysts else {
-            let hint = "`[[analyst]]` with a name and a verifier, which `password` prints";
+        let list = analysts.map_or(Some(Vec::new()), |list| reader.list(list))?;
+        if list.is_empty() && options.certified.is_empty() {
+            let hint =
+                "`[[analyst]]` with a name and a verifier, which `password` prints, or a `[[peer]]` with the role";
             reader.refuse(&field.node.at, "an endpoint that nobody may use", hint);
             return None;
-        };
-        let list = reader.list(list)?;
+        }
         let analysts: Vec<Option<Analyst>> = list.into_iter().map(|field| read_analyst(reader, field)).collect();
         let analysts: Vec<Analyst> = analysts.into_iter().collect::<Option<_>>()?;
-        let mut names: Vec<&str> = analysts.iter().map(|analyst| analyst.name.as_str()).collect();
+        let certified = options.certified.iter().map(|peer| peer.member.name.as_str());
+        let mut names: Vec<&str> = analysts.iter().map(|analyst| analyst.name.as_str()).chain(certified).collect();
         names.sort_unstable();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
             reader.refuse(&field.node.at, "two analysts have the same name", "every analyst has its own");

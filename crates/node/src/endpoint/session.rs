@@ -55,6 +55,8 @@ pub(super) struct Session<'a> {
     pub(super) stream: Stream,
     pub(super) out: Out,
     pub(super) user: String,
+    /// Whether the journal may be read.
+    pub(super) audits: bool,
     pub(super) variables: Arc<Mutex<Variables>>,
     pub(super) transaction: Transaction,
     /// The epoch that the open transaction sees.
@@ -72,6 +74,7 @@ impl<'a> Session<'a> {
             stream,
             out: Out::default(),
             user: String::new(),
+            audits: false,
             variables: Arc::default(),
             transaction: Transaction::None,
             pinned: None,

@@ -102,6 +102,14 @@ impl Stream {
         Ok(Stream { bytes: Bytes::Tls(Box::new(StreamOwned::new(connection, tcp))), until: self.until })
     }
 
+    /// The public key of the certificate that the client has shown, as settings name it.
+    pub(super) fn shown_key(&self) -> Option<[u8; 32]> {
+        match &self.bytes {
+            Bytes::Plain(_) => None,
+            Bytes::Tls(stream) => crate::tls::fingerprint(stream.conn.peer_certificates()?.first()?),
+        }
+    }
+
     /// From here on the client is known, and may be idle for so long.
     pub(super) fn known(&mut self, idle: Duration) -> io::Result<()> {
         self.until = None;

@@ -5,16 +5,21 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use hedgerow_node::demo::free_ports;
+use hedgerow_node::disk::Disk;
 use hedgerow_node::endpoint::{self, Current, Queried, Reports, Verifier};
-use hedgerow_node::keys::{Party, make_trial};
+use hedgerow_node::journal::{Record, What};
+use hedgerow_node::keys::{Party, Place, make_trial};
 use hedgerow_node::net::Heard;
 use hedgerow_node::query;
 use hedgerow_node::settings::Settings;
+use hedgerow_node::store::Store as _;
+use hedgerow_node::terms::Terms;
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -82,9 +87,10 @@ impl Endpoint {
     fn over(options: &str, policy: &str, header: &str, rows: &[String]) -> Endpoint {
         let folder = tempfile::tempdir().unwrap();
         let ports = free_ports(4).unwrap();
-        let party =
-            |(name, port): (&str, &u16)| Party { name: name.to_owned(), address: Some(format!("127.0.0.1:{port}")) };
-        let parties: Vec<Party> = ["site-0", "site-1", "site-2"].into_iter().zip(&ports).map(party).collect();
+        let party = |(name, port): (&str, &u16)| Party::custodian(name, format!("127.0.0.1:{port}"));
+        let mut parties: Vec<Party> = ["site-0", "site-1", "site-2"].into_iter().zip(&ports).map(party).collect();
+        parties.push(Party { name: "bob".to_owned(), place: Place::Analyst });
+        parties.push(Party { name: "eve".to_owned(), place: Place::Auditor });
         let port = ports[3];
         // Short where limits are tested; a client's own machinery may take its time to start.
         let handshake = if options.is_empty() { 60 } else { 2 };
@@ -112,6 +118,26 @@ impl Endpoint {
         self.folder.path().join("site-0/authority.pem")
     }
 
+    /// The certificate and the private key of a party of the federation.
+    pub(crate) fn identity(&self, name: &str) -> (PathBuf, PathBuf) {
+        let home = self.folder.path().join(name);
+        (home.join("certificate.pem"), home.join("private.key"))
+    }
+
+    /// Writes rows into the journal of the node.
+    pub(crate) fn journal(&self, rows: &[(What, serde_json::Value)]) {
+        let home = self.folder.path().join("site-0");
+        fs::write(home.join("policy.toml"), POLICY).unwrap();
+        let settings = Settings::load(&home.join("node.toml")).unwrap();
+        let terms = Arc::new(Terms::load(&settings).unwrap());
+        let record = |(what, detail): &(What, serde_json::Value)| {
+            let (who, detail) = ("site-0".to_owned(), detail.clone());
+            Record { at: 1_700_000_000_000, what: *what, run: None, who, detail }
+        };
+        let records: Vec<Record> = rows.iter().map(record).collect();
+        Disk::open(&self.data(), terms, false).unwrap().append(&records).unwrap();
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.path().join("site-0/data")
     }
@@ -135,7 +161,7 @@ impl Endpoint {
         lines.iter().map(|line| flat(line, answered["answer"].get("rows").is_some())).collect()
     }
 
-    fn rejected(&self) -> String {
+    pub(crate) fn rejected(&self) -> String {
         match self.heard.recv_timeout(Duration::from_secs(10)).unwrap() {
             Heard::Rejected { whom, why } => format!("{whom}: {why}"),
             other => panic!("{other:?}"),

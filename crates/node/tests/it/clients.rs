@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use hedgerow_node::journal::What;
 use serde_json::Value;
 
 use crate::analysts::{Endpoint, QUERIES, assert_same};
@@ -74,6 +75,68 @@ fn psql_gets_the_numbers_and_sees_the_table() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("25006"), "{refused:?}");
     let name = psql(&endpoint, "verify-full", &["-c", "select 1"]);
     assert!(!name.status.success(), "a certificate of another name than 127.0.0.1");
+}
+
+/// Without a password; with the certificate of a party of the federation, if any.
+fn certified(endpoint: &Endpoint, user: &str, shown: Option<&str>, sql: &str) -> Output {
+    let own = shown.map_or(String::new(), |name| {
+        let (certificate, key) = endpoint.identity(name);
+        format!(" sslcert={} sslkey={}", certificate.display(), key.display())
+    });
+    let address = format!(
+        "host=127.0.0.1 port={} user={user} dbname=hedgerow sslmode=verify-ca sslrootcert={}{own}",
+        endpoint.port,
+        endpoint.authority().display()
+    );
+    let mut command = Command::new("timeout");
+    command.args(["60", "psql", "-X", "-w", "-t", "-A", "-d", &address, "-c", sql]);
+    command.env_remove("PGPASSWORD").env("HOME", "/nonexistent").env("LC_ALL", "C").output().unwrap()
+}
+
+/// An analyst who is known by a key shows its certificate, and no other will do.
+#[test]
+fn a_certificate_takes_the_place_of_a_password() {
+    if !runs("psql") {
+        return skip("psql", "apt-get install postgresql-client");
+    }
+    let endpoint = Endpoint::new("");
+    let sql = "SELECT current_user";
+    assert_eq!(text(&certified(&endpoint, "bob", Some("bob"), sql), "its own certificate").trim(), "bob");
+    for (user, shown) in [("bob", None), ("bob", Some("site-1")), ("ada", Some("bob")), ("site-1", Some("site-1"))] {
+        let refused = certified(&endpoint, user, shown, sql);
+        assert!(!refused.status.success(), "{user} with the certificate of {shown:?}: {refused:?}");
+        if user == "bob" {
+            let rejected = endpoint.rejected();
+            assert!(rejected.contains("as bob without its certificate"), "{shown:?}: {rejected}");
+        }
+    }
+}
+
+/// An auditor reads what happened, and not what runs opened; an analyst reads neither.
+#[test]
+fn an_auditor_reads_the_journal() {
+    if !runs("psql") {
+        return skip("psql", "apt-get install postgresql-client");
+    }
+    let endpoint = Endpoint::new("");
+    let opened = |version: &str| (What::Opened, serde_json::json!({ "version": version }));
+    endpoint.journal(&[opened("1"), (What::Disclosed, serde_json::json!([4711])), opened("2")]);
+    let eve = |sql: &str| text(&certified(&endpoint, "eve", Some("eve"), sql), sql);
+    assert_eq!(eve("SELECT what, count(*) FROM journal GROUP BY what ORDER BY 1"), "disclosed|1\nopened|2\n");
+    let rows = eve("SELECT number, at, who, detail FROM public.journal ORDER BY number");
+    let at = "2023-11-14T22:13:20";
+    assert!(rows.starts_with(&format!("1|{at}")) && rows.contains("{\"version\":\"2\"}"), "{rows}");
+    assert!(rows.contains("|site-0|\n") && !rows.contains("4711"), "{rows}");
+    assert!(eve("\\d journal").contains("detail|text"), "{}", eve("\\d journal"));
+    assert!(eve("\\dt").contains("public|journal|table"), "{}", eve("\\dt"));
+    assert_eq!(eve("SELECT COUNT(*) FROM data").lines().count(), 1, "the release too");
+    endpoint.journal(&[opened("3")]);
+    assert_eq!(eve("SELECT count(*) FROM journal"), "4\n");
+    for sql in ["DELETE FROM journal", "INSERT INTO journal VALUES (9)"] {
+        assert!(!certified(&endpoint, "eve", Some("eve"), sql).status.success(), "{sql}");
+    }
+    let refused = certified(&endpoint, "bob", Some("bob"), "SELECT * FROM journal");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("there is no table journal"), "{refused:?}");
 }
 
 const PYTHON: &str = r#"

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hedgerow_node::demo::free_ports;
-use hedgerow_node::keys::{Party, make_trial};
+use hedgerow_node::keys::{Party, Place, make_trial};
 use hedgerow_node::operator::{self, Request};
 use serde_json::Value;
 
@@ -54,11 +54,10 @@ impl Federation {
         let folder = tempfile::tempdir().unwrap();
         let names: Vec<String> = (0..parts.len()).map(|place| format!("site-{place}")).collect();
         let ports = free_ports(parts.len()).unwrap();
-        let address = |port: &u16| Some(format!("127.0.0.1:{port}"));
         let custodians = names.iter().zip(&ports);
         let mut parties: Vec<Party> =
-            custodians.map(|(name, port)| Party { name: name.clone(), address: address(port) }).collect();
-        parties.push(Party { name: "analyst".to_owned(), address: None });
+            custodians.map(|(name, port)| Party::custodian(name, format!("127.0.0.1:{port}"))).collect();
+        parties.push(Party { name: "analyst".to_owned(), place: Place::Analyst });
         make_trial(folder.path(), &parties, "policy.toml", more).unwrap();
         for (name, rows) in names.iter().zip(parts) {
             fs::write(folder.path().join(name).join("policy.toml"), policy).unwrap();

@@ -1,11 +1,13 @@
-//! What the catalog says: one database, one schema, one table, its columns.
+//! What the catalog says: one database, one schema, one table, its columns; for an auditor the
+//! journal beside it.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use super::super::journal::Row;
 use super::super::kind::Kind;
 use super::super::tokens::{DATABASE, SCHEMA, TABLE};
-use super::tables::{Tables, default};
+use super::tables::{JOURNAL, Tables, default};
 use super::type_names::TYPES;
 
 const DATA: i64 = 16_384;
@@ -33,6 +35,8 @@ pub(crate) struct Content {
     pub(crate) rows: u64,
     pub(crate) description: String,
     pub(crate) settings: Vec<(String, String)>,
+    /// For an auditor.
+    pub(crate) journal: Option<Vec<Row>>,
 }
 
 /// Numbers and names, for functions that lead from one to the other.
@@ -130,6 +134,7 @@ pub(super) fn fill(connection: &Connection, tables: &Tables, content: &Content) 
     fill_database(&writer, content)?;
     fill_release(&writer, content)?;
     fill_information(&writer, content)?;
+    fill_journal(&writer, content)?;
     connection.execute_batch("COMMIT")
 }
 
@@ -230,27 +235,15 @@ fn fill_release(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> 
     };
     relation(DATA, PUBLIC, TABLE, "r", content.columns.len(), content.rows as i64)?;
     for table in writer.tables.all() {
-        let (schema, kind) = if table.schema == "pg_catalog" { (CATALOG, "r") } else { (INFORMATION, "v") };
+        let (schema, kind) = match table.schema {
+            "pg_catalog" => (CATALOG, "r"),
+            SCHEMA => (PUBLIC, "r"),
+            _ => (INFORMATION, "v"),
+        };
         relation(table.oid, schema, table.name, kind, table.columns.len(), 0)?;
     }
     for (number, column) in (1i64..).zip(&content.columns) {
-        let oid = i64::from(column.kind.oid());
-        let collation = if column.kind == Kind::Text { 100 } else { 0 };
-        writer.catalog(
-            "pg_attribute",
-            &[
-                ("attrelid", int(DATA)),
-                ("attname", text(&column.name)),
-                ("atttypid", int(oid)),
-                ("attstattarget", int(-1)),
-                ("attlen", int(column.kind.length())),
-                ("attnum", int(number)),
-                ("atttypmod", int(-1)),
-                ("attstorage", text("x")),
-                ("attislocal", int(1)),
-                ("attcollation", int(collation)),
-            ],
-        )?;
+        fill_column(writer, DATA, number, &column.name, column.kind)?;
     }
     let described = std::iter::once((0, &content.description));
     for (number, description) in described.chain((1i64..).zip(content.columns.iter().map(|column| &column.description)))
@@ -269,6 +262,45 @@ fn fill_release(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> 
         "pg_tables",
         &[("schemaname", text(SCHEMA)), ("tablename", text(TABLE)), ("tableowner", text(DATABASE))],
     )
+}
+
+fn fill_column(writer: &Writer<'_>, table: i64, number: i64, name: &str, kind: Kind) -> rusqlite::Result<()> {
+    writer.catalog(
+        "pg_attribute",
+        &[
+            ("attrelid", int(table)),
+            ("attname", text(name)),
+            ("atttypid", int(i64::from(kind.oid()))),
+            ("attstattarget", int(-1)),
+            ("attlen", int(kind.length())),
+            ("attnum", int(number)),
+            ("atttypmod", int(-1)),
+            ("attstorage", text("x")),
+            ("attislocal", int(1)),
+            ("attcollation", int(if kind == Kind::Text { 100 } else { 0 })),
+        ],
+    )
+}
+
+/// The journal's rows, and its table as clients find it.
+fn fill_journal(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> {
+    let Some(rows) = &content.journal else { return Ok(()) };
+    let Some(table) = writer.tables.get(SCHEMA, JOURNAL) else { return Ok(()) };
+    let sql = format!("INSERT INTO {SCHEMA}.\"{JOURNAL}\" VALUES (?,?,?,?,?,?,?)");
+    let mut insert = writer.connection.prepare(&sql)?;
+    for row in rows {
+        insert.execute(params_from_iter(row))?;
+    }
+    for (number, (name, kind)) in (1i64..).zip(&table.columns) {
+        fill_column(writer, table.oid, number, name, Kind::from_name(kind))?;
+        let own = [("table_catalog", text(DATABASE)), ("table_schema", text(SCHEMA)), ("table_name", text(JOURNAL))];
+        let column = [("column_name", text(*name)), ("ordinal_position", int(number)), ("data_type", text(*kind))];
+        writer.add("information_schema", "columns", &[own, column].concat())?;
+    }
+    let own = [("table_catalog", text(DATABASE)), ("table_schema", text(SCHEMA)), ("table_name", text(JOURNAL))];
+    writer.add("information_schema", "tables", &[&own[..], &[("table_type", text("BASE TABLE"))]].concat())?;
+    let names = [("schemaname", text(SCHEMA)), ("tablename", text(JOURNAL)), ("tableowner", text(DATABASE))];
+    writer.catalog("pg_tables", &names)
 }
 
 fn fill_information(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> {

@@ -69,12 +69,12 @@ impl Catalog {
         content: &Content,
         setting: impl Fn(&str) -> Option<String> + Send + 'static,
     ) -> Result<Catalog, Refusal> {
-        let tables = Tables::default();
+        let tables = if content.journal.is_some() { Tables::with_journal() } else { Tables::default() };
         let names = Arc::new(Names::new(&tables, content));
         let build = || -> rusqlite::Result<Connection> {
             let connection = Connection::open_in_memory()?;
             connection.execute_batch(
-                "ATTACH ':memory:' AS pg_catalog; ATTACH ':memory:' AS information_schema;
+                "ATTACH ':memory:' AS pg_catalog; ATTACH ':memory:' AS information_schema; ATTACH ':memory:' AS public;
                  PRAGMA case_sensitive_like = ON; PRAGMA trusted_schema = OFF;",
             )?;
             connection.execute_batch(&tables.create())?;
@@ -83,7 +83,7 @@ impl Catalog {
             use rusqlite::config::DbConfig;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
             connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, TEXT_BYTES_MAX)?;
-            connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 2)?;
+            connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 3)?;
             connection.execute_batch("PRAGMA query_only = ON;")?;
             Ok(connection)
         };

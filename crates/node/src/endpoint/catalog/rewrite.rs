@@ -13,7 +13,7 @@ use sqlparser::ast::{
 
 use super::super::kind::Kind;
 use super::super::refusal::{Refusal, SYNTAX, UNKNOWN_FUNCTION, UNKNOWN_TABLE};
-use super::super::tokens::{DATABASE, Parameter, is_release, number};
+use super::super::tokens::{DATABASE, Parameter, SCHEMA, is_release, number};
 use super::functions;
 use super::naming;
 use super::tables::Tables;
@@ -134,7 +134,9 @@ impl Rewriter<'_> {
             names.remove(0);
         }
         let known = match names.as_slice() {
-            [table] => self.tables.find("pg_catalog", table).map(|table| ("pg_catalog", table)),
+            [table] => ["pg_catalog", SCHEMA]
+                .into_iter()
+                .find_map(|schema| self.tables.find(schema, table).map(|table| (schema, table))),
             [schema, table] => self.tables.find(schema, table).map(|table| (self.tables.schema(schema), table)),
             _ => None,
         };

@@ -1,6 +1,12 @@
 //! The tables of the catalog with their columns, as PostgreSQL 15 has them. Most are empty: a
 //! release has one table, and neither indexes nor constraints.
 
+use super::super::journal::COLUMNS;
+use super::super::tokens::SCHEMA;
+
+pub(super) const JOURNAL: &str = "journal";
+const JOURNAL_NUMBER: i64 = 16_385;
+
 /// A line for each table: its name, and each column with its type.
 const TABLES: &str = include_str!("tables.txt");
 const INFORMATION: &str = "information_schema";
@@ -50,6 +56,13 @@ impl Default for Tables {
 }
 
 impl Tables {
+    /// With the journal beside the release, for an auditor.
+    pub(super) fn with_journal() -> Tables {
+        let mut tables = Tables::default();
+        tables.0.push(Table { schema: SCHEMA, name: JOURNAL, oid: JOURNAL_NUMBER, columns: COLUMNS.to_vec() });
+        tables
+    }
+
     pub(super) fn all(&self) -> &[Table] {
         &self.0
     }
@@ -63,7 +76,11 @@ impl Tables {
     }
 
     pub(super) fn schema(&self, name: &str) -> &'static str {
-        if name == INFORMATION { INFORMATION } else { CATALOG }
+        match name {
+            INFORMATION => INFORMATION,
+            SCHEMA => SCHEMA,
+            _ => CATALOG,
+        }
     }
 
     /// The statements that make all tables.

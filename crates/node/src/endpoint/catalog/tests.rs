@@ -14,6 +14,7 @@ use super::*;
 fn catalog() -> Catalog {
     let column = |name: &str| Column { name: name.to_owned(), kind: Kind::Text, description: String::new() };
     let content = Content {
+        journal: None,
         user: "ada".to_owned(),
         columns: ["age", "sex", "disease"].map(column).to_vec(),
         rows: 120,

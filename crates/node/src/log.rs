@@ -1,0 +1,42 @@
+//! The log on standard error: what the journal has, and connections. It has names, addresses and
+//! counts, and nobody's values.
+
+use clap::ValueEnum;
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum Format {
+    /// A line of text for each event
+    #[default]
+    Text,
+    /// A JSON object for each event
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum Level {
+    Error,
+    /// Also what was turned away, and peers that cannot be reached
+    Warn,
+    /// Also runs and connections
+    #[default]
+    Info,
+    /// Also every attempt to connect
+    Debug,
+}
+
+pub(crate) fn start(format: Format, level: Level) -> Result<(), String> {
+    let level = match level {
+        Level::Error => tracing::Level::ERROR,
+        Level::Warn => tracing::Level::WARN,
+        Level::Info => tracing::Level::INFO,
+        Level::Debug => tracing::Level::DEBUG,
+    };
+    // Libraries log by the crate `log`, if at all. It is not connected: nobody here knows what they
+    // would write.
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false);
+    let started = match format {
+        Format::Text => log.with_target(false).try_init(),
+        Format::Json => log.with_target(false).json().flatten_event(true).with_current_span(false).try_init(),
+    };
+    started.map_err(|error| error.to_string())
+}

@@ -66,7 +66,10 @@ pub(super) fn columns(release: &Release) -> Vec<Column> {
     let column = |column: &hedgerow_table::Column| {
         let values = release.codebook().labels(&column.name).len();
         let kind = if column.domain.kind().is_number() { Kind::Numeric } else { Kind::Text };
-        let description = format!("{values} labels; what each covers is in the release's codebook");
+        let description = match values {
+            0 => "as in the source".to_owned(),
+            _ => format!("{values} labels; what each covers is in the release's codebook"),
+        };
         Column { name: column.name.clone(), kind, description }
     };
     released.table.columns.iter().map(column).collect()

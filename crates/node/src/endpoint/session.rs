@@ -268,20 +268,23 @@ impl<'a> Session<'a> {
             kinds.iter().for_each(|_| body.extend(binary.to_be_bytes()));
         });
         let names: Vec<&str> = rows.headings.iter().map(|heading| heading.name.as_str()).collect();
-        let first = format.begin(&names);
+        // What comes before the first row is in one message with it, as PostgreSQL does it: some
+        // clients rely on that.
+        let mut first = format.begin(&names);
         let data = |session: &mut Session<'_>, bytes: &[u8]| -> Result<(), Ended> {
             if !bytes.is_empty() {
                 session.out.message(b'd', |body| body.extend(bytes));
             }
             if session.out.0.len() > OUT_BYTES { session.flush() } else { Ok(()) }
         };
-        data(self, &first)?;
         for row in &rows.rows {
             match format.row(row, &kinds) {
-                Ok(bytes) => data(self, &bytes)?,
+                Ok(bytes) if first.is_empty() => data(self, &bytes)?,
+                Ok(bytes) => data(self, &[std::mem::take(&mut first), bytes].concat())?,
                 Err(refusal) => return Ok(Err(refusal)),
             }
         }
+        data(self, &first)?;
         data(self, format.end())?;
         self.out.message(b'c', |_| {});
         self.out.complete(&format!("COPY {}", rows.rows.len()));

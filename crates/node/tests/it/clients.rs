@@ -1,4 +1,4 @@
-//! Real clients: psql, psycopg, SQLAlchemy and pgJDBC get the numbers of `hedgerow query`.
+//! Real clients: psql, psycopg, SQLAlchemy, ADBC and pgJDBC get the numbers of `hedgerow query`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -141,9 +141,9 @@ fn an_auditor_reads_the_journal() {
 
 const PYTHON: &str = r#"
 import json, sys
-import psycopg, sqlalchemy
+import adbc_driver_postgresql.dbapi, psycopg, sqlalchemy
 port, password, queries = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-found = {"psycopg": [], "binary": [], "sqlalchemy": []}
+found = {"psycopg": [], "binary": [], "sqlalchemy": [], "adbc": []}
 where = f"host=127.0.0.1 port={port} user=ada password={password} dbname=hedgerow"
 def plain(rows):
     return [[None if v is None else str(v) for v in row] for row in rows]
@@ -172,6 +172,14 @@ with engine.connect() as connection:
     data = metadata.tables["data"]
     query = sqlalchemy.select(data.c.sex, sqlalchemy.func.count().label("n")).where(data.c.disease == "flu")
     found["built"] = plain(connection.execute(query.group_by(data.c.sex).order_by(data.c.sex)).fetchall())
+address = f"postgresql://ada:{password}@127.0.0.1:{port}/hedgerow"
+with adbc_driver_postgresql.dbapi.connect(address) as connection, connection.cursor() as cursor:
+    for sql in queries:
+        cursor.execute(sql)
+        found["adbc"].append(plain(cursor.fetchall()))
+    objects = connection.adbc_get_objects(depth="tables").read_all().to_pylist()
+    found["objects"] = [t["table_name"] for s in objects[0]["catalog_db_schemas"] if s["db_schema_name"] == "public"
+                        for t in s["db_schema_tables"]]
 print(json.dumps(found))
 "#;
 
@@ -182,8 +190,8 @@ fn rows(value: &Value) -> Table {
 }
 
 #[test]
-fn psycopg_and_sqlalchemy_get_the_numbers() {
-    let how = "python3 -m venv v && v/bin/pip install 'psycopg[binary]' sqlalchemy, and HEDGEROW_PYTHON=v/bin/python";
+fn psycopg_sqlalchemy_and_adbc_get_the_numbers() {
+    let how = "python3 -m venv v && v/bin/pip install 'psycopg[binary]' sqlalchemy adbc-driver-postgresql pyarrow, and HEDGEROW_PYTHON=v/bin/python";
     let Some(python) = std::env::var_os("HEDGEROW_PYTHON") else { return skip("psycopg", how) };
     let endpoint = Endpoint::new("");
     // In SQLAlchemy and psycopg a percent sign and a colon would be parameters; no query has one.
@@ -192,7 +200,7 @@ fn psycopg_and_sqlalchemy_get_the_numbers() {
     command.arg("120").arg(python).args(["-c", PYTHON, &endpoint.port.to_string(), &endpoint.password, &queries]);
     let found: Value = serde_json::from_str(&text(&command.output().unwrap(), "python")).unwrap();
     for (place, sql) in QUERIES.iter().enumerate() {
-        for client in ["psycopg", "binary", "sqlalchemy"] {
+        for client in ["psycopg", "binary", "sqlalchemy", "adbc"] {
             assert_same(&rows(&found[client][place]), &endpoint.expected(sql), &format!("{client}: {sql}"));
         }
     }
@@ -203,6 +211,7 @@ fn psycopg_and_sqlalchemy_get_the_numbers() {
     let built = "SELECT sex, COUNT(*) AS n FROM data WHERE disease = 'flu' GROUP BY sex ORDER BY sex";
     assert_same(&rows(&found["built"]), &endpoint.expected(built), built);
     assert_eq!(found["tables"].to_string(), "[\"data\"]");
+    assert_eq!(found["objects"].to_string(), "[\"data\"]");
     assert_eq!(found["schemas"].to_string(), "[\"information_schema\",\"public\"]");
     let columns = "[[\"age\",\"TEXT\"],[\"sex\",\"TEXT\"],[\"disease\",\"TEXT\"],[\"visits\",\"NUMERIC\"]]";
     assert_eq!(found["columns"].to_string(), columns);

@@ -9,5 +9,6 @@ mod processes;
 #[path = "../../../cli/tests/it/schema.rs"]
 mod schema;
 mod simulation;
+mod speed;
 mod strangers;
 mod world;

@@ -157,6 +157,7 @@ fn fill_database(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()>
                 ("typisdefined", int(1)),
                 ("typdelim", text(",")),
                 ("typelem", int(element)),
+                ("typreceive", text(receiver(name))),
                 ("typarray", int(array)),
                 ("typtypmod", int(-1)),
                 ("typcollation", int(if category == "S" { 100 } else { 0 })),
@@ -212,6 +213,16 @@ fn fill_database(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()>
         )?;
     }
     Ok(())
+}
+
+/// The name of the function that would read a type in binary: clients tell types by it.
+fn receiver(name: &str) -> String {
+    let spaced = ["numeric", "date", "time", "timestamp", "timestamptz", "timetz", "interval", "uuid", "json", "jsonb"];
+    match name {
+        array if array.starts_with('_') => "array_recv".to_owned(),
+        name if spaced.contains(&name) => format!("{name}_recv"),
+        name => format!("{name}recv"),
+    }
 }
 
 fn fill_release(writer: &Writer<'_>, content: &Content) -> rusqlite::Result<()> {

@@ -30,6 +30,7 @@ const PLAIN: &[(&str, &str)] = &[
     ("count", "count"),
     ("dense_rank", "dense_rank"),
     ("every", "min"),
+    ("format", "pg_format"),
     ("greatest", "max"),
     ("json_build_object", "json_object"),
     ("least", "min"),
@@ -197,6 +198,7 @@ const INTERNAL: &[(&str, Call)] = &[
         Ok(left.zip(right).map_or(Value::Null, |(left, right)| truth(left == right)))
     }),
     ("pg_field", |call, _| only_null(call)),
+    ("pg_format", |call, _| Ok(formatted(call).map_or(Value::Null, Value::Text))),
     ("pg_ilike", |call, _| like(call, true)),
     ("pg_like", |call, _| like(call, false)),
     ("pg_oid", |call, names| {
@@ -255,6 +257,45 @@ const INTERNAL: &[(&str, Call)] = &[
         })
     }),
 ];
+
+/// `format` with `%s`, `%I` and `%L`, each of the next argument; what else it knows is not needed.
+fn formatted(call: &Context<'_>) -> Option<String> {
+    let (pattern, mut next) = (text(call, 0)?, 1);
+    let mut shown = String::new();
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        if character != '%' {
+            shown.push(character);
+            continue;
+        }
+        let kind = characters.next()?;
+        if kind == '%' {
+            shown.push('%');
+            continue;
+        }
+        let given = if next < call.len() { text(call, next) } else { return None };
+        next += 1;
+        match (kind, given) {
+            ('s', given) => shown.push_str(&given.unwrap_or_default()),
+            ('I', given) => shown.push_str(&identifier(&given?)),
+            ('L', None) => shown.push_str("NULL"),
+            ('L', Some(text)) => shown.push_str(&format!("'{}'", text.replace('\'', "''"))),
+            _ => return None,
+        }
+    }
+    Some(shown)
+}
+
+/// In quotes where a name would be read as another without.
+fn identifier(name: &str) -> String {
+    let plain = |(place, byte): (usize, u8)| {
+        byte.is_ascii_lowercase() || byte == b'_' || place > 0 && (byte.is_ascii_digit() || byte == b'$')
+    };
+    match !name.is_empty() && name.bytes().enumerate().all(plain) {
+        true => name.to_owned(),
+        false => format!("\"{}\"", name.replace('"', "\"\"")),
+    }
+}
 
 /// Makes the functions known to a connection. `setting` looks up what the session has set.
 pub(super) fn register(
@@ -425,6 +466,8 @@ fn elements(array: &str) -> Vec<Option<String>> {
     let mut characters = inner.chars();
     let push = |list: &mut Vec<Option<String>>, element: &mut String, quoted: &mut bool| {
         let text = std::mem::take(element);
+        // Blanks around an element are not part of it; those within quotes are.
+        let text = if *quoted { text } else { text.trim_end().to_owned() };
         list.push((*quoted || text != "NULL").then_some(text));
         *quoted = false;
     };
@@ -432,6 +475,7 @@ fn elements(array: &str) -> Vec<Option<String>> {
         match character {
             '\\' => element.extend(characters.next()),
             '"' => (inside, quoted) = (!inside, true),
+            blank if !inside && blank.is_whitespace() && (element.is_empty() || quoted) => {}
             ',' if !inside => push(&mut list, &mut element, &mut quoted),
             other => element.push(other),
         }
@@ -489,6 +533,7 @@ mod tests {
         assert_eq!(elements("{}"), []);
         assert_eq!(elements("{r,p}"), [some("r"), some("p")]);
         assert_eq!(elements("{\"a,b\",NULL,\"NULL\",\"q\\\"\"}"), [some("a,b"), None, some("NULL"), some("q\"")]);
+        assert_eq!(elements("{ r, \" p\" , a b }"), [some("r"), some(" p"), some("a b")]);
         assert_eq!(quoted("a b"), "\"a b\"");
     }
 

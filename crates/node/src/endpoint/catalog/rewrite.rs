@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     AccessExpr, BinaryOperator, DataType, Distinct, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, Subscript, TableFactor,
-    TrimWhereField, Value as Literal, ValueWithSpan, VisitMut, VisitorMut,
+    FunctionArguments, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, Subscript, TableAlias,
+    TableFactor, TrimWhereField, Value as Literal, ValueWithSpan, VisitMut, VisitorMut,
 };
 
 use super::super::kind::Kind;
@@ -177,7 +177,11 @@ impl Rewriter<'_> {
                 _ => None,
             })
             .collect();
-        let array = match (name.as_str(), arguments) {
+        let rows = match (name.as_str(), arguments) {
+            // Tools color these; they know the usual ones themselves.
+            ("pg_get_keywords", Some(arguments)) if arguments.is_empty() => {
+                return self.derived(factor, "SELECT 'select' AS \"word\", 'R' AS \"catcode\"", alias, &name);
+            }
             ("unnest", Some(arguments)) if arguments.len() == 1 => call("pg_elements", arguments),
             ("generate_series", Some(arguments)) if arguments.len() == 2 => call("pg_series", arguments),
             _ => return self.refuse(unknown_function(&name)),
@@ -190,11 +194,16 @@ impl Rewriter<'_> {
         }) else {
             return self.unsupported("several columns of a function");
         };
-        let text = format!("SELECT value AS \"{column}\" FROM json_each({array})");
-        match super::parse(&text) {
+        let text = format!("SELECT value AS \"{column}\" FROM json_each({rows})");
+        self.derived(factor, &text, alias, &column)
+    }
+
+    /// Puts a statement of our own in the place of a function that gives rows.
+    fn derived(&mut self, factor: &mut TableFactor, text: &str, alias: Option<TableAlias>, name: &str) -> Flow {
+        match super::parse(text) {
             Ok(subquery) => {
-                let name = alias.map_or(Ident::with_quote('"', &column), |alias| alias.name);
-                let alias = sqlparser::ast::TableAlias { explicit: true, name, columns: Vec::new(), at: None };
+                let name = alias.map_or(Ident::with_quote('"', name), |alias| alias.name);
+                let alias = TableAlias { explicit: true, name, columns: Vec::new(), at: None };
                 *factor = TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample: None };
                 ControlFlow::Continue(())
             }

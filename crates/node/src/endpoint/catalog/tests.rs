@@ -118,6 +118,14 @@ fn values_are_those_that_clients_expect() {
     assert_eq!(one("select array(select nspname from pg_namespace where nspname like 'pu%')"), some(&["{public}"]));
     assert_eq!(cells(&catalog, "select x from unnest(array['a','b']) x"), [some(&["a"]), some(&["b"])]);
     assert_eq!(cells(&catalog, "select * from generate_series(1, 2)"), [some(&["1"]), some(&["2"])]);
+    assert_eq!(
+        one("select format('%s.%I = %L%%', 'a', 'B c', 'it''s'), format('%I', 'plain_1')"),
+        some(&["a.\"B c\" = 'it''s'%", "plain_1"])
+    );
+    assert_eq!(cells(&catalog, "select string_agg(word, ',') from pg_get_keywords() where word <> 'abs'").len(), 1);
+    let receivers =
+        "select typreceive::text from pg_type where typreceive != 0 and typname in ('int4', '_int4', 'date')";
+    assert_eq!(cells(&catalog, receivers).concat(), some(&["int4recv", "array_recv", "date_recv"]));
     let columns = "select column_name, data_type from information_schema.columns where table_name = 'data'";
     assert_eq!(cells(&catalog, columns).len(), 3);
     assert_eq!(one("select obj_description('data'::regclass, 'pg_class')"), some(&["joint release"]));

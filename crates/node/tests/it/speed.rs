@@ -1,0 +1,90 @@
+//! How long joint runs take between real processes on this machine. `cargo test --release -p
+//! hedgerow-node --test it speed -- --ignored --nocapture --test-threads 1` prints it.
+
+use std::time::Instant;
+
+use hedgerow_node::disk::read_journal;
+use hedgerow_node::journal::What;
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+
+use crate::federation::Federation;
+use crate::processes::{adult, adult_policy, alone};
+
+/// Rows dealt to custodians in turn, with their header.
+fn dealt(header: &str, rows: &[String], sites: usize) -> Vec<String> {
+    let part = |site: usize| {
+        let own = rows.iter().skip(site).step_by(sites).map(String::as_str);
+        std::iter::once(header).chain(own).map(|line| format!("{line}\n")).collect()
+    };
+    (0..sites).map(part).collect()
+}
+
+/// Seconds from the last approval until all have published, and the rounds in which values opened.
+fn timed(policy: &str, parts: &[String]) -> (f64, usize) {
+    let federation = Federation::started(policy, parts, "");
+    let run = federation.propose(0);
+    let plans: Vec<String> = (0..parts.len()).map(|place| federation.plan(place, &run)).collect();
+    let (last, others) = plans.split_last().unwrap();
+    others.iter().enumerate().for_each(|(place, plan)| drop(federation.approve(place, plan).unwrap()));
+    let began = Instant::now();
+    federation.approve(parts.len() - 1, last).unwrap();
+    for place in 0..parts.len() {
+        let ending = federation.ending(place, &run);
+        assert_eq!(ending["ended"], "published", "{ending}");
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    let mut rounds = 0;
+    read_journal(&federation.data(0), |line| {
+        rounds += usize::from(line.record.what == What::Disclosed);
+        Ok(())
+    })
+    .unwrap();
+    (seconds, rounds)
+}
+
+#[test]
+#[ignore = "measures: the result depends on what else the machine does"]
+fn adult_over_three_nodes_beside_one_who_holds_all_rows() {
+    let ((header, rows), policy) = (adult(usize::MAX), adult_policy());
+    let folder = tempfile::tempdir().unwrap();
+    let began = Instant::now();
+    alone(folder.path(), &policy, &header, &rows);
+    let local = began.elapsed().as_secs_f64();
+    let (joint, rounds) = timed(&policy, &dealt(&header, &rows, 3));
+    let most = 5.0 * local + 0.01 * rounds as f64;
+    println!("{} rows: alone {local:.3} s; 3 nodes {joint:.3} s with {rounds} rounds; at most {most:.3} s", rows.len());
+    assert!(joint <= most);
+}
+
+#[test]
+#[ignore = "measures: the result depends on what else the machine does"]
+fn a_million_rows_over_five_nodes() {
+    const ROWS: usize = 1_000_000;
+    const SECONDS_MAX: f64 = 30.0;
+    let domains = [("sex", 2), ("education", 17), ("birthplace", 50), ("occupation", 50), ("race", 9), ("marital", 6)];
+    let attribute = |(name, size): &(&str, u32)| {
+        let values: Vec<String> = (0..*size).map(|value| format!("\"v{value}\"")).collect();
+        format!("{name} = {{ role = \"quasi\", order = [{}] }}\n", values.join(", "))
+    };
+    let policy = format!(
+        "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\", range = [0, 99] }}\n{}\
+         [[rule]]\nrequire = {{ model = \"k-anonymity\", k = 5 }}\n[publish]\nmethod = \"mondrian\"\n",
+        domains.iter().map(attribute).collect::<String>()
+    );
+    let mut rng = StdRng::seed_from_u64(1);
+    // Small values are frequent, as in a census.
+    let mut skewed = |size: u32| rng.random_range(0..size).min(rng.random_range(0..size));
+    let mut row = || {
+        let age = skewed(100);
+        std::iter::once(age.to_string())
+            .chain(domains.iter().map(|(_, size)| format!("v{}", skewed(*size))))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let rows: Vec<String> = (0..ROWS).map(|_| row()).collect();
+    let header = std::iter::once("age").chain(domains.map(|(name, _)| name)).collect::<Vec<_>>().join(",");
+    let (seconds, rounds) = timed(&policy, &dealt(&header, &rows, 5));
+    println!("{ROWS} rows over 5 nodes: {seconds:.1} s with {rounds} rounds; at most {SECONDS_MAX} s");
+    assert!(seconds <= SECONDS_MAX);
+}

@@ -62,8 +62,11 @@ pub(super) fn run(scale: Scale, set: usize) -> Result<Findings, Trouble> {
             all(means.iter().map(|series| rises(series, ROUNDING))),
         ),
         Claim::value("a search takes less than 180 s", all(seconds.iter().map(|s| at_most(s, SECONDS_MAX)))).of_time(),
-        Claim::shape("a search over more attributes takes longer", all(seconds.iter().map(|s| rises(s, 0.0))))
-            .of_time(),
+        Claim::shape(
+            "a search over the most attributes takes longer than over the fewest",
+            all(seconds.iter().map(|s| rises(s, 1.0))),
+        )
+        .of_time(),
     ];
     // Three attributes leave little to choose, and the smaller the table, the more depends on it.
     if free.len() > 3 {

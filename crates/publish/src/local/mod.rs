@@ -127,32 +127,32 @@ pub fn divide<const W: usize>(
     local: Local,
     progress: &dyn Progress,
 ) -> Option<(Vec<u32>, Vec<Class<W>>)> {
-    let (keys, classes) = divide_keys(bound, axes, fields, rules, local, progress)?;
+    let rows = bound.table.rows;
+    let mut keys: Vec<Key<W>> = pack(fields, axes, &bound.judged_codes(), rows);
+    if rows == 0 || !rules.hold_for_all(&keys, &mut Scratch::new(axes.len())) {
+        return None;
+    }
+    let classes = divide_keys(bound, axes, fields, rules, local, &mut keys, progress);
     Some((class_of_rows(fields, &keys, &classes), classes))
 }
 
-/// The rows, class after class.
+/// Divides rows that keep every rule together: brings them into an order class after class.
 pub(crate) fn divide_keys<const W: usize>(
     bound: &Bound<'_>,
     axes: &[Axis],
     fields: &Fields,
     rules: &Rules<'_>,
     local: Local,
+    keys: &mut [Key<W>],
     progress: &dyn Progress,
-) -> Option<(Vec<Key<W>>, Vec<Class<W>>)> {
+) -> Vec<Class<W>> {
     let weights = &bound.weights();
-    let rows = bound.table.rows;
-    let mut keys: Vec<Key<W>> = pack(fields, axes, &bound.judged_codes(), rows);
-    if rows == 0 || !rules.hold_for_all(&keys, &mut Scratch::new(axes.len())) {
-        return None;
-    }
-    let whole = Part::whole(fields, axes, rows);
+    let whole = Part::whole(fields, axes, keys.len());
     let Local { method, strict, tight } = local;
-    let classes = match method {
-        Method::BestCut => divide_all(&BestCut { axes, fields, rules, weights, tight }, &mut keys, whole, progress),
-        _ => divide_all(&Mondrian { axes, fields, rules, weights, strict, tight }, &mut keys, whole, progress),
-    };
-    Some((keys, classes))
+    match method {
+        Method::BestCut => divide_all(&BestCut { axes, fields, rules, weights, tight }, keys, whole, progress),
+        _ => divide_all(&Mondrian { axes, fields, rules, weights, strict, tight }, keys, whole, progress),
+    }
 }
 
 impl LocalRecoding {

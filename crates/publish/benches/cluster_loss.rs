@@ -30,7 +30,8 @@ struct Options {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let number = |place: usize, default: f64| arguments.get(place).and_then(|text| text.parse().ok()).unwrap_or(default);
+    let number =
+        |place: usize, default: f64| arguments.get(place).and_then(|text| text.parse().ok()).unwrap_or(default);
     let options = Options { seconds: number(1, 5.0), only: arguments.get(2).cloned().unwrap_or_default() };
     let adult = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/adult/policy.toml"));
     let text = std::fs::read_to_string(adult).expect("the example that ships with the project");
@@ -46,7 +47,12 @@ fn main() {
         let folder = std::env::temp_dir().join(format!("cluster-loss-{}", std::process::id()));
         hedgerow_synth::write_example(&folder, rows, 1).expect("a folder for temporary files");
         let path = folder.join("policy.toml");
-        options.compare(&title, &with_rule(&hedgerow_synth::census_policy(), RULES[0].1, "quasi", false), &path, Labels::Set);
+        options.compare(
+            &title,
+            &with_rule(&hedgerow_synth::census_policy(), RULES[0].1, "quasi", false),
+            &path,
+            Labels::Set,
+        );
         let _ = std::fs::remove_dir_all(&folder);
     }
 }
@@ -121,7 +127,8 @@ fn shown<E: std::fmt::Display>(
 /// What this process used of the cores, where the system tells (Linux).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let ticks = stat.rsplit(')').next().map(|rest| rest.split_whitespace().skip(11).take(2).flat_map(str::parse::<f64>).sum());
+    let ticks =
+        stat.rsplit(')').next().map(|rest| rest.split_whitespace().skip(11).take(2).flat_map(str::parse::<f64>).sum());
     ticks.unwrap_or(f64::NAN) / 100.0
 }
 

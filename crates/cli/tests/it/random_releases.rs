@@ -134,8 +134,11 @@ fn random_case(seed: u64) -> Case {
     let mut loss =
         *["ncp", "precision", "granularity", "discernibility", "average-class", "entropy"].choose(&mut rng).unwrap();
     // Seeds keep their tables: the method is not drawn.
-    let method =
-        if seed < CASES { ["full-domain", "mondrian", "full-domain", "best-cut"][seed as usize % 4] } else { "cluster" };
+    let method = if seed < CASES {
+        ["full-domain", "mondrian", "full-domain", "best-cut"][seed as usize % 4]
+    } else {
+        "cluster"
+    };
     if method == "cluster" {
         loss = ["ncp", "granularity", "entropy"][seed as usize % 3];
     }
@@ -144,7 +147,9 @@ fn random_case(seed: u64) -> Case {
         policy.push_str(["strict = true\n", "strict = false\n", "summarise = \"tight\"\n"][seed as usize % 3]);
     }
     if method == "cluster" {
-        policy.push_str(["", "labels = \"hierarchy\"\n", "summarise = \"tight\"\n", "improve = true\n"][seed as usize % 4]);
+        policy.push_str(
+            ["", "labels = \"hierarchy\"\n", "summarise = \"tight\"\n", "improve = true\n"][seed as usize % 4],
+        );
     }
     let header = columns.into_iter().map(|column| column.0).collect();
     Case { seed, header, rows, quasi, rules, suppression, method, policy }

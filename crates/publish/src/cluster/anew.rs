@@ -44,7 +44,8 @@ pub fn in_order<const W: usize>(
         values(one).iter().rev().cmp(values(other).iter().rev()).then_with(|| row.get(one).cmp(&row.get(other)))
     });
     let minimum = rules.minimum().max(1) as usize;
-    if CLASSES_OF_PIECE * minimum > ROWS_MAX {
+    // A piece can have almost twice the rows that it should, and those of a class for its border.
+    if (2 * CLASSES_OF_PIECE + 1) * minimum > ROWS_MAX {
         return None;
     }
     let keys: &[Key<W>] = keys;
@@ -208,4 +209,3 @@ fn without_alike<const W: usize>(improving: &Improving<'_, W>, classes: Classes)
     }
     (rest, alike)
 }
-

@@ -97,8 +97,10 @@ pub fn recode(
         if keys.is_empty() || !rules.hold_for_all(&keys, &mut Scratch::new(0)) {
             return Err(Box::new(why_not(bound, judge)).into());
         }
+        // Nodes of hierarchies are parts of the space, and so are the classes of cuts.
+        let sought = neighbors.anew && neighbors.labels == Labels::Set;
         let in_order =
-            if neighbors.anew { anew::in_order(&mut keys, &spreads, &fields.judged, fields.row, &rules) } else { None };
+            if sought { anew::in_order(&mut keys, &spreads, &fields.judged, fields.row, &rules) } else { None };
         let mut of_cuts = Classes::default();
         if in_order.is_none() {
             let cut = divide_keys::<W>(bound, &axes, &fields, &rules, start, &mut keys, progress);

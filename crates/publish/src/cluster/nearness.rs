@@ -96,7 +96,8 @@ impl<'p, const W: usize> Nearness<'p, W> {
         let values = |attribute: usize| piece.columns[attribute].ranks.len();
         // Tables of combinations are made anew for every comparison: they must be short beside it.
         let most = (tuples.len() / 8).clamp(64, NARROW);
-        let mut narrow: Vec<usize> = (0..piece.columns.len()).filter(|&attribute| values(attribute) <= NARROW).collect();
+        let mut narrow: Vec<usize> =
+            (0..piece.columns.len()).filter(|&attribute| values(attribute) <= NARROW).collect();
         narrow.sort_by_key(|&attribute| values(attribute));
         let mut merged: Vec<Merged> = Vec::new();
         for attribute in narrow {
@@ -115,7 +116,8 @@ impl<'p, const W: usize> Nearness<'p, W> {
         let wide = (0..piece.columns.len()).filter(|&attribute| values(attribute) > NARROW);
         let wide = wide.map(|attribute| (attribute, codes(attribute))).collect();
         let lanes = merged.chunks(LANES).map(|merged| {
-            let lanes = |tuple: usize| std::array::from_fn(|lane| merged.get(lane).map_or(0, |merged| merged.codes[tuple]));
+            let lanes =
+                |tuple: usize| std::array::from_fn(|lane| merged.get(lane).map_or(0, |merged| merged.codes[tuple]));
             (0..tuples.len()).map(lanes).collect()
         });
         Nearness {

@@ -357,7 +357,8 @@ impl<'p, const W: usize> Patch<'p, W> {
         if new > most || new + self.cost_after(source, Some(mine), theirs, most - new) > most {
             return false;
         }
-        if !self.holds_after(target, theirs, Some(mine), rules) || !self.holds_after(source, Some(mine), theirs, rules) {
+        if !self.holds_after(target, theirs, Some(mine), rules) || !self.holds_after(source, Some(mine), theirs, rules)
+        {
             return false;
         }
         let mut source = std::mem::take(&mut self.groups[from]);

@@ -224,6 +224,10 @@ fn small_tables_lose_little_more_than_the_best_of_all_partitions() {
 
 /// People of skewed ages, places and trades.
 fn people(rows: usize, seed: u64) -> (Table, Policy) {
+    people_of_k(rows, seed, 4)
+}
+
+fn people_of_k(rows: usize, seed: u64, k: usize) -> (Table, Policy) {
     let mut rng = StdRng::seed_from_u64(seed);
     let texts: Vec<[String; 4]> = (0..rows)
         .map(|_| {
@@ -234,10 +238,12 @@ fn people(rows: usize, seed: u64) -> (Table, Policy) {
         })
         .collect();
     let texts: Vec<Vec<&str>> = texts.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
-    let text = "[source]\npath = \"t.csv\"\n[attributes]\nage = { role = \"quasi\" }\nplace = { role = \"quasi\" }\n\
-                trade = { role = \"quasi\" }\nd = { role = \"sensitive\" }\n[[rule]]\nprotect = \"d\"\n\
-                require = [{ model = \"k-anonymity\", k = 4 }, { model = \"distinct-l-diversity\", l = 2 }]\n";
-    (Table::from_texts(&["age", "place", "trade", "d"], &texts), Policy::parse(text, Path::new("p.toml")).unwrap())
+    let text = format!(
+        "[source]\npath = \"t.csv\"\n[attributes]\nage = {{ role = \"quasi\" }}\nplace = {{ role = \"quasi\" }}\n\
+         trade = {{ role = \"quasi\" }}\nd = {{ role = \"sensitive\" }}\n[[rule]]\nprotect = \"d\"\n\
+         require = [{{ model = \"k-anonymity\", k = {k} }}, {{ model = \"distinct-l-diversity\", l = 2 }}]\n"
+    );
+    (Table::from_texts(&["age", "place", "trade", "d"], &texts), Policy::parse(&text, Path::new("p.toml")).unwrap())
 }
 
 pub(crate) fn neighbors(limit: Limit) -> Neighbors {
@@ -259,6 +265,26 @@ fn neighbors_do_not_depend_on_the_number_of_threads() {
     let (one, three) = (recoded(1), recoded(3));
     assert_eq!(one.of_row, three.of_row);
     assert_eq!(one.sizes, three.sizes);
+}
+
+/// Also at the largest k whose pieces are runs of rows (910), and above it.
+#[test]
+fn classes_of_many_pieces_and_of_a_large_k_keep_the_rules() {
+    for (rows, k) in [(6000, 4), (7199, 910), (9000, 911), (9000, 2500)] {
+        let (table, policy) = people_of_k(rows, 5, k);
+        let bound = Bound::new(&policy, &table).unwrap();
+        let found = recode(&bound, &bound.judge().unwrap(), CUTS, neighbors(Limit::Tries(0)), &NoProgress).unwrap();
+        let mut classes: Vec<Vec<u32>> = vec![Vec::new(); found.sizes.len()];
+        for (row, &class) in found.of_row.iter().enumerate() {
+            classes[class as usize].push(table.columns[3].codes.get(row));
+        }
+        for (illnesses, &size) in classes.iter().zip(&found.sizes) {
+            assert_eq!(illnesses.len() as u64, size, "{rows} rows, k = {k}");
+            assert!(illnesses.len() >= k, "{rows} rows, k = {k}: a class of {size}");
+            assert!(illnesses.iter().any(|&illness| illness != illnesses[0]), "{rows} rows, k = {k}: one value");
+        }
+        assert!(classes.len() > 1, "{rows} rows, k = {k}");
+    }
 }
 
 /// Whoever gives it more tries loses no more, and less than by cuts alone.

@@ -113,7 +113,7 @@ fn shares(given: &BTreeMap<u32, u64>, illnesses: &[u32], values: u32) -> (Vec<f6
 fn what_sets_tell_about_people_stays_within_the_guarantee() {
     for (require, keeps) in BOUNDED {
         let mut releases = 0;
-        for seed in seeds(400) {
+        for seed in seeds(200) {
             let (people, illnesses, values) = ill(seed);
             let Some((cells, _)) = released(&people, &illnesses, require, labels_of(seed)) else { continue };
             releases += 1;
@@ -130,7 +130,7 @@ fn what_sets_tell_about_people_stays_within_the_guarantee() {
                 assert!(keeps(&believed, &whole), "seed {seed}, {require}: {believed:?} beside {whole:?}");
             }
         }
-        assert!(releases > 100 || std::env::var("HEDGEROW_SEED").is_ok(), "{require}: {releases} releases");
+        assert!(releases > 50 || std::env::var("HEDGEROW_SEED").is_ok(), "{require}: {releases} releases");
     }
 }
 

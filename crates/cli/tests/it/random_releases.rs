@@ -385,6 +385,12 @@ fn codebook_fits(case: &Case, data: &Texts, codebook: &Texts) {
         assert_eq!(released, covered, "labels of {name}, seed {seed}\n{}", case.policy);
         for entry in entries {
             let [_, label, low, high, leaf] = &entry[..] else { unreachable!() };
+            // A blank leaf among several is the missing value, where a set has it.
+            let is_missing = [low, high, leaf].iter().all(|text| text.is_empty())
+                && codebook.rows.iter().any(|row| row[..2] == entry[..2] && !row[4].is_empty());
+            if case.method == "cluster" && is_missing {
+                continue;
+            }
             if label == "*" || label.is_empty() || label == "not missing" {
                 assert_eq!((low.as_str(), high.as_str()), ("", ""), "{entry:?}, seed {seed}");
             } else if low == high && !low.is_empty() {

@@ -4,7 +4,6 @@
 //! A failure prints its seed; `HEDGEROW_SEED=… cargo test -p hedgerow-publish cluster` replays that
 //! case alone.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_policy::{Labels, Loss, Method, Policy};
@@ -12,7 +11,7 @@ use hedgerow_privacy::OnMerge;
 use hedgerow_publish::PublishError;
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::cluster::{Limit, Neighbors, Objective, recode};
-use hedgerow_publish::local::{Local, LocalRecoding};
+use hedgerow_publish::local::Local;
 use hedgerow_table::progress::NoProgress;
 use hedgerow_table::{Kind, Table};
 use rand::rngs::StdRng;
@@ -80,30 +79,9 @@ fn check_case(seed: u64) -> bool {
     seen.check_rules(&found, &context);
     seen.check_loss(&found, &context);
     if neighbors.labels == Labels::Set {
-        check_sets(&seen, &found, &context);
+        seen.check_sets(&found, true, &context);
     }
     true
-}
-
-/// A category is released with the values that occur in its class, and no others.
-fn check_sets(seen: &Seen<'_>, found: &LocalRecoding, context: &dyn Fn() -> String) {
-    for (attribute, quasi) in seen.bound.quasi.iter().enumerate() {
-        if quasi.column.domain.kind() != Kind::Category {
-            continue;
-        }
-        let mut occurring: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (row, &class) in found.of_row.iter().enumerate() {
-            let label = found.cells[attribute].of_class[class as usize];
-            occurring.entry(label).or_default().push(quasi.column.codes.get(row));
-        }
-        for (label, mut codes) in occurring {
-            codes.sort_unstable();
-            codes.dedup();
-            let covered: Vec<u32> =
-                seen.covered(attribute, &found.cells[attribute].labels[label as usize].cover).into_iter().collect();
-            assert_eq!(covered, codes, "{:?}, {}", found.cells[attribute].labels[label as usize], context());
-        }
-    }
 }
 
 /// A small table: ages and a few categories, some missing, and k.

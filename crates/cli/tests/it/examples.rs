@@ -17,8 +17,12 @@ struct Golden<'a> {
     suppressed: u64,
 }
 
-/// Publishes a policy with some of its text replaced.
 fn published(path: &str, changes: &[(&str, &str)]) -> Published {
+    published_at(path, changes, Vec::new())
+}
+
+/// Publishes a policy with some of its text replaced, on these levels where there are some.
+pub(crate) fn published_at(path: &str, changes: &[(&str, &str)], levels: Vec<(String, u64)>) -> Published {
     let path = example(path);
     let mut text = std::fs::read_to_string(&path).unwrap();
     for (from, to) in changes {
@@ -35,7 +39,7 @@ fn published(path: &str, changes: &[(&str, &str)]) -> Published {
         candidates: false,
         nodes_max: None,
         seconds_max: None,
-        levels: Vec::new(),
+        levels,
         metadata: Vec::new(),
         gate: Default::default(),
         progress: &NoProgress,

@@ -64,6 +64,28 @@ fn every_way_of_dividing_twelve_people_is_checked() {
     }
 }
 
+/// What each method would keep, beside what the release kept; the release is one of them.
+#[test]
+fn what_other_methods_would_keep_is_compared() {
+    let (folder, ran) = publish("method = \"cluster\"");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let ran = folder.run(&["measure", "release", "--policy", "policy.toml", "--compare", "--json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let printed: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let compared = printed["compare"].as_array().unwrap();
+    let methods: Vec<&str> = compared.iter().map(|compared| compared["method"].as_str().unwrap()).collect();
+    assert_eq!(methods, ["full-domain", "mondrian", "best-cut", "cluster"]);
+    for compared in compared {
+        let error =
+            |name: &str| compared["queries"]["relative_error"][name].as_f64().unwrap_or_else(|| panic!("{compared}"));
+        assert!(error("median") <= error("percentile_95"), "{compared}");
+        assert!(compared["loss"]["granularity"].as_f64() <= Some(1.0), "{compared}");
+    }
+    for measure in ["loss", "queries"] {
+        assert_eq!(compared[3][measure], printed[measure], "the same method keeps the same");
+    }
+}
+
 #[test]
 fn what_has_no_meaning_is_refused_or_reported() {
     for (way, key) in [

@@ -13,6 +13,7 @@ mod community;
 mod databases;
 mod decompose;
 mod destination;
+mod entropy;
 mod examples;
 mod explore;
 mod init;

@@ -3,10 +3,10 @@
 //! k-anonymization using clustering techniques*, 2007). The next class begins with the row that is
 //! farthest from the last one, so that rows at the edge find neighbors while there are some.
 //!
-//! All rows of a piece are compared with a class at once: what a row would add is one number for
-//! each of its values, read from a table by value.
+//! All rows of a piece are compared with a class at once (`nearness.rs`).
 
 use super::checked::Checked;
+use super::nearness::{Nearness, Tuple};
 use super::piece::{Cell, Piece};
 
 /// Classes that are tried for a row that is left, the nearest first, where rules can refuse it.
@@ -18,110 +18,77 @@ pub fn greedy<const W: usize>(piece: &Piece<'_, W>, rules: &mut Checked<'_, W>) 
     let mut greedy = Greedy::new(piece);
     let mut classes: Vec<Vec<u16>> = Vec::new();
     let mut alone: Vec<u16> = Vec::new();
-    while greedy.left.len() as u64 >= rules.minimum() {
+    while greedy.left as u64 >= rules.minimum() {
         let class = greedy.grow(rules);
         if rules.hold(piece, &class) { classes.push(class) } else { alone.extend(class) }
     }
-    alone.extend(&greedy.left);
+    let near = &greedy.near;
+    let rows = |tuple: &Tuple| &near.order[usize::from(tuple.start)..usize::from(tuple.start + tuple.rows)];
+    alone.extend(near.tuples.iter().flat_map(rows));
     settle(piece, rules, &mut classes, alone)?;
     Some(classes)
 }
 
 struct Greedy<'p, const W: usize> {
     piece: &'p Piece<'p, W>,
-    /// The rows that have no class yet, and by attribute their codes.
-    left: Vec<u16>,
-    codes: Vec<Vec<u16>>,
-    /// What each of them would add to the class at hand.
-    increases: Vec<f32>,
-    tables: Vec<Vec<f32>>,
+    /// The rows that have no class yet.
+    near: Nearness<'p, W>,
+    left: usize,
+    /// The class at hand.
     cells: Vec<Cell>,
     size: usize,
 }
 
 impl<'p, const W: usize> Greedy<'p, W> {
     fn new(piece: &'p Piece<'p, W>) -> Self {
-        let attributes = piece.columns.len();
-        Greedy {
-            piece,
-            left: (0..piece.rows() as u16).collect(),
-            codes: piece.columns.iter().map(|column| column.codes.clone()).collect(),
-            increases: Vec::new(),
-            tables: vec![Vec::new(); attributes],
-            cells: vec![Cell::default(); attributes],
-            size: 0,
-        }
+        let cells = vec![Cell::default(); piece.columns.len()];
+        Greedy { piece, near: Nearness::new(piece), left: piece.rows(), cells, size: 0 }
     }
 
     /// One class, until it keeps every rule or no row is left.
     fn grow(&mut self, rules: &mut Checked<'_, W>) -> Vec<u16> {
-        let seed = if self.size == 0 { 0 } else { self.farthest() };
-        self.cells.iter_mut().for_each(|cell| *cell = Cell::default());
+        let mut next = 0;
+        if self.size > 0 {
+            self.near.compare(&self.cells, self.size);
+            next = self.near.farthest();
+        }
+        self.cells.iter_mut().for_each(Cell::clear);
         self.size = 0;
-        let mut class = vec![self.take(seed)];
-        while !self.left.is_empty() {
-            let wanted = if (class.len() as u64) < rules.minimum() {
+        let fewest = rules.minimum() as usize;
+        let mut class: Vec<u16> = Vec::with_capacity(fewest);
+        loop {
+            // What sizes alone decide takes alike rows at once.
+            let most = if rules.by_size_alone() { fewest - class.len() } else { 1 };
+            self.take(next, most, &mut class);
+            if self.left == 0 {
+                return class;
+            }
+            let wanted = if class.len() < fewest {
                 None
             } else if let Some(wanted) = rules.wanted(self.piece, &class) {
                 Some(wanted)
             } else {
-                break;
+                return class;
             };
-            self.compare();
-            let helps = |&index: &usize| {
-                wanted.as_ref().is_none_or(|wanted| wanted.is_helped_by(&self.piece.keys[self.left[index] as usize]))
+            self.near.compare(&self.cells, self.size);
+            let helps = |tuple: usize| {
+                let key = &self.piece.keys[usize::from(self.near.row(tuple))];
+                wanted.as_ref().is_none_or(|wanted| wanted.is_helped_by(key))
             };
-            let nearest = self.nearest(helps).or_else(|| self.nearest(|_| true)).unwrap_or(0);
-            class.push(self.take(nearest));
-        }
-        class
-    }
-
-    /// Takes a row into the class.
-    fn take(&mut self, index: usize) -> u16 {
-        let row = self.left.swap_remove(index);
-        for (attribute, codes) in self.codes.iter_mut().enumerate() {
-            let code = codes.swap_remove(index);
-            self.cells[attribute].add(code, &self.piece.spreads[attribute], &self.piece.columns[attribute]);
-        }
-        self.size += 1;
-        row
-    }
-
-    /// What every row that is left would add to the class.
-    fn compare(&mut self) {
-        self.increases.clear();
-        self.increases.resize(self.left.len(), 0.0);
-        for (attribute, codes) in self.codes.iter().enumerate() {
-            let table = &mut self.tables[attribute];
-            let (spread, column) = (&self.piece.spreads[attribute], &self.piece.columns[attribute]);
-            self.cells[attribute].increases(self.size, spread, column, table);
-            for (increase, &code) in self.increases.iter_mut().zip(codes) {
-                *increase += table[code as usize];
-            }
+            next = self.near.nearest(helps).or_else(|| self.near.nearest(|_| true)).unwrap_or(0);
         }
     }
 
-    fn nearest(&self, helps: impl Fn(&usize) -> bool) -> Option<usize> {
-        let mut nearest: Option<usize> = None;
-        for index in 0..self.increases.len() {
-            if nearest.is_none_or(|nearest| self.increases[index] < self.increases[nearest]) && helps(&index) {
-                nearest = Some(index);
-            }
+    /// Takes rows of a tuple into the class.
+    fn take(&mut self, tuple: usize, most: usize, class: &mut Vec<u16>) {
+        let row = usize::from(self.near.row(tuple));
+        for ((cell, spread), column) in self.cells.iter_mut().zip(self.piece.spreads).zip(&self.piece.columns) {
+            cell.add(column.codes[row], spread, column);
         }
-        nearest
-    }
-
-    /// From the last class.
-    fn farthest(&mut self) -> usize {
-        self.compare();
-        let mut farthest = 0;
-        for index in 1..self.increases.len() {
-            if self.increases[index] > self.increases[farthest] {
-                farthest = index;
-            }
-        }
-        farthest
+        let rows = usize::from(self.near.tuples[tuple].rows).min(most);
+        class.extend(self.near.take(tuple, rows as u16));
+        self.size += rows;
+        self.left -= rows;
     }
 }
 

@@ -1,5 +1,6 @@
-//! Makes classes cheaper, whatever made them: again and again a class with its neighbors is taken
-//! out, rows change places between them or all are grouped anew, and what is cheaper is put back.
+//! Makes classes cheaper, whatever made them. Those of a piece are annealed together (`anneal.rs`);
+//! once that wins little, again and again a class with its neighbors is taken out, rows change
+//! places between them or all are grouped anew (`patch.rs`). What is cheaper is put back.
 //!
 //! Classes are taken in pieces, all cores at once; in every round other ones share a piece. What
 //! becomes of a piece depends on its rows alone, so that the result does not depend on the number
@@ -11,6 +12,7 @@ use std::time::Instant;
 use hedgerow_table::frequency::Field;
 use hedgerow_table::{Progress, parallel};
 
+use super::anneal::anneal;
 use super::checked::Checked;
 use super::objective::Spread;
 use super::patch::Patch;
@@ -20,7 +22,7 @@ use crate::local::rules::Rules;
 
 /// Rows of a piece, where no class has more: of many rows, there are near ones among fewer.
 pub fn piece_rows(rows: usize) -> usize {
-    if rows > MANY_ROWS { 256 } else { 512 }
+    if rows > MANY_ROWS { 512 } else { 1024 }
 }
 
 const MANY_ROWS: usize = 1 << 18;
@@ -38,15 +40,32 @@ const ORDERS: usize = 4;
 /// A cost below this is none.
 const NOTHING: f64 = 1e-9;
 
+/// Where annealing wins less than this share of the cost in a round, classes are also taken with
+/// their neighbors.
+const LITTLE: f64 = 3e-3;
+
+/// A round that wins no more than this share of the cost is one that wins nothing.
+const HARDLY: f64 = 1e-4;
+
 /// When to stop although something could still be improved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
-    /// After so many classes were tried; whole rounds.
+    /// After so many rows were tried; whole rounds.
     Tries(u64),
     Until(Instant),
     /// Never: until a round of every kind improves nothing.
     None,
 }
+
+impl Default for Limit {
+    fn default() -> Limit {
+        Limit::Tries(TRIES)
+    }
+}
+
+/// Rows that are tried when no time is given: small tables until nothing improves, and large ones
+/// as fast as they are read.
+const TRIES: u64 = 20_000;
 
 /// Rows in classes: places among the keys, class after class.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -99,9 +118,9 @@ pub struct Improving<'a, const W: usize> {
 
 impl<const W: usize> Improving<'_, W> {
     pub fn run(&self, mut classes: Classes, limit: Limit, progress: &dyn Progress) -> Classes {
-        let (mut tries, mut quiet) = (0, 0);
+        let (mut tries, mut quiet, mut little) = (0, 0, false);
         for round in 0.. {
-            tries += classes.sizes.len() as u64;
+            tries += classes.rows.len() as u64;
             let over = match limit {
                 Limit::Tries(most) => tries > most,
                 Limit::Until(end) => Instant::now() >= end,
@@ -114,17 +133,24 @@ impl<const W: usize> Improving<'_, W> {
             let rows = piece_rows(self.keys.len());
             let first = if round / 2 % 2 == 0 { rows / 2 } else { rows };
             let improved = parallel::map_items(classes.pieces(first, rows), |_, piece| {
-                self.improve(piece, round, limit, progress)
+                self.improve(piece, round, little, limit, progress)
             });
-            let won: f64 = improved.iter().map(|(_, won)| won).sum();
-            quiet = if won > 0.0 { 0 } else { quiet + 1 };
+            let won: f64 = improved.iter().map(|(_, won, _)| won).sum();
+            let cost: f64 = improved.iter().map(|(_, _, cost)| cost).sum();
+            little |= won < LITTLE * cost;
+            quiet = if won > HARDLY * cost { 0 } else { quiet + 1 };
             classes = Classes::default();
-            for (piece, _) in improved {
+            for (piece, ..) in improved {
                 classes.rows.extend(piece.rows);
                 classes.sizes.extend(piece.sizes);
             }
         }
         classes
+    }
+
+    /// What may decide who is near to whom: where sizes alone decide, nothing but quasi attributes.
+    pub fn seen(&self) -> &[Field] {
+        if self.rules.by_size_alone() { &self.fields[..self.spreads.len()] } else { self.fields }
     }
 
     /// In turn by where their rows lie and by their values, another attribute first each time.
@@ -137,11 +163,17 @@ impl<const W: usize> Improving<'_, W> {
             let mut fewest: Vec<usize> = (0..attributes).collect();
             fewest.sort_by_key(|&attribute| self.spreads[attribute].size());
             fewest.rotate_left(round / 2 % attributes.max(1));
-            let key = |class: &&[u32]| {
-                let row = class.first().map(|&row| &self.keys[row as usize]);
-                let ranks = fewest.iter().map(|&attribute| row.map_or(0, |row| self.fields[attribute].get(row)));
-                ranks.collect::<Vec<u32>>()
+            let row = |row: &u32| {
+                let key = &self.keys[*row as usize];
+                let with = |order: u128, &attribute: &usize| {
+                    let field: Field = self.fields[attribute];
+                    let bits = field.values().ilog2();
+                    if order.leading_zeros() < bits { order } else { (order << bits) | u128::from(field.get(key)) }
+                };
+                // A bit before all others counts them.
+                fewest.iter().fold(1, with)
             };
+            let key = |class: &&[u32]| class.iter().map(row).min();
             order.sort_by_cached_key(key);
         }
         let mut ordered = Classes::default();
@@ -149,20 +181,32 @@ impl<const W: usize> Improving<'_, W> {
         *classes = ordered;
     }
 
-    /// The classes of a piece, and what was won.
-    fn improve(&self, classes: Classes, round: usize, limit: Limit, progress: &dyn Progress) -> (Classes, f64) {
+    /// The classes of a piece, what was won, and what they cost before.
+    fn improve(
+        &self,
+        classes: Classes,
+        round: usize,
+        little: bool,
+        limit: Limit,
+        progress: &dyn Progress,
+    ) -> (Classes, f64, f64) {
         if classes.sizes.len() < 2 || classes.rows.len() > ROWS_MAX {
-            return (classes, 0.0);
+            return (classes, 0.0, 0.0);
         }
         let keys = classes.rows.iter().map(|&row| self.keys[row as usize]).collect();
-        let piece = Piece::new(self.spreads, self.fields, keys);
+        let piece = Piece::new(self.spreads, self.seen(), keys);
         let mut work = Work::new(&piece, Checked::new(self.rules), &classes.sizes);
-        let won = work.run(round, limit, progress);
+        let cost = work.costs.iter().sum();
+        let late = || matches!(limit, Limit::Until(end) if Instant::now() >= end) || stopped(progress);
+        let mut won = work.anneal(round, &late);
+        if little {
+            won += work.run(round, &late);
+        }
         let mut improved = Classes::default();
         for class in &work.classes {
             improved.push(class.iter().map(|&row| classes.rows[row as usize]));
         }
-        (improved, won)
+        (improved, won, cost)
     }
 }
 
@@ -212,12 +256,31 @@ impl<'p, const W: usize> Work<'p, W> {
         }
     }
 
+    /// Anneals all classes together; what is dearer after that is not kept.
+    fn anneal(&mut self, round: usize, late: &dyn Fn() -> bool) -> f64 {
+        let old: f64 = self.costs.iter().sum();
+        if old < NOTHING || late() {
+            return 0.0;
+        }
+        let dear = old / self.classes.len() as f64;
+        let classes = anneal(self.piece, &self.classes, dear, round, &mut self.rules, late);
+        let costs: Vec<f64> = classes.iter().map(|class| self.piece.cost(class)).collect();
+        let won = old - costs.iter().sum::<f64>();
+        if won < NOTHING {
+            return 0.0;
+        }
+        (self.classes, self.costs) = (classes, costs);
+        for class in 0..self.classes.len() {
+            self.number(class);
+        }
+        won
+    }
+
     /// Tries every class with its neighbors once.
-    fn run(&mut self, round: usize, limit: Limit, progress: &dyn Progress) -> f64 {
+    fn run(&mut self, round: usize, late: &dyn Fn() -> bool) -> f64 {
         let mut won = 0.0;
         for center in 0..self.classes.len() {
-            let late = matches!(limit, Limit::Until(end) if Instant::now() >= end);
-            if late || stopped(progress) {
+            if late() {
                 break;
             }
             let rows = self.classes[center].len();

@@ -38,7 +38,7 @@ struct Column {
 }
 
 /// A class.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Group {
     /// As places in the patch.
     rows: Vec<u16>,
@@ -330,6 +330,47 @@ impl<'p, const W: usize> Patch<'p, W> {
         }
         let rows = group.rows.iter().copied().filter(|&row| Some(row) != without).chain(with);
         rules.hold(self.piece, &self.in_piece(&rows.collect::<Vec<u16>>()))
+    }
+
+    /// How many rows a class has.
+    pub fn size(&self, group: usize) -> usize {
+        self.groups[group].rows.len()
+    }
+
+    /// A row of a class, as a place in the patch.
+    pub fn member(&self, group: usize, index: usize) -> u16 {
+        self.groups[group].rows[index]
+    }
+
+    /// Moves a row to another class, for one that is there if one is given, where both together
+    /// get dearer by `dearer` at most and keep every rule. The bounds of the two are not kept.
+    pub fn try_change(
+        &mut self,
+        (from, mine): (usize, u16),
+        (to, theirs): (usize, Option<u16>),
+        dearer: f64,
+        rules: &mut Checked<'_, W>,
+    ) -> bool {
+        let (source, target) = (&self.groups[from], &self.groups[to]);
+        let most = source.cost + target.cost + dearer;
+        let new = self.cost_after(target, theirs, Some(mine), most);
+        if new > most || new + self.cost_after(source, Some(mine), theirs, most - new) > most {
+            return false;
+        }
+        if !self.holds_after(target, theirs, Some(mine), rules) || !self.holds_after(source, Some(mine), theirs, rules)
+        {
+            return false;
+        }
+        let mut source = std::mem::take(&mut self.groups[from]);
+        let mut target = std::mem::take(&mut self.groups[to]);
+        self.remove(&mut source, mine);
+        if let Some(theirs) = theirs {
+            self.remove(&mut target, theirs);
+            self.add(&mut source, theirs);
+        }
+        self.add(&mut target, mine);
+        (self.groups[from], self.groups[to]) = (source, target);
+        true
     }
 
     /// Groups all rows anew, from one of them on: every class begins with the row farthest from the

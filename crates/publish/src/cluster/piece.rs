@@ -22,12 +22,13 @@ pub const ROWS_MAX: usize = 1 << 13;
 pub struct Piece<'a, const W: usize> {
     pub spreads: &'a [Spread<'a>],
     pub columns: Vec<Column>,
-    /// The whole rows, for the rules.
+    /// The whole rows, for the rules, and what these look at beside the quasi attributes.
     pub keys: Vec<Key<W>>,
+    pub others: &'a [Field],
 }
 
 impl<'a, const W: usize> Piece<'a, W> {
-    pub fn new(spreads: &'a [Spread<'a>], fields: &[Field], keys: Vec<Key<W>>) -> Self {
+    pub fn new(spreads: &'a [Spread<'a>], fields: &'a [Field], keys: Vec<Key<W>>) -> Self {
         debug_assert!(keys.len() <= ROWS_MAX);
         let column = |field: &Field| {
             let mut ranks: Vec<u32> = keys.iter().map(|key| field.get(key)).collect();
@@ -36,8 +37,9 @@ impl<'a, const W: usize> Piece<'a, W> {
             let place = |key: &Key<W>| ranks.partition_point(|&rank| rank < field.get(key)) as u16;
             Column { codes: keys.iter().map(place).collect(), ranks }
         };
-        let columns = fields[..spreads.len()].iter().map(column).collect();
-        Piece { spreads, columns, keys }
+        let (quasi, others) = fields.split_at(spreads.len());
+        let columns = quasi.iter().map(column).collect();
+        Piece { spreads, columns, keys, others }
     }
 
     pub fn rows(&self) -> usize {
@@ -71,6 +73,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    pub fn clear(&mut self) {
+        self.codes.clear();
+        self.rows = 0;
+    }
+
     pub fn add(&mut self, code: u16, spread: &Spread<'_>, column: &Column) {
         if spread.is_set() {
             if let Err(place) = self.codes.binary_search(&code) {

@@ -31,10 +31,11 @@ use crate::generalized::{self, Recoded};
 use crate::publish::PublishOptions;
 use best_cut::BestCut;
 use cells::{Cells, cells};
-use hedgerow_cuts::{Axis, Span};
+use hedgerow_cuts::{Axis, Shape, Span};
 use mondrian::Mondrian;
 use partition::{Class, Fields, Key, Part, Scratch, class_of_rows, divide_all, pack};
 use rules::Rules;
+use set_cells::set_cells;
 
 /// How to recode.
 #[derive(Debug, Clone, Copy)]
@@ -106,16 +107,49 @@ pub fn recode(
         let (of_row, classes) = divide::<W>(bound, &axes, &fields, &rules, local, progress)
             .ok_or_else(|| Box::new(why_not(bound, judge)))?;
         progress.check()?;
+        let sizes: Vec<u64> = classes.iter().map(|class| u64::from(class.rows)).collect();
+        let rows = if local.tight { by_class(&of_row, &sizes) } else { Vec::new() };
         let cells = parallel::map(axes.len(), |index| {
-            let field = fields.judged[index];
+            let (quasi, axis, field) = (&bound.quasi[index], &axes[index], fields.judged[index]);
+            let ordered = quasi.attribute.declared.order.is_some();
+            if local.tight && !ordered && matches!(axis.shape(), Shape::Order) {
+                let ranks = |code: u32| axis.ranks().map_or(code, |ranks| ranks[code as usize]);
+                let of_row = |row: &u32| ranks(quasi.column.codes.get(*row as usize));
+                return set_cells(quasi, axis, in_classes(&rows, &sizes).map(|class| class.iter().map(of_row)));
+            }
             let regions = classes.iter().map(|class| Span::new(field.get(&class.low), field.get(&class.high)));
-            cells(&bound.quasi[index], &axes[index], local.tight, regions)
+            cells(quasi, axis, local.tight, regions)
         });
-        let sizes = classes.iter().map(|class| u64::from(class.rows)).collect();
         LocalRecoding { of_row, sizes, cells }.with_equal_classes_merged()
     });
     judge_what_is_seen(bound, judge, &found)?;
     Ok(found)
+}
+
+/// The rows, class after class.
+fn by_class(of_row: &[u32], sizes: &[u64]) -> Vec<u32> {
+    let mut next: Vec<usize> = Vec::with_capacity(sizes.len());
+    let mut start = 0;
+    for &size in sizes {
+        next.push(start);
+        start += size as usize;
+    }
+    let mut rows = vec![0u32; of_row.len()];
+    for (row, &class) in (0u32..).zip(of_row) {
+        rows[next[class as usize]] = row;
+        next[class as usize] += 1;
+    }
+    rows
+}
+
+/// The rows of each class, which lie next to each other.
+fn in_classes<'a>(rows: &'a [u32], sizes: &'a [u64]) -> impl Iterator<Item = &'a [u32]> {
+    let mut rest = rows;
+    sizes.iter().map(move |&size| {
+        let (class, after) = rest.split_at(size as usize);
+        rest = after;
+        class
+    })
 }
 
 /// The class of every row, and the classes; `None` when even the whole table keeps not every rule.
@@ -127,32 +161,32 @@ pub fn divide<const W: usize>(
     local: Local,
     progress: &dyn Progress,
 ) -> Option<(Vec<u32>, Vec<Class<W>>)> {
-    let (keys, classes) = divide_keys(bound, axes, fields, rules, local, progress)?;
+    let rows = bound.table.rows;
+    let mut keys: Vec<Key<W>> = pack(fields, axes, &bound.judged_codes(), rows);
+    if rows == 0 || !rules.hold_for_all(&keys, &mut Scratch::new(axes.len())) {
+        return None;
+    }
+    let classes = divide_keys(bound, axes, fields, rules, local, &mut keys, progress);
     Some((class_of_rows(fields, &keys, &classes), classes))
 }
 
-/// The rows, class after class.
+/// Divides rows that keep every rule together: brings them into an order class after class.
 pub(crate) fn divide_keys<const W: usize>(
     bound: &Bound<'_>,
     axes: &[Axis],
     fields: &Fields,
     rules: &Rules<'_>,
     local: Local,
+    keys: &mut [Key<W>],
     progress: &dyn Progress,
-) -> Option<(Vec<Key<W>>, Vec<Class<W>>)> {
+) -> Vec<Class<W>> {
     let weights = &bound.weights();
-    let rows = bound.table.rows;
-    let mut keys: Vec<Key<W>> = pack(fields, axes, &bound.judged_codes(), rows);
-    if rows == 0 || !rules.hold_for_all(&keys, &mut Scratch::new(axes.len())) {
-        return None;
-    }
-    let whole = Part::whole(fields, axes, rows);
+    let whole = Part::whole(fields, axes, keys.len());
     let Local { method, strict, tight } = local;
-    let classes = match method {
-        Method::BestCut => divide_all(&BestCut { axes, fields, rules, weights, tight }, &mut keys, whole, progress),
-        _ => divide_all(&Mondrian { axes, fields, rules, weights, strict, tight }, &mut keys, whole, progress),
-    };
-    Some((keys, classes))
+    match method {
+        Method::BestCut => divide_all(&BestCut { axes, fields, rules, weights, tight }, keys, whole, progress),
+        _ => divide_all(&Mondrian { axes, fields, rules, weights, strict, tight }, keys, whole, progress),
+    }
 }
 
 impl LocalRecoding {

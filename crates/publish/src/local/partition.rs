@@ -29,7 +29,7 @@ const CHUNK_ROWS: usize = 1 << 15;
 pub struct Fields {
     /// All judged attributes, the quasi ones first.
     pub judged: Vec<Field>,
-    row: Field,
+    pub row: Field,
     pub words: usize,
 }
 

@@ -16,18 +16,35 @@ use hedgerow_cuts::{Axis, Span};
 const NAMED_MAX: usize = 8;
 const NAMED: usize = 3;
 
-/// `sets` has for every class the ranks that occur in it, ascending.
-pub fn set_cells(quasi: &Quasi<'_>, axis: &Axis, sets: &[Vec<u32>]) -> Cells {
-    let mut codes_of_class: Vec<Vec<u32>> = Vec::with_capacity(sets.len());
+/// `sets` has for every class the ranks of its rows, in any order and as often as they occur.
+pub fn set_cells<R: Iterator<Item = u32>>(quasi: &Quasi<'_>, axis: &Axis, sets: impl Iterator<Item = R>) -> Cells {
+    let mut numbers: HashMap<Box<[u32]>, u32> = HashMap::new();
+    let mut of_class: Vec<u32> = Vec::with_capacity(sets.size_hint().0);
+    let mut codes: Vec<u32> = Vec::new();
     for ranks in sets {
-        let mut codes: Vec<u32> = ranks.iter().map(|&rank| axis.code(rank)).collect();
+        codes.clear();
+        codes.extend(ranks.map(|rank| axis.code(rank)));
         codes.sort_unstable();
-        codes_of_class.push(codes);
+        codes.dedup();
+        let number = match numbers.get(codes.as_slice()) {
+            Some(&number) => number,
+            None => {
+                let number = numbers.len() as u32;
+                numbers.insert(codes.as_slice().into(), number);
+                number
+            }
+        };
+        of_class.push(number);
     }
-    let mut found: Vec<&Vec<u32>> = codes_of_class.iter().collect::<HashSet<_>>().into_iter().collect();
+    let mut found: Vec<(Box<[u32]>, u32)> = numbers.into_iter().collect();
     // Values first: they keep their text.
-    found.sort_by_key(|codes| (codes.len() > 1, *codes));
-    let numbers: HashMap<&Vec<u32>, u32> = found.iter().zip(0..).map(|(codes, number)| (*codes, number)).collect();
+    found.sort_by(|(one, _), (other, _)| (one.len() > 1, one).cmp(&(other.len() > 1, other)));
+    let mut place = vec![0u32; found.len()];
+    for (new, (_, old)) in (0u32..).zip(&found) {
+        place[*old as usize] = new;
+    }
+    of_class.iter_mut().for_each(|number| *number = place[*number as usize]);
+    let found: Vec<Box<[u32]>> = found.into_iter().map(|(codes, _)| codes).collect();
     let counts = quasi.column.counts();
     let size = axis.size() as usize;
     let mut taken: HashSet<String> = HashSet::new();
@@ -47,18 +64,19 @@ pub fn set_cells(quasi: &Quasi<'_>, axis: &Axis, sets: &[Vec<u32>]) -> Cells {
         label
     });
     let labels: Vec<Label> = labels.collect();
-    let covered = |codes: &&Vec<u32>| Covered {
+    let covered = |codes: &[u32]| Covered {
         values: codes.len() as u32,
         rows: codes.iter().map(|&code| counts[code as usize]).sum(),
     };
-    let weight = |codes: &&Vec<u32>| if codes.len() > 1 { codes.len() as f64 / size as f64 } else { 0.0 };
-    let region = |codes: &&Vec<u32>| Span::new(codes[0], codes[codes.len() - 1]);
+    let weight = |codes: &[u32]| if codes.len() > 1 { codes.len() as f64 / size as f64 } else { 0.0 };
+    let sets = || found.iter().map(|codes| &codes[..]);
+    let region = |codes: &[u32]| Span::new(codes[0], codes[codes.len() - 1]);
     Cells {
-        weights: found.iter().map(weight).collect(),
-        regions: found.iter().map(region).collect(),
-        covered: found.iter().map(covered).collect(),
+        weights: sets().map(weight).collect(),
+        regions: sets().map(region).collect(),
+        covered: sets().map(covered).collect(),
         values_only: found.iter().all(|codes| codes.len() == 1),
-        of_class: codes_of_class.iter().map(|codes| numbers[codes]).collect(),
+        of_class,
         labels,
         counts,
     }

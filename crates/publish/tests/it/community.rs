@@ -79,7 +79,7 @@ fn examine(seed: u64) -> Outcome {
     std::fs::write(case.folder.path().join("people.csv"), format!("a,b,c,s\n{lines}")).unwrap();
     let mut earlier = 0;
     for number in 0..rng.random_range(1..4) {
-        let method = *["full-domain", "mondrian", "best-cut", "anatomy", "clone"].choose(&mut rng).unwrap();
+        let method = *["full-domain", "mondrian", "best-cut", "cluster", "anatomy", "clone"].choose(&mut rng).unwrap();
         let quasi = subset(&mut rng);
         let require = format!("{{ model = \"distinct-l-diversity\", l = {} }}", rng.random_range(1..3));
         match case.publish(&format!("r{number}"), &quasi, method, &require, "") {

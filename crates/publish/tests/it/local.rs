@@ -64,6 +64,9 @@ fn check_case(seed: u64) -> bool {
     seen.check_cells(&found, &context);
     seen.check_rules(&found, &context);
     seen.check_loss(&found, &context);
+    if local.tight {
+        seen.check_sets(&found, false, &context);
+    }
     if local.method == Method::Mondrian && local.strict {
         if !local.tight {
             seen.check_space(&found, &context);
@@ -133,6 +136,27 @@ impl Seen<'_> {
         let classes: BTreeSet<Vec<u32>> =
             (0..sizes.len()).map(|class| found.cells.iter().map(|cells| cells.of_class[class]).collect()).collect();
         assert_eq!(classes.len(), sizes.len(), "two classes with the same cells, {}", context());
+    }
+
+    /// A category is released with the values that occur in its class, and no others; in cuts where
+    /// it has neither a hierarchy nor an order.
+    pub(crate) fn check_sets(&self, found: &LocalRecoding, all: bool, context: &dyn Fn() -> String) {
+        for (attribute, quasi) in self.bound.quasi.iter().enumerate() {
+            let cut = quasi.attribute.hierarchy.is_some() || quasi.attribute.declared.order.is_some();
+            if quasi.column.domain.kind() != Kind::Category || (cut && !all) {
+                continue;
+            }
+            let cells = &found.cells[attribute];
+            let mut occurring: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+            for (row, &class) in found.of_row.iter().enumerate() {
+                let label = cells.of_class[class as usize];
+                occurring.entry(label).or_default().insert(quasi.column.codes.get(row));
+            }
+            for (label, codes) in occurring {
+                let label = &cells.labels[label as usize];
+                assert_eq!(self.covered(attribute, &label.cover), codes, "{label:?}, {}", context());
+            }
+        }
     }
 
     pub(crate) fn check_rules(&self, found: &LocalRecoding, context: &dyn Fn() -> String) {

@@ -5,6 +5,7 @@ mod as_read;
 mod bind;
 mod cloning;
 mod cluster;
+mod cluster_adversaries;
 mod community;
 mod decompose;
 mod estimates;

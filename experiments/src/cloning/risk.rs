@@ -55,7 +55,9 @@ pub(super) fn run(scale: Scale) -> Result<Findings, Trouble> {
         by_l.extend(curves);
     }
     let claims = vec![
-        Claim::shape("l-diversity leaves people at risk at every l", all(by_l.iter().map(some_at_risk))),
+        // In our census at the paper's size, classes of eight occupations leave nobody.
+        Claim::shape("l-diversity leaves people at risk at every l", all(by_l.iter().map(some_at_risk)))
+            .stated_not_to_hold_if(scale == Scale::Full),
         Claim::shape("fewer are at risk as l rises", all(by_l.iter().map(|series| falls(series, 0.0)))),
         Claim::value("cloning leaves nobody at risk", all(cloned.iter().map(|(name, left)| nobody(name, *left)))),
     ];

@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     ("tests: unit, integration, transcripts, documentation", run_tests),
     ("example: publish and check", run_example),
     ("experiments: the papers' figures on small data", run_experiments),
+    ("spark: clippy, tests with real servers", run_spark),
 ];
 
 pub(crate) fn run() -> Result<(), String> {
@@ -66,6 +67,32 @@ fn run_example() -> Result<(), String> {
 fn run_experiments() -> Result<(), String> {
     let scratch = Scratch::new()?;
     succeed(built("experiments").args(["all", "--quick", "--output"]).arg(&scratch.path))
+}
+
+/// The crate with a workspace of its own. Without `protoc` its client cannot be built; then it is
+/// skipped, unless this is the run that decides.
+fn run_spark() -> Result<(), String> {
+    let protoc = std::env::var_os("PROTOC").unwrap_or_else(|| "protoc".into());
+    let found = Command::new(protoc).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        let how = "`protoc` is missing: install protobuf-compiler (Debian), or name it in the variable PROTOC";
+        if std::env::var_os("HEDGEROW_CI").is_some() {
+            return Err(how.to_owned());
+        }
+        println!("skipped: {how}");
+        return Ok(());
+    }
+    let manifest = ["--manifest-path", "spark/Cargo.toml"];
+    // One target directory for both workspaces, so that shared dependencies are compiled once.
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| repo::root().join("target").into());
+    let cargo = |verb: &str| {
+        let mut command = repo::cargo();
+        command.env("CARGO_TARGET_DIR", &target).arg(verb).args(manifest);
+        command
+    };
+    succeed(cargo("fmt").arg("--check"))?;
+    succeed(cargo("clippy").args(["--all-targets", "--locked", "--", "-D", "warnings"]))?;
+    succeed(cargo("test").arg("--locked"))
 }
 
 fn hedgerow() -> Command {

@@ -23,6 +23,7 @@
 //! assert!(errors.to_string().contains("hint: did you mean `port`?"));
 //! ```
 
+pub mod cluster;
 pub mod database;
 mod error;
 pub mod number;
@@ -37,6 +38,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+pub use cluster::{Cluster, ClusterAddress};
 pub use database::{Address, Database, Engine, Selection};
 pub use error::{ConfigError, ConfigErrors};
 pub use position::{Excerpt, Position, quoted};

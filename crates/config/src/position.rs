@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::database;
+use crate::{cluster, database};
 
 /// Where in the file, both counted from 1; the column counts characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
         let (line, start) = self.line_of(from);
         let whole = self.text[start..].split('\n').next().unwrap_or("").trim_end_matches('\r');
         // As long as before, so that the carets stay where they are.
-        let hidden = database::hidden(whole);
+        let hidden = cluster::hidden(&database::hidden(whole));
         let end = self.boundary(span.end).clamp(from, (start + whole.len()).max(from));
         let before = self.text[start..from].chars().count();
         let count = self.text[from..end].chars().count().max(1);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_table::{DateFormat, Format};
 
+use crate::cluster::{Cluster, ClusterAddress};
 use crate::database::{Address, Database, Selection};
 use crate::position::quoted;
 use crate::reader::{Field, Fields, Reader};
@@ -12,11 +13,13 @@ use crate::word::{Word, listed};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// Resolved against the folder of the file that names it; for a database its address, to be
-    /// shown.
+    /// Resolved against the folder of the file that names it; for a database or a table of a
+    /// cluster its address, to be shown.
     pub path: PathBuf,
     /// Where the data is in a database instead of a file.
     pub database: Option<Database>,
+    /// Who reads the data and writes the release in place of this process.
+    pub cluster: Option<Cluster>,
     /// As given; `None` means by the file's suffix.
     pub format: Option<Format>,
     /// An ASCII character; `None` means detected.
@@ -65,9 +68,19 @@ pub const SOURCE: &[Word] = &[
         "a database instead of a file: `postgres://…` or `sqlite:people.db`",
     )
     .also(&["database", "uri", "connection"]),
-    Word::key("table", "table = \"patients\"", "the table or view of the database"),
-    Word::key("query", "query = \"select age, zip from patients\"", "a query on the database instead of a table")
-        .also(&["sql"]),
+    Word::key(
+        "engine",
+        "engine = \"sc://host:15002\"",
+        "a Spark cluster that reads `path`, `table` or `query` and writes the release, by the command `hedgerow-spark`",
+    )
+    .also(&["spark", "cluster"]),
+    Word::key("table", "table = \"patients\"", "the table or view of the database or cluster"),
+    Word::key(
+        "query",
+        "query = \"select age, zip from patients\"",
+        "a query on the database or cluster instead of a table",
+    )
+    .also(&["sql"]),
 ];
 
 pub const FORMATS: &[Word] = &[
@@ -82,7 +95,9 @@ pub const FORMATS: &[Word] = &[
 pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Source> {
     let fields = reader.table(node, SOURCE, "[source]")?;
     let database = fields.get("url").map(|field| read_database(reader, &fields, field, folder));
-    let path = if database.is_some() { None } else { read_path(reader, &fields) };
+    let cluster = fields.get("engine").map(|field| read_cluster(reader, &fields, field));
+    let by_name = cluster.is_some() && ["table", "query"].into_iter().any(|key| fields.get(key).is_some());
+    let path = if database.is_some() || by_name { None } else { read_path(reader, &fields) };
     let format = fields.get("format").and_then(|field| reader.choice(field, FORMATS.iter(), "format"));
     let format = format.and_then(Format::from_name);
     let delimiter = fields.get("delimiter").and_then(|field| read_delimiter(reader, field));
@@ -104,22 +119,31 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
         reader.refuse(&field.node.at, problem, "set `decimal = \",\"`, or choose another character");
     }
     let date_format = fields.get("date-format").and_then(|field| read_date_format(reader, field));
+    let source = Source {
+        path: PathBuf::new(),
+        database: None,
+        cluster: None,
+        format,
+        delimiter,
+        quote,
+        nulls,
+        decimal,
+        thousands,
+        date_format,
+        place: String::new(),
+    };
     if let Some(database) = database {
         let (database, place) = database?;
         let path = PathBuf::from(database.address.to_string());
-        let database = Some(database);
-        return Some(Source {
-            path,
-            database,
-            format,
-            delimiter,
-            quote,
-            nulls,
-            decimal,
-            thousands,
-            date_format,
-            place,
-        });
+        return Some(Source { path, database: Some(database), place, ..source });
+    }
+    let cluster = match cluster {
+        Some(cluster) => Some(cluster?),
+        None => None,
+    };
+    if let Some(cluster) = cluster.as_ref().filter(|cluster| cluster.selection.is_some()) {
+        let (path, place) = (PathBuf::from(cluster.address.to_string()), cluster.place.clone());
+        return Some(Source { path, cluster: Some(cluster.clone()), place, ..source });
     }
     let (path, at) = path?;
     if let Some(format) = format.or(Format::of(Path::new(path)).ok()).filter(|format| !format.has_delimiter()) {
@@ -131,8 +155,10 @@ pub fn read(reader: &mut Reader<'_>, node: &Node, folder: &Path) -> Option<Sourc
     for field in ["table", "query"].into_iter().filter_map(|key| fields.get(key)) {
         reader.refuse_key(&field.node.at, "means nothing without `url`", "name the database in `url`, or remove it");
     }
-    let (path, place) = (folder.join(path), reader.place(at));
-    Some(Source { path, database: None, format, delimiter, quote, nulls, decimal, thousands, date_format, place })
+    // A cluster has addresses of its own, such as `s3a://…`.
+    let is_address = cluster.is_some() && path.contains("://");
+    let path = if is_address { PathBuf::from(path) } else { folder.join(path) };
+    Some(Source { path, cluster, place: reader.place(at), ..source })
 }
 
 const DECIMALS: &[char] = &['.', ','];
@@ -193,7 +219,14 @@ fn read_database(
         let hint = "set PGPASSWORD, or write a line into the file ~/.pgpass, and remove the password here";
         reader.warn(&field.node.at, "the address holds a password, which everybody reads who reads this file", hint);
     }
-    let selection = match (fields.get("table"), fields.get("query")) {
+    let selection = read_selection(reader, fields)?;
+    let place = reader.place(&field.node.at);
+    Some((Database { address: address.within(folder), selection }, place))
+}
+
+/// What `table` or `query` names; `None` within where neither is there.
+fn read_selection(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Option<Selection>> {
+    Some(match (fields.get("table"), fields.get("query")) {
         (Some(_), Some(query)) => {
             reader.refuse_key(&query.node.at, "means nothing beside `table`", "remove one of the two");
             return None;
@@ -201,9 +234,31 @@ fn read_database(
         (Some(field), None) => Some(Selection::Table(written(reader, field)?)),
         (None, Some(field)) => Some(Selection::Query(written(reader, field)?)),
         (None, None) => None,
+    })
+}
+
+fn read_cluster(reader: &mut Reader<'_>, fields: &Fields<'_>, field: Field<'_>) -> Option<Cluster> {
+    if let Some(url) = fields.get("url") {
+        reader.refuse_key(&url.node.at, "means nothing beside `engine`", "remove one of the two");
+        return None;
+    }
+    let Some(address) = ClusterAddress::parse(reader.text(field)?) else {
+        let hint = "name the Spark Connect server, such as `sc://host:15002`";
+        reader.refuse(&field.node.at, "not the address of a Spark cluster", hint);
+        return None;
     };
-    let place = reader.place(&field.node.at);
-    Some((Database { address: address.within(folder), selection }, place))
+    if address.holds_token() {
+        let hint = "set SPARK_CONNECT_AUTHENTICATE_TOKEN, and remove the token here";
+        reader.warn(&field.node.at, "the address holds a token, which everybody reads who reads this file", hint);
+    }
+    let selection = read_selection(reader, fields)?;
+    if selection.is_some() {
+        for field in OF_FILES.into_iter().filter_map(|key| fields.get(key)) {
+            let problem = "means nothing beside `table` and `query`: a cluster declares their types";
+            reader.refuse_key(&field.node.at, problem, "remove one of the two");
+        }
+    }
+    Some(Cluster { address, selection, place: reader.place(&field.node.at) })
 }
 
 fn written(reader: &mut Reader<'_>, field: Field<'_>) -> Option<String> {

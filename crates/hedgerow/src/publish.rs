@@ -341,6 +341,13 @@ impl Published {
     }
 }
 
+/// For programs that publish from elsewhere, such as a cluster.
+impl From<hedgerow_publish::Published> for Published {
+    fn from(published: hedgerow_publish::Published) -> Published {
+        Published::new(published, false)
+    }
+}
+
 /// What became of the lattice's nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use hedgerow_config::{Address, Database};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_publish::Rows;
-use hedgerow_publish::bind::source_options;
+use hedgerow_publish::bind::{refuse_cluster, source_options};
 use hedgerow_table::read::{Held, ReadOptions, read_table, read_within};
 use hedgerow_table::{Spill, Table, TableError};
 
@@ -42,6 +42,7 @@ impl<'a> From<&'a Table> for Source<'a> {
 
 /// What `[source]` of a policy names: a file, several, or a database.
 pub(crate) fn read_source(policy: &Policy, options: &ReadOptions<'_>) -> Result<Table, TableError> {
+    refuse_cluster(policy)?;
     match &policy.source.database {
         Some(database) => hedgerow_databases::read(database, options),
         None => read_table(&policy.source.path, options),
@@ -54,6 +55,7 @@ pub(crate) fn read_source_within(
     options: &ReadOptions<'_>,
     spill: &Spill,
 ) -> Result<Rows<'static>, TableError> {
+    refuse_cluster(policy)?;
     if let Some(database) = &policy.source.database {
         return hedgerow_databases::read(database, options).map(|table| Rows::Memory(Cow::Owned(table)));
     }

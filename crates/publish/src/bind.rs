@@ -59,8 +59,18 @@ pub fn any_options<'a>(policy: &Policy, progress: &'a dyn Progress) -> ReadOptio
     ReadOptions { nulls, kinds, progress, ..ReadOptions::default() }
 }
 
+/// Rows on a cluster stay there, and only the command that speaks with clusters publishes them.
+pub fn refuse_cluster(policy: &Policy) -> Result<(), InputError> {
+    let Some(cluster) = &policy.source.cluster else { return Ok(()) };
+    let problem = format!("the rows are on the Spark cluster {}, which this program does not reach", cluster.address);
+    let hint = "use `hedgerow-spark publish` and `hedgerow-spark check`, built by `cargo install --path spark` in the \
+                sources; or remove `engine`, and name a file that can be read here";
+    Err(InputError::new(cluster.place.clone(), problem, hint))
+}
+
 /// Reads the file that a policy names, without its identifiers.
 pub fn read_source(policy: &Policy, progress: &dyn Progress) -> Result<Table, TableError> {
+    refuse_cluster(policy)?;
     read_table(&policy.source.path, &source_options(policy, &HashSet::new(), progress))
 }
 

@@ -18,8 +18,10 @@ use serde_json::{Map, Value};
 
 use crate::bind::Bound;
 use crate::cloning::CloneReport;
+use crate::error::PublishError;
 use crate::out_of_core::Outside;
 use crate::publish::{Searched, TableFormat};
+use crate::remote::{self, RecodedTable, Remote};
 use crate::rows::{Flushing, InMemory, InRandomOrder, ReleasedColumn, Shuffled, write_csv, write_parquet};
 
 /// A release that nobody has written yet.
@@ -233,6 +235,25 @@ pub(crate) fn write(
     }
     write_codebook(codebook, &root.join("codebook.csv"))?;
     Ok(written)
+}
+
+/// Has whoever holds the rows write the one table of a draft over the distinct ones; the codebook
+/// is written here.
+pub(crate) fn write_elsewhere(
+    draft: &Draft<'_>,
+    bound: &Bound<'_>,
+    remote: &dyn Remote,
+    root: &Path,
+    progress: &dyn Progress,
+) -> Result<Written, PublishError> {
+    let recoded = RecodedTable::of(bound, draft)?;
+    let resources: Vec<Resource> = draft.tables.iter().map(|table| table.resource(TableFormat::Parquet)).collect();
+    for resource in &resources {
+        let rows = remote.write(&recoded, &root.join(&resource.path), progress)?;
+        remote::refuse_other_rows(bound.policy, rows, draft.rows.out)?;
+    }
+    write_codebook(&draft.codebook, &root.join("codebook.csv"))?;
+    Ok(Written { resources, flushing: Vec::new() })
 }
 
 fn write_codebook(codebook: &Codebook, path: &Path) -> Result<(), TableError> {

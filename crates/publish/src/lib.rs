@@ -23,6 +23,7 @@ mod out_of_core;
 mod phase;
 pub mod pruning;
 pub mod publish;
+pub mod remote;
 mod rows;
 pub mod search;
 mod sets;
@@ -34,5 +35,6 @@ pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use local::divided::Divided;
 pub use phase::PHASES;
 pub use publish::{
-    PublishOptions, Published, ReadWithin, Reader, Rows, Searched, Source, TableFormat, publish, publish_divided,
+    PublishOptions, Published, ReadRemote, ReadWithin, Reader, Rows, Searched, Source, TableFormat, publish,
+    publish_divided,
 };

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_release::manifest::{Manifest, Rows as RowCounts};
 use hedgerow_release::metadata::Metadata;
-use hedgerow_release::{Release, Within};
+use hedgerow_release::{ReadBy, Release, Within};
 use hedgerow_table::read::{ReadOptions, read_table};
 use hedgerow_table::{Engine, InputError, Progress, Spill, Table, TableError};
 use hedgerow_verify::check::Checked;
@@ -16,7 +16,7 @@ use hedgerow_verify::verified::Staged;
 use serde_json::{Map, Value};
 
 use crate::anatomy;
-use crate::bind::{Bound, source_options};
+use crate::bind::{Bound, refuse_cluster, source_options};
 use crate::catalog::{CatalogAudit, Gate, OpenedCatalog};
 use crate::cloning::{self, CloneReport};
 use crate::community;
@@ -30,6 +30,7 @@ use crate::local;
 use crate::local::divided::Divided;
 use crate::out_of_core::{self, Outside};
 use crate::phase::Phase;
+use crate::remote::{self, Remote};
 use crate::search::Explain;
 use crate::singling_out;
 
@@ -111,15 +112,19 @@ pub enum Source<'a> {
     /// The same within a limit of memory: rows that do not fit stay where they are, or go to the
     /// disk.
     Within(&'a ReadWithin<'a>, &'a Spill),
+    /// Whoever holds the rows, recodes them and writes them: they never come here.
+    Remote(&'a ReadRemote<'a>),
 }
 
 pub type Reader<'a> = dyn Fn(&ReadOptions<'_>) -> Result<Table, TableError> + 'a;
 pub type ReadWithin<'a> = dyn Fn(&ReadOptions<'_>, &Spill) -> Result<Rows<'a>, TableError> + 'a;
+pub type ReadRemote<'a> = dyn Fn(&ReadOptions<'_>) -> Result<Box<dyn Remote + 'a>, TableError> + 'a;
 
 /// The rows of a source.
 pub enum Rows<'a> {
     Memory(Cow<'a, Table>),
     Outside(Box<dyn Engine + 'a>),
+    Remote(Box<dyn Remote + 'a>),
 }
 
 impl std::fmt::Debug for Rows<'_> {
@@ -127,6 +132,7 @@ impl std::fmt::Debug for Rows<'_> {
         f.write_str(match self {
             Rows::Memory(_) => "Memory",
             Rows::Outside(_) => "Outside",
+            Rows::Remote(_) => "Remote",
         })
     }
 }
@@ -138,6 +144,7 @@ impl std::fmt::Debug for Source<'_> {
             Source::Table(_) => "Table",
             Source::Reader(_) => "Reader",
             Source::Within(..) => "Within",
+            Source::Remote(_) => "Remote",
         })
     }
 }
@@ -147,10 +154,14 @@ impl<'a> Source<'a> {
     fn read(self, policy: &Policy, also: &HashSet<String>, progress: &dyn Progress) -> Result<Rows<'a>, TableError> {
         let options = || source_options(policy, also, progress);
         Ok(Rows::Memory(match self {
-            Source::Policy => Cow::Owned(read_table(&policy.source.path, &options())?),
+            Source::Policy => {
+                refuse_cluster(policy)?;
+                Cow::Owned(read_table(&policy.source.path, &options())?)
+            }
             Source::Table(table) => Cow::Borrowed(table),
             Source::Reader(read) => Cow::Owned(read(&options())?),
             Source::Within(read, spill) => return read(&options(), spill),
+            Source::Remote(read) => return read(&options()).map(Rows::Remote),
         }))
     }
 
@@ -204,7 +215,12 @@ fn publish_with(
     let outside = match (&read, source.spill()) {
         (Rows::Outside(engine), Some(spill)) => {
             out_of_core::refuse(policy, &options.gate, engine.as_ref(), spill)?;
-            Some((engine.as_ref(), spill, out_of_core::counted(policy, engine.as_ref(), &reading)?))
+            Some((engine.as_ref(), Some(spill), out_of_core::counted(policy, engine.as_ref(), &reading)?))
+        }
+        (Rows::Remote(engine), _) => {
+            remote::refuse(policy, &options.gate)?;
+            let engine: &dyn Engine = engine.as_ref();
+            Some((engine, None, out_of_core::counted(policy, engine, &reading)?))
         }
         _ => None,
     };
@@ -250,12 +266,19 @@ fn publish_with(
     let rows_to_write = if outside.is_some() { draft.rows.out } else { draft.rows_to_write() };
     let phase = Phase::of(options.progress, "writing", rows_to_write.max(1));
     let rows_outside = match &outside {
-        Some((engine, spill, _)) => Some(Outside::new(*engine, spill, &bound, &draft)?),
-        None => None,
+        Some((engine, Some(spill), _)) => Some(Outside::new(*engine, spill, &bound, &draft)?),
+        _ => None,
+    };
+    let written_elsewhere = match &read {
+        Rows::Remote(remote) => Some(draft::write_elsewhere(&draft, &bound, remote.as_ref(), staged.path(), &phase)?),
+        _ => None,
     };
     let Draft { tables, codebook, rows, losses, searched, cloned, stated, rules, warnings } = draft;
     let rows_outside = rows_outside.as_ref();
-    let written = draft::write(tables, &codebook, staged.path(), options.format, rows_outside, &mut rng, &phase)?;
+    let written = match written_elsewhere {
+        Some(written) => written,
+        None => draft::write(tables, &codebook, staged.path(), options.format, rows_outside, &mut rng, &phase)?,
+    };
     phase.finish();
     options.progress.check()?;
     let mut manifest = draft::manifest(&bound, written.resources.clone(), rows, &losses);
@@ -268,7 +291,12 @@ fn publish_with(
     };
     let phase = Phase::of(options.progress, "verifying", written.bytes());
     let judged: Vec<&str> = out_of_core::judged_names(policy).collect();
-    let within = outside.as_ref().map(|(_, spill, _)| Within { judged: &judged, spill });
+    let by = match (&read, &outside) {
+        (Rows::Remote(remote), _) => Some(ReadBy::Counter(remote.as_ref())),
+        (_, Some((_, Some(spill), _))) => Some(ReadBy::Spill(spill)),
+        _ => None,
+    };
+    let within = by.map(|by| Within { judged: &judged, by });
     let (verified, checked) = staged.verify(manifest, named, describe, within, &phase)?;
     verified.describe(&options.metadata)?;
     written.wait()?;

@@ -65,7 +65,7 @@ fn read(reader: &mut Reader<'_>, root: &Node, path: &Path) -> Option<ForeignTabl
         reader.refuse_key(&attributes.node.at, problem, hint);
     }
     let source = source?;
-    if source.database.is_some() {
+    if source.database.is_some() || source.cluster.is_some() {
         let hint = "export the table, and name it with `path`";
         reader.refuse_place(&source.place, "a table that was made elsewhere is read from a file", hint);
         return None;

@@ -12,14 +12,17 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::manifest::{FILE_NAME, Manifest};
+use super::read::files_of;
 use hedgerow_table::TableError;
 
 /// Of a release directory.
 pub(crate) fn of_release(directory: &Path, manifest: &Manifest) -> Result<String, TableError> {
     let always = [FILE_NAME, "codebook.csv"];
-    let listed = manifest.resources.iter().map(|resource| resource.path.as_str());
-    let names: BTreeSet<&str> = listed.chain(always).collect();
-    of_files(directory, names.into_iter())
+    let mut names: BTreeSet<String> = always.map(str::to_owned).into();
+    for resource in &manifest.resources {
+        names.extend(files_of(directory, &resource.path)?);
+    }
+    of_files(directory, names.iter().map(String::as_str))
 }
 
 /// Of one table.

@@ -24,7 +24,7 @@ pub mod spelling;
 
 pub use classes::ReleasedClasses;
 pub use codebook::Codebook;
-pub use kinds::generalized::Within;
+pub use kinds::generalized::{CountReleased, ReadBy, Within};
 pub use kinds::{Tables, bucketized, cloned, combined, decomposed, generalized};
 pub use manifest::Manifest;
 pub use notation::{can_hold, cover_of_label};

@@ -11,7 +11,7 @@ use hedgerow_table::{Engine, InputError, Progress, Spill, Table, TableError};
 
 /// Reads one table of a release with the types that its schema names.
 pub fn read_released(directory: &Path, resource: &Resource, progress: &dyn Progress) -> Result<Table, TableError> {
-    let (path, options) = options_of(directory, resource, progress)?;
+    let (path, options) = released_options(directory, resource, progress)?;
     let table = read_table(&path, &options)?;
     refuse_other_columns(&path, &table.header, resource)?;
     Ok(table)
@@ -24,7 +24,7 @@ pub(crate) fn read_released_within(
     spill: &Spill,
     progress: &dyn Progress,
 ) -> Result<Held, TableError> {
-    let (path, options) = options_of(directory, resource, progress)?;
+    let (path, options) = released_options(directory, resource, progress)?;
     let held = read_within(&path, &options, spill)?;
     let header = match &held {
         Held::Memory(table) => &table.header,
@@ -34,14 +34,16 @@ pub(crate) fn read_released_within(
     Ok(held)
 }
 
-fn options_of<'a>(
+/// The path of a table of a release, and how it is read. A path that leads out of the release is
+/// refused.
+pub fn released_options<'a>(
     directory: &Path,
     resource: &Resource,
     progress: &'a dyn Progress,
 ) -> Result<(PathBuf, ReadOptions<'a>), TableError> {
     let path = directory.join(&resource.path);
     let place = path.display().to_string();
-    refuse_unless_file(directory, &resource.path)?;
+    refuse_unless_table(directory, resource)?;
     // Free to say which texts are missing, a manifest could make one class of labels that every
     // reader distinguishes.
     if resource.schema.missing_values != [""] {
@@ -68,7 +70,8 @@ fn options_of<'a>(
     Ok((path, options))
 }
 
-fn refuse_other_columns(path: &Path, header: &[String], resource: &Resource) -> Result<(), TableError> {
+/// A table has the columns that its schema lists, in order, and no others.
+pub fn refuse_other_columns(path: &Path, header: &[String], resource: &Resource) -> Result<(), TableError> {
     let expected: Vec<&str> = resource.schema.fields.iter().map(|field| field.name.as_str()).collect();
     if header == expected {
         return Ok(());
@@ -107,6 +110,39 @@ pub(crate) fn refuse_unless_file(directory: &Path, path: &str) -> Result<(), Tab
             Ok(found) if found.is_symlink() => return refuse("a symbolic link"),
             Ok(found) if whole == directory.join(path) && !found.is_file() => return refuse("not an ordinary file"),
             _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The files of a table, relative to the release: one, or all in the folder of that name.
+pub(crate) fn files_of(directory: &Path, path: &str) -> Result<Vec<String>, TableError> {
+    let whole = directory.join(path);
+    if !std::fs::symlink_metadata(&whole).is_ok_and(|found| found.is_dir()) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let failed = |error| TableError::io(&whole, error);
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(&whole).map_err(failed)? {
+        files.push(format!("{path}/{}", entry.map_err(failed)?.file_name().to_string_lossy()));
+    }
+    files.sort_unstable();
+    Ok(files)
+}
+
+/// A table is one file. As Parquet it may also be a folder of them, as a cluster writes it: each
+/// file there is a part of the table, so that none is published without being read.
+fn refuse_unless_table(directory: &Path, resource: &Resource) -> Result<(), TableError> {
+    let files = match resource.format.as_str() {
+        "parquet" => files_of(directory, &resource.path)?,
+        _ => vec![resource.path.clone()],
+    };
+    for file in &files {
+        refuse_unless_file(directory, file)?;
+        let name = file.rsplit('/').next().unwrap_or_default();
+        if *file != resource.path && (name.starts_with(['.', '_']) || !name.ends_with(".parquet")) {
+            let hint = "a folder of Parquet files holds nothing else; do not trust this one";
+            return Err(TableError::input(directory.join(file).display().to_string(), "no part of a table", hint));
         }
     }
     Ok(())

@@ -149,7 +149,12 @@ fn refuse_existing(destination: &Path, overwrite: bool) -> Result<(), TableError
 /// Something below a release's directory that its manifest does not list, relative to it. Folders
 /// count only by what they hold, unless nothing of the release lies in them.
 fn foreign_file(root: &Path, below: &Path, manifest: &Manifest) -> Option<PathBuf> {
-    let is_listed = |path: &Path| manifest.resources.iter().any(|resource| Path::new(&resource.path) == path);
+    // A table may be a folder of Parquet files.
+    let is_part = |path: &Path| path.extension().is_some_and(|extension| extension == "parquet");
+    let is_listed = |path: &Path| {
+        let mut tables = manifest.resources.iter().map(|resource| Path::new(&resource.path));
+        tables.any(|table| table == path || path.parent() == Some(table) && is_part(path))
+    };
     let leads_to_listed =
         |path: &Path| manifest.resources.iter().any(|resource| Path::new(&resource.path).starts_with(path));
     for entry in fs::read_dir(root.join(below)).ok()?.flatten() {

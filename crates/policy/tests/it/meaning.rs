@@ -404,6 +404,13 @@ fn what_this_version_cannot_do() {
     let both = "url = \"sqlite:people.db\"\ntable = \"a\"\nquery = \"select 1\"";
     line_refused(2, both, "4:1: source.query", "means nothing beside `table`", "remove one");
     accepted(&changed(2, "url = \"sqlite:people.db\"\ntable = \"a\""));
+    line_refused(2, "engine = \"host\"\ntable = \"a\"", "2:10: source.engine", "not the address of a Spark", "sc://");
+    let both = "engine = \"sc://host\"\nurl = \"sqlite:people.db\"";
+    line_refused(2, both, "3:1: source.url", "means nothing beside `engine`", "remove one");
+    let both = "engine = \"sc://host\"\ntable = \"a\"\npath = \"a.csv\"";
+    line_refused(2, both, "4:1: source.path", "means nothing beside `table` and `query`", "remove one");
+    line_refused(2, "engine = \"sc://host\"", "1:2: source.path", "`path` is missing", "name the file");
+    accepted(&changed(2, "engine = \"sc://host:15002\"\nquery = \"select 1\""));
     accepted(&changed(17, "[community]\nreleases = [\"../neighbor/release\"]"));
     accepted(&changed(17, "[community]\nreleases = []"));
     line_refused(

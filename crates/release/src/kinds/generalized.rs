@@ -28,7 +28,38 @@ pub struct Generalized {
 pub struct Within<'a> {
     /// The attributes that rules look at, beside the quasi attributes.
     pub judged: &'a [&'a str],
-    pub spill: &'a Spill,
+    pub by: ReadBy<'a>,
+}
+
+/// Who reads a released table.
+#[derive(Clone, Copy)]
+pub enum ReadBy<'a> {
+    /// This process, with what does not fit in memory on the disk.
+    Spill(&'a Spill),
+    /// Another machine: only counts come here.
+    Counter(&'a dyn CountReleased),
+}
+
+impl std::fmt::Debug for ReadBy<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ReadBy::Spill(_) => "Spill",
+            ReadBy::Counter(_) => "Counter",
+        })
+    }
+}
+
+/// Whoever reads released tables where they were written, and counts their distinct rows.
+pub trait CountReleased {
+    /// The distinct rows of a table over the columns named. The table must have the columns that
+    /// its schema lists, in order, and no others.
+    fn count(
+        &self,
+        directory: &Path,
+        table: &Resource,
+        names: &[&str],
+        progress: &dyn Progress,
+    ) -> Result<Counted, TableError>;
 }
 
 impl Generalized {
@@ -45,16 +76,23 @@ impl Generalized {
         progress: &dyn Progress,
     ) -> Result<Generalized, TableError> {
         let (quasi, sensitive) = (quasi_of(data), sensitive_of(data));
-        let spilled = match read_released_within(directory, data, within.spill, progress)? {
-            Held::Memory(table) => return Ok(Generalized { table, quasi, sensitive, counts: None }),
-            Held::Spilled(spilled) => spilled,
-        };
         let mut names: Vec<&str> = quasi.iter().map(String::as_str).collect();
         for name in within.judged {
             if !names.contains(name) {
                 names.push(name);
             }
         }
+        let spill = match within.by {
+            ReadBy::Spill(spill) => spill,
+            ReadBy::Counter(counter) => {
+                let Counted { table, counts, .. } = counter.count(directory, data, &names, progress)?;
+                return Ok(Generalized { table, quasi, sensitive, counts: Some(counts) });
+            }
+        };
+        let spilled = match read_released_within(directory, data, spill, progress)? {
+            Held::Memory(table) => return Ok(Generalized { table, quasi, sensitive, counts: None }),
+            Held::Spilled(spilled) => spilled,
+        };
         match Counted::of(&spilled, &names, progress)? {
             Answer::Exact(Counted { table, counts, .. }) => {
                 Ok(Generalized { table, quasi, sensitive, counts: Some(counts) })

@@ -1,0 +1,128 @@
+//! Publishing where the rows are: another machine counts, recodes and writes them. The search sees
+//! the distinct rows, and no row comes here.
+
+use std::path::Path;
+
+use hedgerow_policy::{Method, Policy};
+use hedgerow_release::CountReleased;
+use hedgerow_table::frequency::{Recoding, pack};
+use hedgerow_table::{Domain, Engine, InputError, Kind, Progress, TableError, with_words};
+
+use crate::bind::Bound;
+use crate::catalog::Gate;
+use crate::community;
+use crate::draft::{Content, Draft};
+use crate::error::PublishError;
+
+/// Whoever holds the rows and can recode, write and count them.
+pub trait Remote: Engine + CountReleased {
+    /// Writes the rows of a recoded table, in random order, into one new Parquet file, and says how
+    /// many there are.
+    fn write(&self, table: &RecodedTable<'_>, path: &Path, progress: &dyn Progress) -> Result<u64, TableError>;
+}
+
+/// What becomes of the rows: a value for every code of every released column.
+#[derive(Debug)]
+pub struct RecodedTable<'a> {
+    /// In the order of the release.
+    pub columns: Vec<RecodedColumn<'a>>,
+    pub suppressed: Option<Suppressed>,
+}
+
+/// One released column.
+#[derive(Debug)]
+pub struct RecodedColumn<'a> {
+    pub name: &'a str,
+    /// A category once its values are generalized; else the kind of its domain.
+    pub kind: Kind,
+    /// Of the source.
+    pub domain: &'a Domain,
+    /// For every code the text that is released; an empty one is missing.
+    pub texts: &'a [String],
+}
+
+/// The rows that are not released.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Suppressed {
+    /// Columns by name, each with a label for every code.
+    pub labels: Vec<(String, Vec<u32>)>,
+    /// Rows with these labels, in the order of the columns. None occurs twice.
+    pub rows: Vec<Vec<u32>>,
+}
+
+impl<'a> RecodedTable<'a> {
+    /// The one table of a draft over distinct rows.
+    pub(crate) fn of(bound: &Bound<'_>, draft: &'a Draft<'_>) -> Result<RecodedTable<'a>, PublishError> {
+        let [table] = draft.tables.as_slice() else {
+            return Err(PublishError::Internal("internal error: several tables from one recoding".to_owned()));
+        };
+        let Content::Columns { columns, kept } = &table.content else {
+            return Err(PublishError::Internal("internal error: a recoding without columns".to_owned()));
+        };
+        let suppressed = kept.as_ref().map(|kept| suppressed(bound, draft, kept)).transpose()?;
+        let columns = columns.iter().map(|column| RecodedColumn {
+            name: column.name,
+            kind: column.kind,
+            domain: &column.domain,
+            texts: &column.texts,
+        });
+        Ok(RecodedTable { columns: columns.collect(), suppressed })
+    }
+}
+
+/// Rows stay or go with their labels on the levels of the draft, and with what else rules know.
+/// What is only protected decides nothing, and keys do not tell it.
+fn suppressed(bound: &Bound<'_>, draft: &Draft<'_>, kept: &[bool]) -> Result<Suppressed, PublishError> {
+    let searched = draft.searched.iter().flat_map(|searched| &searched.levels);
+    let levels: Vec<usize> = searched.map(|&(_, level, _)| level).collect();
+    let judge = bound.judge()?;
+    let layout = judge.layout();
+    let (mut places, mut labels) = (Vec::new(), Vec::new());
+    for (place, (name, domain)) in
+        bound.judged_domains().into_iter().enumerate().filter(|(place, _)| layout.has(*place))
+    {
+        let map = match (bound.quasi.get(place), levels.get(place)) {
+            (Some(quasi), Some(&level)) => quasi.hierarchy.levels()[level].map.clone(),
+            _ => (0..domain.cardinality() as u32).collect(),
+        };
+        places.push(place);
+        labels.push((name.to_owned(), map));
+    }
+    let rows = with_words!(layout.words(), W => {
+        let changes = places.iter().zip(&labels).map(|(&place, (_, map))| (place, map.as_slice()));
+        let recoding = Recoding::<W>::new(layout, changes);
+        let mut keys = vec![[0u64; W]; kept.len()];
+        pack(layout, &bound.judged_codes(), 0..kept.len(), &mut keys);
+        let gone = keys.iter().zip(kept).filter(|(_, kept)| !**kept).map(|(key, _)| recoding.apply(key));
+        let mut gone: Vec<[u64; W]> = gone.collect();
+        gone.sort_unstable();
+        gone.dedup();
+        let row = |key: &[u64; W]| places.iter().map(|&place| layout.field(place).get(key)).collect::<Vec<u32>>();
+        gone.iter().map(row).collect()
+    });
+    Ok(Suppressed { labels, rows })
+}
+
+/// What would need the rows themselves is refused, and says what to do instead.
+pub(crate) fn refuse(policy: &Policy, gate: &Gate) -> Result<(), PublishError> {
+    let (what, hint) = match policy.publish.method {
+        _ if gate.catalog.is_some() => ("an audit with a catalog", "publish first, and audit the releases afterwards"),
+        _ if !community::releases(policy)?.is_empty() => {
+            ("a guarantee across releases", "publish from a file or a database")
+        }
+        Method::FullDomain => return Ok(()),
+        method => (method.name(), "use `method = \"full-domain\"`, or publish from a file or a database"),
+    };
+    let problem = format!("{what} is not done where the rows are, and they do not leave the cluster");
+    Err(InputError::new(format!("{}: publish.method", policy.path.display()), problem, hint).into())
+}
+
+/// Rows that were written must be those that were searched.
+pub(crate) fn refuse_other_rows(policy: &Policy, written: u64, expected: u64) -> Result<(), TableError> {
+    if written == expected {
+        return Ok(());
+    }
+    let place = policy.source.path.display().to_string();
+    let problem = format!("the data changed while it was published: {written} rows were written, expected {expected}");
+    Err(TableError::input(place, problem, "publish again while nobody writes to it"))
+}

@@ -1,0 +1,360 @@
+//! A table on the cluster, as a search sees it: the values of its columns and its distinct rows.
+//!
+//! On the cluster a cell is the text of its value. Which texts are which value, and which are
+//! missing, is decided here as for files, so that every engine leads to the same release.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use hedgerow_publish::remote::{RecodedColumn, RecodedTable, Remote, Suppressed};
+use hedgerow_release::CountReleased;
+use hedgerow_release::manifest::Resource;
+use hedgerow_release::read::{refuse_other_columns, released_options};
+use hedgerow_table::engine::{Answer, ColumnProfile, Distinct, Visit};
+use hedgerow_table::read::ReadOptions;
+use hedgerow_table::{
+    Codes, Counted, Domain, Engine, InputError, Kind, Profile, Progress, TableBuilder, TableError, Values,
+};
+use spark_connect::row::Value;
+
+use crate::column::{CellType, Strings, sql_type};
+use crate::session::Session;
+use crate::{parts, sql};
+
+/// Values of one column, and distinct rows, that are brought here.
+const VALUES_MAX: usize = 50_000_000;
+const DISTINCT_MAX: usize = 200_000_000;
+
+/// A view of the session, with the values of its columns.
+#[derive(Debug)]
+pub(crate) struct SparkTable<'s> {
+    session: &'s Session,
+    view: String,
+    profile: Profile,
+    /// As the profile has its columns.
+    texts: Vec<Texts>,
+}
+
+/// The texts of a column on the cluster, and the code of each.
+#[derive(Default)]
+struct Texts {
+    codes: HashMap<String, u32>,
+    /// The code of NULL, where it occurs.
+    null: Option<u32>,
+}
+
+impl std::fmt::Debug for Texts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Texts").finish_non_exhaustive()
+    }
+}
+
+impl Texts {
+    fn code(&self, text: Option<&str>) -> Option<u32> {
+        match text {
+            Some(text) => self.codes.get(text).copied(),
+            None => self.null,
+        }
+    }
+
+    fn each(&self) -> impl Iterator<Item = (Option<&str>, u32)> {
+        let texts = self.codes.iter().map(|(text, &code)| (Some(text.as_str()), code));
+        texts.chain(self.null.map(|code| (None, code)))
+    }
+}
+
+impl<'s> SparkTable<'s> {
+    /// A view of the session. `place` names it in errors.
+    pub(crate) fn of(
+        session: &'s Session,
+        view: String,
+        place: &str,
+        strings: Strings,
+        options: &ReadOptions<'_>,
+    ) -> Result<SparkTable<'s>, TableError> {
+        let found = session.columns(&view, options.progress)?;
+        let header: Vec<String> = found.iter().map(|(name, _)| name.clone()).collect();
+        refuse_ambiguous(&header, place)?;
+        let (mut columns, mut texts, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+        let mut rows = None;
+        for (name, declared) in found.iter().filter(|(name, _)| options.wants(name)) {
+            let cells = CellType::of(declared, strings).map_err(|found| {
+                let problem = format!("column `{name}` has the type {found}, which cannot be read");
+                let hint = "a table holds single values: omit the column, or turn it into text, a number or a date";
+                InputError::new(place, problem, hint)
+            })?;
+            let (column, of_column) = profile_of(session, &view, place, name, cells, options, &mut warnings)?;
+            let counted: u64 = column.counts.iter().sum();
+            if *rows.get_or_insert(counted) != counted {
+                return Err(changed(place));
+            }
+            columns.push(column);
+            texts.push(of_column);
+        }
+        let Some(rows) = rows else {
+            let hint = "check the table and the names of the attributes";
+            return Err(TableError::input(place, "no column of the policy is there", hint));
+        };
+        let profile = Profile { rows: rows as usize, header, columns, warnings };
+        Ok(SparkTable { session, view, profile, texts })
+    }
+
+    fn name(&self, column: usize) -> &str {
+        &self.profile.columns[column].name
+    }
+
+    /// For every text of a column the value that is released and the number of its label.
+    fn send_dictionary(
+        &self,
+        column: &RecodedColumn<'_>,
+        labels: Option<&[u32]>,
+        progress: &dyn Progress,
+    ) -> Result<String, TableError> {
+        let place = self.profile.columns.iter().position(|known| known.name == column.name);
+        let texts = &self.texts[place.ok_or_else(|| TableError::Internal("a column that was not read".to_owned()))?];
+        let rows = texts.each().map(|(text, code)| {
+            let text = text.map_or(Value::Null, |text| Value::String(text.to_owned()));
+            let label = labels.and_then(|labels| labels.get(code as usize)).map_or(Value::Null, |&l| integer(l));
+            vec![text, released(column, code), label]
+        });
+        self.session.send(&format!("t string, v {}, l int", sql_type(column.kind)), rows, progress)
+    }
+
+    fn send_suppressed(
+        &self,
+        suppressed: &Suppressed,
+        table: &RecodedTable<'_>,
+        progress: &dyn Progress,
+    ) -> Result<(String, Vec<usize>), TableError> {
+        let mut places = Vec::new();
+        for (name, _) in &suppressed.labels {
+            let place = table.columns.iter().position(|column| column.name == *name);
+            places.push(place.ok_or_else(|| TableError::Internal("a rule looks at what is not released".to_owned()))?);
+        }
+        let columns: Vec<String> = (0..places.len()).map(|label| format!("l{label} int")).collect();
+        let rows = suppressed.rows.iter().map(|row| row.iter().map(|&label| integer(label)).collect());
+        Ok((self.session.send(&columns.join(", "), rows, progress)?, places))
+    }
+}
+
+fn integer(number: u32) -> Value {
+    Value::Integer(number as i32)
+}
+
+/// The value that is released for a code.
+fn released(column: &RecodedColumn<'_>, code: u32) -> Value {
+    let index = code as usize;
+    let value = match (column.kind, column.domain.values()) {
+        (Kind::Integer, Values::Integer(values)) => values.get(index).map(|&value| Value::Long(value)),
+        (Kind::Float, Values::Float(values)) => values.get(index).map(|&value| Value::Double(value)),
+        (Kind::Date, Values::Date(values)) => values.get(index).map(|date| Value::Date(date.0)),
+        _ => column.texts.get(index).filter(|text| !text.is_empty()).map(|text| Value::String(text.clone())),
+    };
+    value.unwrap_or(Value::Null)
+}
+
+impl Engine for SparkTable<'_> {
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    fn distinct(&self, columns: &[usize], progress: &dyn Progress) -> Result<Answer<Distinct>, TableError> {
+        let place = self.session.place();
+        if columns.is_empty() {
+            let all = u32::try_from(self.profile.rows).map(|rows| vec![rows; usize::from(rows > 0)]);
+            return Ok(match all {
+                Ok(counts) => Answer::Exact(Distinct { columns: Vec::new(), counts }),
+                Err(_) => Answer::Unsupported(TOO_OFTEN.to_owned()),
+            });
+        }
+        let names: Vec<&str> = columns.iter().map(|&column| self.name(column)).collect();
+        // Several texts can be one value, so rows can meet here that differ there.
+        let mut found: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
+        let mut too_many = false;
+        self.session.query(&sql::distinct(&self.view, &names), progress, &mut |row| {
+            let (count, cells) = row.split_last().ok_or_else(|| changed(place))?;
+            let mut codes = Vec::with_capacity(columns.len());
+            for (cell, &column) in cells.iter().zip(columns) {
+                // A text that was not there before: somebody writes to the source.
+                codes.push(self.texts[column].code(cell.as_str()).ok_or_else(|| changed(place))?);
+            }
+            let count = count.as_i64().and_then(|count| u64::try_from(count).ok()).ok_or_else(|| changed(place))?;
+            too_many |= found.len() >= DISTINCT_MAX;
+            if !too_many {
+                *found.entry(codes).or_insert(0) += count;
+            }
+            Ok(())
+        })?;
+        if too_many {
+            return Ok(Answer::Unsupported(format!("there are more than {DISTINCT_MAX} distinct rows")));
+        }
+        if found.values().sum::<u64>() != self.profile.rows as u64 {
+            return Err(changed(place));
+        }
+        let counts: Result<Vec<u32>, _> = found.values().map(|&count| u32::try_from(count)).collect();
+        let Ok(counts) = counts else { return Ok(Answer::Unsupported(TOO_OFTEN.to_owned())) };
+        let codes = |(index, &column): (usize, &usize)| {
+            let cardinality = self.profile.columns[column].domain.cardinality();
+            Codes::from_iter(cardinality, found.keys().map(|row| row[index]))
+        };
+        Ok(Answer::Exact(Distinct { columns: columns.iter().enumerate().map(codes).collect(), counts }))
+    }
+
+    fn scan(&self, _: &[usize], _: &dyn Progress, _: &mut Visit<'_>) -> Result<Answer<()>, TableError> {
+        Ok(Answer::Unsupported("rows do not leave the cluster".to_owned()))
+    }
+}
+
+const TOO_OFTEN: &str = "a combination of values occurs more than 4294967295 times";
+
+impl Remote for SparkTable<'_> {
+    fn write(&self, table: &RecodedTable<'_>, path: &Path, progress: &dyn Progress) -> Result<u64, TableError> {
+        let mut columns = Vec::with_capacity(table.columns.len());
+        for column in &table.columns {
+            let labels = table.suppressed.iter().flat_map(|suppressed| &suppressed.labels);
+            let labels = labels.filter(|(name, _)| name == column.name).map(|(_, labels)| labels.as_slice()).next();
+            let dictionary = self.send_dictionary(column, labels, progress)?;
+            columns.push(sql::Recoded { name: column.name, dictionary });
+        }
+        let suppressed = table.suppressed.as_ref().filter(|suppressed| !suppressed.rows.is_empty());
+        let suppressed = suppressed.map(|suppressed| self.send_suppressed(suppressed, table, progress)).transpose()?;
+        let suppressed = suppressed.as_ref().map(|(view, places)| (view.as_str(), places.as_slice()));
+        let folder = path.with_extension("writing");
+        self.session.write(&sql::recode(&self.view, &columns, suppressed), &absolute(&folder)?, progress)?;
+        parts::collect(&folder, path)?;
+        let written = self.session.view_of_files("parquet", HashMap::new(), &absolute(path)?, progress)?;
+        let mut rows = None;
+        self.session.query(&sql::count(&written), progress, &mut |row| {
+            rows = row.first().and_then(Value::as_i64).and_then(|rows| u64::try_from(rows).ok());
+            Ok(())
+        })?;
+        rows.ok_or_else(|| changed(self.session.place()))
+    }
+}
+
+impl CountReleased for SparkTable<'_> {
+    fn count(
+        &self,
+        directory: &Path,
+        table: &Resource,
+        names: &[&str],
+        progress: &dyn Progress,
+    ) -> Result<Counted, TableError> {
+        self.session.count(directory, table, names, progress)
+    }
+}
+
+impl CountReleased for Session {
+    fn count(
+        &self,
+        directory: &Path,
+        table: &Resource,
+        names: &[&str],
+        progress: &dyn Progress,
+    ) -> Result<Counted, TableError> {
+        let (path, options) = released_options(directory, table, progress)?;
+        let place = path.display().to_string();
+        if table.format != "parquet" {
+            let hint = "check it without a cluster: `hedgerow check`";
+            return Err(TableError::input(place, "a cluster checks Parquet tables", hint));
+        }
+        let view = self.view_of_files("parquet", HashMap::new(), &absolute(&path)?, progress)?;
+        let written = SparkTable::of(self, view, &place, Strings::Undeclared, &options)?;
+        refuse_other_columns(&path, &written.profile.header, table)?;
+        match Counted::of(&written, names, progress)? {
+            Answer::Exact(counted) => Ok(counted),
+            Answer::Unsupported(why) => Err(TableError::input(place, why, "check parts of it")),
+        }
+    }
+}
+
+/// A path as the cluster reads it: the cluster has another folder to start from.
+fn absolute(path: &Path) -> Result<String, TableError> {
+    let absolute = std::path::absolute(path).map_err(|error| TableError::io(path, error))?;
+    // To a cluster some characters of a path are a pattern.
+    match absolute.into_os_string().into_string() {
+        Ok(text) if !text.contains(['*', '?', '[', ']', '{', '}', '\\']) => Ok(text),
+        _ => {
+            let problem = "a cluster takes some characters of the path for a pattern";
+            let hint = "name a folder whose path has none of * ? [ ] { } \\ and is valid UTF-8";
+            Err(TableError::input(path.display().to_string(), problem, hint))
+        }
+    }
+}
+
+/// Spark takes names that differ in case alone for one.
+fn refuse_ambiguous(header: &[String], place: &str) -> Result<(), TableError> {
+    let mut seen = HashSet::new();
+    match header.iter().find(|name| !seen.insert(name.to_lowercase())) {
+        None => Ok(()),
+        Some(name) => {
+            let problem = format!("two columns are named `{name}`, or differ in case alone");
+            Err(TableError::input(place, problem, "rename one of them in a query"))
+        }
+    }
+}
+
+/// The values of one column and how often each occurs, typed as in a file.
+fn profile_of(
+    session: &Session,
+    view: &str,
+    place: &str,
+    name: &str,
+    cells: CellType,
+    options: &ReadOptions<'_>,
+    warnings: &mut Vec<InputError>,
+) -> Result<(ColumnProfile, Texts), TableError> {
+    let mut found: Vec<(Option<String>, u64)> = Vec::new();
+    session.query(&sql::distinct(view, &[name]), options.progress, &mut |row| {
+        let [text, count] = row.as_slice() else { return Err(changed(place)) };
+        let count = count.as_i64().and_then(|count| u64::try_from(count).ok()).ok_or_else(|| changed(place))?;
+        if found.len() >= VALUES_MAX {
+            let problem = format!("column `{name}` has more than {VALUES_MAX} different values");
+            return Err(TableError::input(place, problem, "round them, or omit the column"));
+        }
+        found.push((text.as_str().map(str::to_owned), count));
+        Ok(())
+    })?;
+    // In one order, whatever order the cluster has.
+    found.sort_unstable();
+    let placed = |error: TableError| match error {
+        TableError::Input(error) => {
+            let place = format!("{place}: column `{name}`");
+            TableError::from(InputError { place, ..*error })
+        }
+        error => error,
+    };
+    // Texts in files are read as people write them; others are as a program stored them.
+    let mut builder = match cells {
+        CellType::Undeclared | CellType::Written => TableBuilder::new([name]).map_err(placed)?,
+        _ => TableBuilder::of_rows(vec![(name.to_owned(), cells.kind())], place).map_err(placed)?,
+    };
+    for (text, _) in &found {
+        match cells {
+            CellType::Undeclared => builder.push_record([text.as_deref()]).map_err(placed)?,
+            CellType::Written => builder.push_record([Some(text.as_deref().unwrap_or_default())]).map_err(placed)?,
+            _ => builder.push_cells(&[cells.cell(text.as_deref())]).map_err(placed)?,
+        }
+    }
+    let table = builder.finish(options).map_err(placed)?;
+    warnings.extend(table.warnings);
+    let Some(column) = table.columns.into_iter().next() else {
+        return Err(TableError::Internal("a column without values".to_owned()));
+    };
+    let domain: Domain = column.domain;
+    let mut counts = vec![0u64; domain.cardinality()];
+    let mut texts = Texts::default();
+    for ((text, count), code) in found.into_iter().zip(column.codes.iter()) {
+        counts[code as usize] += count;
+        match text {
+            Some(text) => drop(texts.codes.insert(text, code)),
+            None => texts.null = Some(code),
+        }
+    }
+    Ok((ColumnProfile { name: name.to_owned(), domain, counts }, texts))
+}
+
+fn changed(place: &str) -> TableError {
+    let hint = "publish again while nobody writes to it; a query must answer the same each time";
+    TableError::input(place, "the data changed while it was read", hint)
+}

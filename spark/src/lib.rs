@@ -1,0 +1,22 @@
+//! Publishes tables of a Spark cluster. The rows stay there: Spark counts, recodes and writes them,
+//! and counts again what it wrote. Here the frequency set is searched and guarantees are judged.
+//!
+//! The cluster is reached by Spark Connect, so that Apache Spark and whoever else speaks that
+//! protocol can be used. Values never stand in the text of a statement: they travel as tables.
+//!
+//! No type of the client or of Arrow leaves this crate.
+
+#![deny(missing_docs)]
+
+mod check;
+mod column;
+mod engine;
+mod failure;
+mod parts;
+mod publish;
+mod session;
+mod sql;
+
+pub use check::check;
+pub use publish::{Publish, publish};
+pub use session::Session;

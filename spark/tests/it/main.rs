@@ -1,0 +1,35 @@
+//! Publishing from real servers: Apache Spark's own Connect server, and Sail, which speaks the same
+//! protocol. Each is started for its test on a free port and stopped by its process id.
+
+mod failures;
+mod release;
+mod same;
+mod servers;
+
+use servers::Server;
+
+#[test]
+fn apache_spark_publishes_what_memory_publishes() {
+    let Some(server) = Server::spark() else { return };
+    same::adult(&server.address());
+    same::random_tables(&server.address(), 12);
+    same::tables_and_queries(&server.address());
+    release::a_release_is_checked_by_the_cluster(&server.address());
+    failures::a_failing_job_discloses_nothing(&server.address());
+}
+
+#[test]
+fn sail_publishes_what_memory_publishes() {
+    let Some(server) = Server::sail() else { return };
+    same::adult(&server.address());
+    same::random_tables(&server.address(), 60);
+    release::a_release_is_checked_by_the_cluster(&server.address());
+    release::the_command_publishes_and_checks(&server.address());
+    failures::a_failing_job_discloses_nothing(&server.address());
+}
+
+#[test]
+fn a_server_that_goes_away_leaves_no_release() {
+    let Some(server) = Server::sail() else { return };
+    failures::a_lost_server_leaves_nothing(server);
+}

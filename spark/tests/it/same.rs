@@ -1,0 +1,199 @@
+//! The cluster and memory lead to the same release, to the row.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use hedgerow::{Error, Policy, Publish, Published, Release};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// The same policy with and without a cluster.
+pub(crate) struct Twins {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) here: Policy,
+    pub(crate) there: Policy,
+}
+
+impl Twins {
+    /// `source` is what both say under `[source]`.
+    pub(crate) fn new(folder: tempfile::TempDir, address: &str, source: &str, rest: &str) -> Twins {
+        // The same places in both, so that warnings can be compared.
+        Twins::with_sources(folder, &format!("# here\n{source}"), &format!("engine = \"{address}\"\n{source}"), rest)
+    }
+
+    pub(crate) fn with_sources(folder: tempfile::TempDir, here: &str, there: &str, rest: &str) -> Twins {
+        let policy = |source: &str| {
+            let text = format!("[source]\n{source}\n{rest}");
+            Policy::parse(&text, &folder.path().join("policy.toml")).unwrap_or_else(|error| panic!("{error}\n{text}"))
+        };
+        Twins { here: policy(here), there: policy(there), folder }
+    }
+
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Publishes both and compares them. `None` when both refuse.
+    pub(crate) fn publish(&self) -> Option<(Published, Published)> {
+        let here = Publish::new(&self.here, self.at("here")).candidates(true).run();
+        let there = hedgerow_spark::Publish::new(&self.there, self.at("there")).candidates(true).run();
+        let (here, there) = match (here, there) {
+            (Ok(here), Ok(there)) => (here, there),
+            (Err(here), Err(there)) => {
+                let kind = |error: &Error| std::mem::discriminant(error);
+                assert_eq!(kind(&here), kind(&there), "{here}\n{there}");
+                assert!(!self.at("there").exists());
+                return None;
+            }
+            (here, there) => panic!("{here:?}\n{there:?}"),
+        };
+        assert_eq!((here.rows, here.classes), (there.rows, there.classes));
+        assert_eq!(here.loss, there.loss);
+        assert_eq!(here.guarantees, there.guarantees);
+        let search = |published: &Published| {
+            published.search.as_ref().map(|search| (search.levels.clone(), search.candidates, search.proven))
+        };
+        assert_eq!(search(&here), search(&there));
+        let warnings = |published: &Published| published.warnings.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(warnings(&here), warnings(&there));
+        let released = [self.at("here"), self.at("there")].map(|path| hedgerow::open(path).unwrap());
+        assert_eq!(sorted_rows(&released[0]), sorted_rows(&released[1]));
+        let codebook = |name: &str| std::fs::read(self.at(name).join("codebook.csv")).unwrap();
+        assert_eq!(codebook("here"), codebook("there"));
+        assert!(hedgerow::check(&released[1]).unwrap().holds());
+        Some((here, there))
+    }
+}
+
+/// All rows of a generalized release as texts.
+pub(crate) fn rows(release: &Release) -> Vec<Vec<String>> {
+    let (table, _) = release.sensitive_in_rows().unwrap();
+    (0..table.rows).map(|row| table.columns.iter().map(|column| column.text(row)).collect()).collect()
+}
+
+fn sorted_rows(release: &Release) -> Vec<Vec<String>> {
+    let mut rows = rows(release);
+    rows.sort_unstable();
+    rows
+}
+
+pub(crate) fn adult_policy(k: u64) -> String {
+    let hierarchies = examples().join("adult/hierarchies");
+    let mut text = "[attributes]\n".to_owned();
+    for name in ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class"] {
+        let file = hierarchies.join(format!("{name}.csv"));
+        writeln!(text, "{name} = {{ role = \"quasi\", hierarchy = \"{}\" }}", file.display()).unwrap();
+    }
+    text.push_str("occupation = { role = \"sensitive\" }\n");
+    writeln!(text, "[[rule]]\nrequire = {{ model = \"k-anonymity\", k = {k} }}").unwrap();
+    text.push_str("[[rule]]\nprotect = \"occupation\"\nrequire = { model = \"distinct-l-diversity\", l = 3 }\n");
+    text + "[publish]\nmethod = \"full-domain\"\nsuppression = 0.02\nloss = \"granularity\"\n"
+}
+
+pub(crate) fn adult_source() -> String {
+    format!("path = \"{}\"\ndelimiter = \";\"", examples().join("adult/adult.csv.gz").display())
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").canonicalize().unwrap()
+}
+
+pub(crate) fn adult(address: &str) {
+    let twins = Twins::new(tempfile::tempdir().unwrap(), address, &adult_source(), &adult_policy(5));
+    let (_, there) = twins.publish().expect("Adult can be published");
+    assert!(there.rows.suppressed > 0, "some rows are suppressed, so that suppression is compared too");
+    // A second release of the same rows has another order.
+    hedgerow_spark::publish(&twins.there, twins.at("again")).unwrap();
+    let order = |name: &str| rows(&hedgerow::open(twins.at(name)).unwrap());
+    assert!(order("there") != order("again"));
+    // What was written is a source too, with the types that Parquet declares.
+    let source = format!("path = \"{}\"", twins.at("there/data.parquet").display());
+    let rest = "[attributes]\nage = { role = \"quasi\" }\nsex = { role = \"quasi\" }\n\
+                occupation = { role = \"sensitive\", type = \"category\" }\n\
+                [[rule]]\nprotect = \"occupation\"\nrequire = { model = \"entropy-l-diversity\", l = 2 }\n\
+                [publish]\nsuppression = 0.5\n";
+    Twins::new(tempfile::tempdir().unwrap(), address, &source, rest).publish().expect("it can be published again");
+}
+
+/// Values that end up somewhere else when they are pasted into a statement.
+const AWKWARD: [&str; 12] = [
+    "a",
+    "b",
+    "O'Hara",
+    "x\"y",
+    "'; DROP TABLE people; --",
+    "`back`",
+    "ü–漢",
+    " padded ",
+    "a,b",
+    "line\nbreak",
+    "\\n",
+    "NULL",
+];
+
+pub(crate) fn random_tables(address: &str, tables: u64) {
+    let only = std::env::var("HEDGEROW_SEED").ok().and_then(|seed| seed.parse::<u64>().ok());
+    let mut published = 0;
+    for seed in only.map_or_else(|| (0..tables).collect::<Vec<_>>(), |seed| vec![seed]) {
+        let outcome = std::panic::catch_unwind(|| random_table(address, seed));
+        published += usize::from(outcome.unwrap_or_else(|_| panic!("failed with HEDGEROW_SEED={seed}")));
+    }
+    assert!(only.is_some() || published * 3 > tables as usize, "most tables are published: {published} of {tables}");
+}
+
+/// Whether it could be published.
+fn random_table(address: &str, seed: u64) -> bool {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let rows = [0, 1, 2, 7, 30, 120][rng.random_range(0..6)];
+    let text_values = rng.random_range(1..=AWKWARD.len());
+    let missing = [0.0, 0.2, 1.0][usize::from(rng.random_bool(0.4)) + usize::from(rng.random_bool(0.05))];
+    let mut csv = "age,\"na`me, of\",day,share,sick\n".to_owned();
+    for _ in 0..rows {
+        let age = if rng.random_bool(missing) { String::new() } else { rng.random_range(20..26).to_string() };
+        let text = AWKWARD[rng.random_range(0..text_values)].replace('"', "\"\"");
+        let day = format!("2024-0{}-1{}", rng.random_range(1..4), rng.random_range(0..3));
+        let share = ["1.5", "1.50", "-0.25", "0.25", "NA", ""][rng.random_range(0..6)];
+        let sick = AWKWARD[rng.random_range(0..3)];
+        writeln!(csv, "{age},\"{text}\",{day},{share},{sick}").unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("people.csv"), csv).unwrap();
+    let k = rng.random_range(1..5);
+    let suppression = [0.0, 0.1, 0.5][rng.random_range(0..3)];
+    let second = match rng.random_range(0..4) {
+        0 => "[[rule]]\nprotect = \"sick\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n",
+        1 => "[[rule]]\nknow = [\"age\"]\nprotect = \"sick\"\nrequire = { model = \"entropy-l-diversity\", l = 2 }\n",
+        2 => "[[rule]]\nprotect = \"sick\"\nrequire = { model = \"t-closeness\", t = 0.4, distance = \"equal\" }\n",
+        _ => "",
+    };
+    let rest = format!(
+        "[attributes]\nage = {{ role = \"quasi\", hierarchy = {{ widths = [2, 4] }} }}\n\
+         \"na`me, of\" = {{ role = \"quasi\" }}\nday = {{ role = \"quasi\", hierarchy = {{ dates = [\"month\"] }} }}\n\
+         share = {{ role = \"plain\", type = \"float\", allow-unique = true }}\nsick = {{ role = \"sensitive\" }}\n\
+         [[rule]]\nrequire = {{ model = \"k-anonymity\", k = {k} }}\n{second}\
+         [publish]\nmethod = \"full-domain\"\nsuppression = {suppression:.1}\n"
+    );
+    let source = "path = \"people.csv\"\nnull = [\"\", \"NA\"]";
+    Twins::new(folder, address, source, &rest).publish().is_some()
+}
+
+/// A table of the catalog, and a query whose comment must not swallow anything.
+pub(crate) fn tables_and_queries(address: &str) {
+    let rest = "[attributes]\nid = { role = \"identifier\" }\nage = { role = \"quasi\", hierarchy = { widths = [10] } }\n\
+                paid = { role = \"plain\", allow-unique = true }\nsince = { role = \"plain\" }\n\
+                flag = { role = \"sensitive\" }\n\
+                [[rule]]\nprotect = \"flag\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n";
+    let query = "SELECT id, CAST(id % 30 AS INT) AS age, CAST(id AS DECIMAL(10, 2)) / 4 AS paid, \
+                 DATE '2024-01-01' AS since, id % 2 = 0 AS flag FROM range(300); -- all of them";
+    let mut csv = "id,age,paid,since,flag\n".to_owned();
+    for id in 0..300 {
+        let paid = f64::from(id) / 4.0;
+        writeln!(csv, "{id},{},{paid},2024-01-01,{}", id % 30, id % 2 == 0).unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("people.csv"), csv).unwrap();
+    let there = format!("engine = \"{address}\"\nquery = \"{}\"", query.trim_end_matches("; -- all of them"));
+    let twins = Twins::with_sources(folder, "# here\npath = \"people.csv\"", &there, rest);
+    let (_, published) = twins.publish().expect("it can be published");
+    assert_eq!(published.rows.out, 300);
+}

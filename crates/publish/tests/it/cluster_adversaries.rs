@@ -251,7 +251,7 @@ fn who_knows_the_method_learns_more_where_a_rule_looks_at_illnesses() {
 
 /// The audit's adversaries, with everybody's values and the method known to them.
 #[test]
-fn no_adversary_of_the_audit_is_surer_than_the_guarantee_allows() {
+fn the_confidence_of_no_adversary_of_the_audit_exceeds_the_guarantee() {
     let (mut releases, mut examined) = (0, 0);
     for seed in seeds(60) {
         let (people, illnesses, _) = ill(seed);

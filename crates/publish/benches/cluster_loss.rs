@@ -90,7 +90,7 @@ impl Options {
             let name = loss.map_or("default", Loss::name);
             let neighbors = |limit: Limit| Neighbors { anew: true, labels, objective, limit };
             let run = |limit: Limit| cluster::recode(&bound, &judge, local, neighbors(limit), &NoProgress);
-            shown(&format!("cluster, {name}"), &bound, &table, || run(Limit::default()));
+            shown(&format!("cluster, {name}"), &bound, &table, || run(Limit::by_default(labels)));
             if self.seconds > 0.0 {
                 let title = format!("cluster, {name}, {} s", self.seconds);
                 let end = || Instant::now() + Duration::from_secs_f64(self.seconds);

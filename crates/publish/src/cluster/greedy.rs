@@ -7,7 +7,7 @@
 
 use super::checked::Checked;
 use super::nearness::{Nearness, Tuple};
-use super::piece::{Cell, Piece};
+use super::piece::{Cell, Growing, Piece};
 
 /// Classes that are tried for a row that is left, the nearest first, where rules can refuse it.
 const TRIED: usize = 8;
@@ -101,19 +101,17 @@ fn settle<const W: usize>(
     alone: Vec<u16>,
 ) -> Option<()> {
     let mut refused: Vec<u16> = Vec::new();
+    let mut covered: Vec<Growing> = classes.iter().map(|class| Growing::of(piece, class)).collect();
     for row in alone {
-        let mut order: Vec<(f64, usize)> = Vec::with_capacity(classes.len());
-        for (number, class) in classes.iter_mut().enumerate() {
-            let old = piece.cost(class);
-            class.push(row);
-            order.push((piece.cost(class) - old, number));
-            class.pop();
-        }
+        let increases = covered.iter().enumerate().map(|(number, class)| (class.increase(piece, row), number));
+        let mut order: Vec<(f64, usize)> = increases.collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let taken = order.into_iter().take(TRIED).any(|(_, number)| {
             classes[number].push(row);
             let holds = rules.hold(piece, &classes[number]);
-            if !holds {
+            if holds {
+                covered[number].add(piece, row);
+            } else {
                 classes[number].pop();
             }
             holds
@@ -127,10 +125,11 @@ fn settle<const W: usize>(
             classes.push(std::mem::take(&mut refused));
             break;
         }
-        let merged = |class: &Vec<u16>| piece.cost(&[refused.as_slice(), class].concat()) - piece.cost(class);
-        let costs: Vec<f64> = classes.iter().map(merged).collect();
+        let lone = Growing::of(piece, &refused);
+        let costs: Vec<f64> = covered.iter().map(|class| class.increase_with(piece, &lone)).collect();
         let nearest = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]))?;
         refused.extend(classes.swap_remove(nearest));
+        covered.swap_remove(nearest);
     }
     Some(())
 }

@@ -9,6 +9,7 @@
 
 use std::time::Instant;
 
+use hedgerow_policy::Labels;
 use hedgerow_table::frequency::Field;
 use hedgerow_table::{Progress, parallel};
 
@@ -57,15 +58,22 @@ pub enum Limit {
     None,
 }
 
-impl Default for Limit {
-    fn default() -> Limit {
-        Limit::Tries(TRIES)
+impl Limit {
+    /// Where neither a time nor `improve` is given.
+    pub fn by_default(labels: Labels) -> Limit {
+        match labels {
+            Labels::Set => Limit::Tries(TRIES),
+            Labels::Hierarchy => Limit::Tries(TRIES_OF_NODES),
+        }
     }
 }
 
 /// Rows that are tried when no time is given: small tables until nothing improves, and large ones
 /// as fast as they are read.
 const TRIES: u64 = 20_000;
+
+/// Neighbors are few among the parts of cuts, so that a first round wins much.
+const TRIES_OF_NODES: u64 = 40_000;
 
 /// Rows in classes: places among the keys, class after class.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -63,13 +63,13 @@ impl Neighbors {
             return None;
         }
         let seconds = options.seconds_max.or(publish.max_seconds);
+        // Cuts follow the hierarchies.
+        let labels = if anew { publish.labels } else { Labels::Hierarchy };
         let limit = match seconds {
             Some(seconds) => Limit::Until(Instant::now() + Duration::from_secs_f64(seconds)),
             None if publish.improve => Limit::None,
-            None => Limit::default(),
+            None => Limit::by_default(labels),
         };
-        // Cuts follow the hierarchies.
-        let labels = if anew { publish.labels } else { Labels::Hierarchy };
         Some(Neighbors { anew, labels, objective: Objective::of(publish.cluster_loss)?, limit })
     }
 }

@@ -100,6 +100,28 @@ impl Cell {
         spread.of_span(column.ranks[self.codes[0] as usize], column.ranks[self.codes[1] as usize])
     }
 
+    /// What a class of `size` rows with this cell pays more with a row that has a value.
+    pub fn increase(&self, code: u16, size: usize, spread: &Spread<'_>, column: &Column) -> f64 {
+        let old = self.cost(spread, column);
+        let rank = column.ranks[code as usize];
+        let new = if !spread.is_set() {
+            let (first, last) = (self.codes[0].min(code), self.codes[1].max(code));
+            spread.of_span(column.ranks[first as usize], column.ranks[last as usize])
+        } else if self.codes.binary_search(&code).is_ok() {
+            old
+        } else {
+            spread.of_set(self.codes.len() as u32 + 1, self.rows + spread.rows(rank))
+        };
+        (size as f64 + 1.0) * new - size as f64 * old
+    }
+
+    /// What this and another one cover together.
+    pub fn with(&self, other: &Cell, spread: &Spread<'_>, column: &Column) -> Cell {
+        let mut both = self.clone();
+        other.codes.iter().for_each(|&code| both.add(code, spread, column));
+        both
+    }
+
     /// For every value of the attribute what a class of `size` rows with this cell pays more with a
     /// row that has it.
     pub fn increases(&self, size: usize, spread: &Spread<'_>, column: &Column, increases: &mut Vec<f32>) {
@@ -121,5 +143,107 @@ impl Cell {
             increase(spread.of_span(column.ranks[first as usize], column.ranks[last as usize]))
         };
         increases.extend((0..column.ranks.len() as u16).map(with));
+    }
+}
+
+/// A class that rows join: what it covers of every attribute.
+#[derive(Debug, Clone)]
+pub struct Growing {
+    cells: Vec<Cell>,
+    size: usize,
+}
+
+impl Growing {
+    pub fn of<const W: usize>(piece: &Piece<'_, W>, rows: &[u16]) -> Growing {
+        let mut covered = Growing { cells: vec![Cell::default(); piece.columns.len()], size: 0 };
+        rows.iter().for_each(|&row| covered.add(piece, row));
+        covered
+    }
+
+    pub fn add<const W: usize>(&mut self, piece: &Piece<'_, W>, row: u16) {
+        for ((cell, spread), column) in self.cells.iter_mut().zip(piece.spreads).zip(&piece.columns) {
+            cell.add(column.codes[row as usize], spread, column);
+        }
+        self.size += 1;
+    }
+
+    /// What the class pays more with another row.
+    pub fn increase<const W: usize>(&self, piece: &Piece<'_, W>, row: u16) -> f64 {
+        let attributes = self.cells.iter().zip(piece.spreads).zip(&piece.columns);
+        let of_attribute = |((cell, spread), column): ((&Cell, &Spread<'_>), &Column)| {
+            cell.increase(column.codes[row as usize], self.size, spread, column)
+        };
+        attributes.map(of_attribute).sum()
+    }
+
+    /// What the class pays more with all rows of another.
+    pub fn increase_with<const W: usize>(&self, piece: &Piece<'_, W>, other: &Growing) -> f64 {
+        let attributes = self.cells.iter().zip(&other.cells).zip(piece.spreads.iter().zip(&piece.columns));
+        let of_attribute = |((cell, other_cell), (spread, column)): ((&Cell, &Cell), (&Spread<'_>, &Column))| {
+            let both = cell.with(other_cell, spread, column).cost(spread, column);
+            (self.size + other.size) as f64 * both - self.size as f64 * cell.cost(spread, column)
+        };
+        attributes.map(of_attribute).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hedgerow_cuts::Axis;
+    use hedgerow_policy::Loss;
+    use hedgerow_table::frequency::Layout;
+    use hedgerow_table::{Domain, Hierarchy, HierarchySpec};
+
+    use super::super::objective::Objective;
+    use super::*;
+
+    fn axis(texts: &[&str]) -> Axis {
+        let (domain, _) = Domain::from_texts(texts, false, None).unwrap();
+        let hierarchy = Hierarchy::build(&HierarchySpec::None, "a", "policy.toml", &domain, &[]).unwrap();
+        Axis::new(&domain, &hierarchy, false, || (0..domain.cardinality() as u32).collect())
+    }
+
+    /// What a class pays more, row by row and class by class, is the difference of what it pays.
+    #[test]
+    fn increases_are_differences_of_costs() {
+        let axes = [axis(&["20", "21", "40", "60"]), axis(&["a", "b", "c", "d", "e"])];
+        let layout = Layout::new(&[4, 5]).unwrap();
+        let fields = [layout.field(0), layout.field(1)];
+        let rows = [(0, 1), (3, 4), (2, 0), (1, 1), (2, 2), (0, 3), (3, 0), (2, 1)];
+        let keys: Vec<Key<1>> = rows
+            .iter()
+            .map(|&(age, town)| {
+                let mut key = [0u64; 1];
+                fields[0].set(&mut key, age);
+                fields[1].set(&mut key, town);
+                key
+            })
+            .collect();
+        for loss in [None, Some(Loss::Granularity), Some(Loss::Entropy), Some(Loss::Ncp)] {
+            let objective = Objective::of(loss).unwrap();
+            let spreads = [
+                Spread::new(&axes[0], &[2, 1, 3, 2], objective, 1.0),
+                Spread::new(&axes[1], &[2, 3, 1, 1, 1], objective, 2.0),
+            ];
+            let piece = Piece::new(&spreads, &fields, keys.clone());
+            let own = |rows: &[u16]| -> f64 {
+                let of_row = |&row: &u16| -> f64 {
+                    let columns = spreads.iter().zip(&piece.columns);
+                    columns
+                        .map(|(spread, column)| spread.of_value(column.ranks[column.codes[row as usize] as usize]))
+                        .sum()
+                };
+                rows.iter().map(of_row).sum()
+            };
+            let pays = |rows: &[u16]| piece.cost(rows) + own(rows);
+            let (one, other) = ([0u16, 3, 5], [2u16, 4]);
+            let covered = Growing::of(&piece, &one);
+            for row in [1u16, 2, 4, 6, 7] {
+                let more = pays(&[0, 3, 5, row]) - pays(&one);
+                assert!((covered.increase(&piece, row) - more).abs() < 1e-9, "{loss:?}, row {row}");
+            }
+            let more = pays(&[0, 3, 5, 2, 4]) - pays(&one);
+            assert!((covered.increase_with(&piece, &Growing::of(&piece, &other)) - more).abs() < 1e-9, "{loss:?}");
+        }
     }
 }

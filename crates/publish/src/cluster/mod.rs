@@ -246,7 +246,7 @@ fn describe<const W: usize>(
     let cells = parallel::map(axes.len(), |index| {
         cells_of(bound, index, &axes[index], fields.judged[index], tight, keys, classes)
     });
-    LocalRecoding { of_row, sizes: classes.sizes.iter().map(|&size| u64::from(size)).collect(), cells }
+    LocalRecoding { of_row, pieces: None, sizes: classes.sizes.iter().map(|&size| u64::from(size)).collect(), cells }
 }
 
 fn cells_of<const W: usize>(
@@ -277,5 +277,5 @@ fn cells_of<const W: usize>(
             _ => axis.cell(found),
         }
     };
-    cells(&bound.quasi[index], axis, tight, classes.iter().map(region))
+    cells(&bound.quasi[index], axis, bound.counts_of_quasi(index), tight, classes.iter().map(region))
 }

@@ -126,7 +126,7 @@ impl RecodedOutside {
 
 /// Finds the distinct row of every row by what rules look at.
 fn numbers(engine: &dyn Engine, bound: &Bound<'_>) -> Result<Box<Numbers>, PublishError> {
-    let lost = || PublishError::Internal("internal error: rows cannot be told apart by what rules look at".to_owned());
+    let lost = || PublishError::Internal("internal error: what rules look at does not distinguish rows".to_owned());
     let positions: Vec<usize> = bound.judged_domains().iter().map(|(name, _)| position(engine, name)).collect();
     let layout = Layout::new(&bound.judged_cardinalities()).ok_or_else(lost)?;
     Ok(with_words!(layout.words(), W => {

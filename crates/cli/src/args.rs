@@ -40,7 +40,8 @@ pub(crate) struct Talk {
     /// Use this many threads instead of one per core
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Take no more memory than this, such as 2GiB: publish then uses files, and other runs stop
+    /// Take no more memory than this, such as 2GiB: publish then uses files, and other runs stop.
+    /// By default, publish uses files beyond half of what is free
     #[arg(long, global = true, value_name = "SIZE", value_parser = memory::size)]
     pub(crate) memory: Option<u64>,
 }

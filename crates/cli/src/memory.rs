@@ -49,6 +49,31 @@ pub(crate) fn watch(talk: &Talk) -> Result<(), Failure> {
     Ok(())
 }
 
+/// With less memory than this, threads share one heap.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const SHORT_OF_MEMORY: u64 = 512 << 20;
+
+/// Starts the command anew with one heap for all threads, where memory is short. With a heap for
+/// each thread, memory that one has freed is no use to the others; and the allocator reads how many
+/// there may be from the environment alone, before anything else runs.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn share_one_heap(talk: &Talk) {
+    use std::os::unix::process::CommandExt;
+    const HEAPS: &str = "MALLOC_ARENA_MAX";
+    let is_short = talk.memory.is_some_and(|limit| limit < SHORT_OF_MEMORY);
+    let Ok(program) = std::env::current_exe() else { return };
+    if is_short && std::env::var_os(HEAPS).is_none() {
+        let mut arguments = std::env::args_os();
+        let mut command = std::process::Command::new(program);
+        command.arg0(arguments.next().unwrap_or_default()).args(arguments).env(HEAPS, "1");
+        // Returns only when that fails; then things stay as they are.
+        let _ = command.exec();
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn share_one_heap(_: &Talk) {}
+
 /// A line of the system's account, in bytes.
 fn account(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -14,7 +14,7 @@ mod sqlite;
 
 use hedgerow_config::{Address, Database, Engine, Selection};
 use hedgerow_table::read::ReadOptions;
-use hedgerow_table::{InputError, Table, TableError};
+use hedgerow_table::{Engine as RowEngine, InputError, Spill, Table, TableError};
 
 pub use released::{Destination, fetch};
 
@@ -23,17 +23,78 @@ use parameters::Parameters;
 /// Reads a table of a database, or the rows of a query on it.
 pub fn read(database: &Database, options: &ReadOptions<'_>) -> Result<Table, TableError> {
     let parameters = Parameters::of(&database.address)?;
-    let selection = match (&database.selection, parameters.selection()) {
-        (Some(_), Some(_)) => {
-            let hint = "remove `table` and `query` from the address";
-            return Err(InputError::new(parameters.shown(), "the table is named twice", hint).into());
-        }
-        (Some(selection), None) => Some(selection.clone()),
-        (None, selection) => selection,
-    };
+    let selection = selection_of(database, &parameters)?;
     match database.address.engine() {
         Engine::Postgres => postgres::read(&parameters, selection.as_ref(), options),
         Engine::Sqlite => sqlite::read(&parameters, selection.as_ref(), options),
+    }
+}
+
+/// A table in memory, or where it was.
+pub enum Held {
+    Memory(Table),
+    /// The database counts its distinct rows itself.
+    Outside(Box<dyn RowEngine>),
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Held::Memory(_) => "Memory",
+            Held::Outside(_) => "Outside",
+        })
+    }
+}
+
+/// Reads as [`read`] does. A table in PostgreSQL that does not fit in memory stays there.
+pub fn read_within(database: &Database, options: &ReadOptions<'_>, spill: &Spill) -> Result<Held, TableError> {
+    let parameters = Parameters::of(&database.address)?;
+    let selection = selection_of(database, &parameters)?;
+    match database.address.engine() {
+        Engine::Postgres => postgres::read_within(&parameters, selection.as_ref(), options, spill),
+        Engine::Sqlite => sqlite::read(&parameters, selection.as_ref(), options).map(Held::Memory),
+    }
+}
+
+fn selection_of(database: &Database, parameters: &Parameters<'_>) -> Result<Option<Selection>, TableError> {
+    match (&database.selection, parameters.selection()) {
+        (Some(_), Some(_)) => {
+            let hint = "remove `table` and `query` from the address";
+            Err(InputError::new(parameters.shown(), "the table is named twice", hint).into())
+        }
+        (Some(selection), None) => Ok(Some(selection.clone())),
+        (None, selection) => Ok(selection),
+    }
+}
+
+/// Columns with how their cells are read, and warnings about others.
+type Wanted<T> = (Vec<(String, T)>, Vec<InputError>);
+
+/// The columns to read, and warnings about those that no table can hold, whose type is the error.
+/// Such a column is skipped, unless it was named.
+fn wanted<'c, T>(
+    columns: impl Iterator<Item = (&'c str, Result<T, String>)>,
+    place: &str,
+    options: &ReadOptions<'_>,
+) -> Result<Wanted<T>, TableError> {
+    let (mut wanted, mut skipped) = (Vec::new(), Vec::new());
+    for (name, cells) in columns.filter(|(name, _)| options.wants(name)) {
+        match cells {
+            Ok(cells) => wanted.push((name.to_owned(), cells)),
+            Err(found) => {
+                let problem = format!("column `{name}` has the type {found}, which cannot be read");
+                let hint = "a table holds single values: omit the column, or let a query turn it into text, a number or a date";
+                skipped.push(InputError::new(place, problem, hint));
+            }
+        }
+    }
+    match skipped.first() {
+        Some(error) if options.only.is_some() || wanted.is_empty() => Err(error.clone().into()),
+        None if wanted.is_empty() => {
+            let hint = "check the table and the names of the attributes";
+            Err(TableError::input(place, "no column of the policy is there", hint))
+        }
+        _ => Ok((wanted, skipped)),
     }
 }
 

@@ -143,8 +143,9 @@ impl<'a> Publish<'a> {
 
     /// Works within about so many bytes of memory: rows that do not fit are kept in a private
     /// temporary file, in the folder that the environment variable `TMPDIR` names, else next to the
-    /// destination. The release is the same, to the byte. Full-domain recoding can work so; other
-    /// methods are refused when their rows do not fit.
+    /// destination. The release is the same, to the byte. Full-domain recoding and Mondrian can
+    /// work so; other methods are refused when their rows do not fit. `None` is half of what is
+    /// free, where the system tells.
     ///
     /// ```
     /// let folder = tempfile::tempdir()?;
@@ -218,7 +219,7 @@ impl<'a> Publish<'a> {
     }
 
     fn run_here(self, monitor: &Monitor<'_>) -> Result<Published, Error> {
-        let spill = self.memory.map(|memory| source::spill(self.policy, &self.destination, memory));
+        let spill = source::spill(self.policy, &self.destination, self.memory);
         let options = PublishOptions {
             destination: self.destination,
             overwrite: self.overwrite,

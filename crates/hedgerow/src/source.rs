@@ -57,7 +57,10 @@ pub(crate) fn read_source_within(
 ) -> Result<Rows<'static>, TableError> {
     refuse_cluster(policy)?;
     if let Some(database) = &policy.source.database {
-        return hedgerow_databases::read(database, options).map(|table| Rows::Memory(Cow::Owned(table)));
+        return Ok(match hedgerow_databases::read_within(database, options, spill)? {
+            hedgerow_databases::Held::Memory(table) => Rows::Memory(Cow::Owned(table)),
+            hedgerow_databases::Held::Outside(engine) => Rows::Outside(engine),
+        });
     }
     Ok(match read_within(&policy.source.path, options, spill)? {
         Held::Memory(table) => Rows::Memory(Cow::Owned(table)),
@@ -65,16 +68,36 @@ pub(crate) fn read_source_within(
     })
 }
 
-/// Where a run spills that may take so much memory.
-pub(crate) fn spill(policy: &Policy, destination: &Path, memory: u64) -> Spill {
+/// Where a run spills that may take so much memory, or else half of what is free. `None` where
+/// nothing is known of that: then all rows are held.
+pub(crate) fn spill(policy: &Policy, destination: &Path, memory: Option<u64>) -> Option<Spill> {
     let folder = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let beside = destination.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let spill = Spill::new(folder.as_deref().unwrap_or(beside), memory);
-    // The others need all rows in memory, so they hold codes for as long as they can.
+    let allowed = memory.or_else(|| Some(free_bytes()? / 2))?;
+    let spill = Spill::new(folder.as_deref().unwrap_or(beside), allowed);
+    // Other methods need all rows in memory, so they hold codes for as long as they can. And where
+    // nobody set a limit, the other half of what is free is a reserve.
     match policy.publish.method {
-        Method::FullDomain => spill,
-        _ => spill.holding_more(),
+        Method::FullDomain | Method::Mondrian if memory.is_some() => Some(spill),
+        _ => Some(spill.holding_more()),
     }
+}
+
+/// Memory that a program can take without anything being swapped, as the system accounts for it.
+fn free_bytes() -> Option<u64> {
+    let kibibytes = |line: &str| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024);
+    let account = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let free = account.lines().find_map(|line| kibibytes(line.strip_prefix("MemAvailable:")?))?;
+    Some(free.min(free_in_group().unwrap_or(u64::MAX)))
+}
+
+/// What the control group of this process may still take, where it has a limit.
+fn free_in_group() -> Option<u64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let folder = Path::new("/sys/fs/cgroup").join(own);
+    let bytes = |name: &str| std::fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    Some(bytes("memory.max")?.saturating_sub(bytes("memory.current")?))
 }
 
 /// The table at a path or at the address of a database.

@@ -296,6 +296,11 @@ impl<'a> Bound<'a> {
             .collect()
     }
 
+    /// How many rows carry each code of a quasi attribute.
+    pub fn counts_of_quasi(&self, index: usize) -> &[u64] {
+        &self.counts[index]
+    }
+
     /// How much the cells of every quasi attribute count.
     pub fn weights(&self) -> Vec<f64> {
         self.quasi.iter().map(|quasi| self.policy.publish.weight(&quasi.attribute.name)).collect()

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::bind::Bound;
 use crate::cloning::CloneReport;
 use crate::error::PublishError;
-use crate::out_of_core::Outside;
+use crate::out_of_core::{Outside, RecodedOutside};
 use crate::publish::{Searched, TableFormat};
 use crate::remote::{self, RecodedTable, Remote};
 use crate::rows::{Flushing, InMemory, InRandomOrder, ReleasedColumn, Shuffled, write_csv, write_parquet};
@@ -40,6 +40,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) stated: Stated,
     /// The rules as a reader recomputes them, where these are not the policy's own.
     pub(crate) rules: Option<Vec<NamedRule>>,
+    /// What becomes of rows that are not in memory, where levels alone do not say it.
+    pub(crate) recoded: Option<RecodedOutside>,
     pub(crate) warnings: Vec<InputError>,
 }
 
@@ -91,6 +93,7 @@ impl<'a> Draft<'a> {
             cloned: None,
             stated: Stated::default(),
             rules: None,
+            recoded: None,
             warnings: Vec::new(),
         }
     }

@@ -2,13 +2,14 @@
 //! themselves pass by once more when the release is written.
 
 use std::fmt;
+use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet, HashTable};
 use hedgerow_policy::{Method, Policy};
 use hedgerow_table::engine::Chunk;
-use hedgerow_table::frequency::{Recoding, pack};
-use hedgerow_table::{Answer, Codes, Counted, Engine, InputError, Progress, Spill, TableError, with_words};
+use hedgerow_table::frequency::{Layout, Recoding, pack};
+use hedgerow_table::{Answer, Codes, Counted, Engine, InputError, Progress, Spill, TableError, parallel, with_words};
 use rand::rngs::StdRng;
 
 use crate::bind::Bound;
@@ -16,10 +17,23 @@ use crate::catalog::Gate;
 use crate::community;
 use crate::draft::{Content, Draft};
 use crate::error::PublishError;
+use crate::local::counted::Pieces;
 use crate::rows::{ReleasedColumn, Scattered};
 
 /// Which rows of a chunk stay.
 type Kept<'a> = dyn Fn(&Chunk) -> Vec<bool> + Sync + 'a;
+
+/// Which of the distinct rows every row of a chunk is.
+type Numbers = dyn Fn(&Chunk) -> Result<Vec<u32>, TableError> + Sync;
+
+/// What becomes of rows by the class that they are in.
+#[derive(Debug)]
+pub(crate) struct RecodedOutside {
+    pub(crate) pieces: Pieces,
+    /// Attributes with the label of every class, and how many labels there are. The other
+    /// attributes keep their values.
+    pub(crate) labels: Vec<(String, Vec<u32>, usize)>,
+}
 
 /// Rows that are not in memory, and which of them a release keeps.
 pub(crate) struct Outside<'a> {
@@ -27,6 +41,8 @@ pub(crate) struct Outside<'a> {
     spill: &'a Spill,
     /// Absent where all stay.
     kept: Option<Box<Kept<'a>>>,
+    /// Absent where rows become what their values become.
+    recoded: Option<(RecodedOutside, Box<Numbers>)>,
 }
 
 impl fmt::Debug for Outside<'_> {
@@ -41,13 +57,17 @@ impl<'a> Outside<'a> {
         engine: &'a dyn Engine,
         spill: &'a Spill,
         bound: &'a Bound<'_>,
-        draft: &Draft<'_>,
+        draft: &mut Draft<'_>,
     ) -> Result<Outside<'a>, PublishError> {
         let kept = match draft.tables.first().map(|table| &table.content) {
             Some(Content::Columns { kept: Some(kept), .. }) => Some(kept_by(engine, bound, draft, kept)?),
             _ => None,
         };
-        Ok(Outside { engine, spill, kept })
+        let recoded = match draft.recoded.take() {
+            Some(recoded) => Some((recoded, numbers(engine, bound)?)),
+            None => None,
+        };
+        Ok(Outside { engine, spill, kept, recoded })
     }
 
     /// Deals the released rows to groups on the disk. `columns` name what is released.
@@ -58,15 +78,78 @@ impl<'a> Outside<'a> {
         progress: &dyn Progress,
     ) -> Result<Scattered, TableError> {
         let profile = self.engine.profile();
-        let positions: Vec<usize> = columns.iter().map(|column| position(self.engine, column.name)).collect();
-        let empty = columns.iter().map(|column| Codes::with_capacity(column.domain.cardinality(), 0)).collect();
+        let mut positions: Vec<usize> = columns.iter().map(|column| position(self.engine, column.name)).collect();
+        // Labels of classes stand behind the columns of the source.
+        let labels = self.recoded.iter().flat_map(|(recoded, _)| &recoded.labels);
+        for (index, (name, ..)) in labels.enumerate() {
+            let column = columns.iter().position(|column| column.name == name);
+            column.into_iter().for_each(|column| positions[column] = profile.columns.len() + index);
+        }
+        let empty = columns.iter().map(|column| Codes::with_capacity(column.texts.len(), 0)).collect();
         let mut scattered = Scattered::new(profile.rows, empty, self.spill, rng);
         let all: Vec<usize> = (0..profile.columns.len()).collect();
         let kept = &self.kept;
         let kept = |chunk: &Chunk| kept.as_ref().map(|kept| kept(chunk));
-        exact(self.engine.scan(&all, progress, &mut |chunks| scattered.deal(chunks, &positions, kept))?)?;
+        let mut seen = HashMap::default();
+        exact(self.engine.scan(&all, progress, &mut |mut chunks| {
+            if let Some((recoded, numbers)) = &self.recoded {
+                recoded.add_labels(&mut chunks, numbers, &mut seen)?;
+            }
+            scattered.deal(chunks, &positions, kept)
+        })?)?;
         Ok(scattered)
     }
+}
+
+impl RecodedOutside {
+    /// Adds the labels of rows behind their values. `seen` is how many of some distinct rows came
+    /// before.
+    fn add_labels(
+        &self,
+        chunks: &mut [Chunk],
+        numbers: &Numbers,
+        seen: &mut HashMap<u32, u32>,
+    ) -> Result<(), TableError> {
+        let found = parallel::map(chunks.len(), |index| numbers(&chunks[index]));
+        let mut classes: Vec<Vec<u32>> = found.into_iter().collect::<Result<_, _>>()?;
+        // In the order of the rows, since the first of equal ones may go another way than the last.
+        classes.iter_mut().for_each(|classes| self.pieces.classes(classes, seen));
+        parallel::map_items(chunks.iter_mut().zip(&classes), |_, (chunk, classes)| {
+            for (_, of_class, cardinality) in &self.labels {
+                let labels = classes.iter().map(|&class| of_class[class as usize]);
+                chunk.push(Codes::from_iter(*cardinality, labels));
+            }
+        });
+        Ok(())
+    }
+}
+
+/// Finds the distinct row of every row by what rules look at.
+fn numbers(engine: &dyn Engine, bound: &Bound<'_>) -> Result<Box<Numbers>, PublishError> {
+    let lost = || PublishError::Internal("internal error: what rules look at does not distinguish rows".to_owned());
+    let positions: Vec<usize> = bound.judged_domains().iter().map(|(name, _)| position(engine, name)).collect();
+    let layout = Layout::new(&bound.judged_cardinalities()).ok_or_else(lost)?;
+    Ok(with_words!(layout.words(), W => {
+        let mut keys = vec![[0u64; W]; bound.table.rows];
+        pack(&layout, &bound.judged_codes(), 0..keys.len(), &mut keys);
+        let hasher = FixedState::default();
+        let mut table: HashTable<u32> = HashTable::with_capacity(keys.len());
+        for (number, key) in (0..).zip(&keys) {
+            let hash = hasher.hash_one(key);
+            if table.find(hash, |&other| keys[other as usize] == *key).is_some() {
+                return Err(lost());
+            }
+            table.insert_unique(hash, number, |&number| hasher.hash_one(&keys[number as usize]));
+        }
+        Box::new(move |chunk: &Chunk| {
+            let columns: Vec<&Codes> = positions.iter().map(|&position| &chunk[position]).collect();
+            let mut own = vec![[0u64; W]; chunk.first().map_or(0, Codes::len)];
+            pack(&layout, &columns, 0..own.len(), &mut own);
+            let number = |key: &[u64; W]| table.find(hasher.hash_one(key), |&other| keys[other as usize] == *key);
+            let numbers: Option<Vec<u32>> = own.iter().map(|key| number(key).copied()).collect();
+            numbers.ok_or_else(|| TableError::Internal("a row that was not counted".to_owned()))
+        })
+    }))
 }
 
 fn position(engine: &dyn Engine, name: &str) -> usize {
@@ -140,8 +223,8 @@ pub(crate) fn refuse(policy: &Policy, gate: &Gate, engine: &dyn Engine, spill: &
         _ if !community::releases(policy)?.is_empty() => {
             ("a guarantee across releases", "it compares every row with the other releases")
         }
-        Method::FullDomain => return Ok(()),
-        Method::Mondrian | Method::BestCut => (method.name(), "it divides the rows again and again"),
+        Method::FullDomain | Method::Mondrian => return Ok(()),
+        Method::BestCut => (method.name(), "it divides the rows again and again"),
         Method::Cluster => (method.name(), "it compares rows with one another"),
         Method::Anatomy => (method.name(), "it deals single rows to buckets"),
         Method::Clone => (method.name(), "it moves single rows between groups"),
@@ -157,7 +240,7 @@ pub(crate) fn refuse(policy: &Policy, gate: &Gate, engine: &dyn Engine, spill: &
         mebibytes(needed),
         mebibytes(spill.memory())
     );
-    let hint = "allow more memory, read fewer columns, or use `method = \"full-domain\"`, which works from the disk";
+    let hint = "allow more memory, read fewer columns, or use `method = \"full-domain\"` or \"mondrian\", which work from the disk";
     Err(InputError::new(format!("{}: publish.method", policy.path.display()), problem, hint).into())
 }
 

@@ -250,7 +250,7 @@ fn publish_with(
     let mut rng = generalized::rng(options)?;
     let phase = Phase::new(options.progress, "searching");
     let searched_with = PublishOptions { progress: &phase, ..options.clone() };
-    let draft = match (divided, policy.publish.method) {
+    let mut draft = match (divided, policy.publish.method) {
         (Some(divided), _) => local::divided::draft(&bound, divided)?,
         (None, Method::FullDomain) => full_domain::draft(&bound, &searched_with)?,
         (None, Method::Mondrian | Method::BestCut | Method::Cluster) => local::draft(&bound, &searched_with)?,
@@ -266,15 +266,15 @@ fn publish_with(
     let rows_to_write = if outside.is_some() { draft.rows.out } else { draft.rows_to_write() };
     let phase = Phase::of(options.progress, "writing", rows_to_write.max(1));
     let rows_outside = match &outside {
-        Some((engine, Some(spill), _)) => Some(Outside::new(*engine, spill, &bound, &draft)?),
+        Some((engine, Some(spill), _)) => Some(Outside::new(*engine, spill, &bound, &mut draft)?),
         _ => None,
     };
     let written_elsewhere = match &read {
         Rows::Remote(remote) => Some(draft::write_elsewhere(&draft, &bound, remote.as_ref(), staged.path(), &phase)?),
         _ => None,
     };
-    let Draft { tables, codebook, rows, losses, searched, cloned, stated, rules, warnings } = draft;
     let rows_outside = rows_outside.as_ref();
+    let Draft { tables, codebook, rows, losses, searched, cloned, stated, rules, warnings, .. } = draft;
     let written = match written_elsewhere {
         Some(written) => written,
         None => draft::write(tables, &codebook, staged.path(), options.format, rows_outside, &mut rng, &phase)?,

@@ -278,11 +278,16 @@ impl<'a, const W: usize> Search<'a, W> {
 
     /// Judges nodes, remembers the best, and returns what each teaches.
     fn judge_all(&mut self, nodes: &[Levels]) -> Vec<Judged> {
-        let counted = self.sets.count_all(nodes);
-        let all: Vec<Judged> = parallel::map(counted.len(), |index| {
-            let verdict = self.verdict(&counted[index]);
-            Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted[index], verdict) }
-        });
+        // One after the other where rows are not in memory, since it is short then.
+        let at_once = if self.problem.counts.is_some() { 1 } else { nodes.len().max(1) };
+        let mut all: Vec<Judged> = Vec::with_capacity(nodes.len());
+        for nodes in nodes.chunks(at_once) {
+            let counted = self.sets.count_all(nodes);
+            all.extend(parallel::map(counted.len(), |index| {
+                let verdict = self.verdict(&counted[index]);
+                Judged { at_least: self.pruning.after(&verdict), holding: self.holding(&counted[index], verdict) }
+            }));
+        }
         let new: Vec<bool> = nodes.iter().map(|levels| self.judged.insert(levels.clone())).collect();
         if let Reports::Judged { .. } = self.reports {
             self.problem.progress.advance(nodes.len() as u64);

@@ -94,9 +94,9 @@ impl<'a, const W: usize> Sets<'a, W> {
         }
     }
 
-    /// With no more entries held than the table itself has, where memory is short.
+    /// With no more entries held than a quarter of the table's own, where memory is short.
     pub(crate) fn holding_less(self) -> Self {
-        let entries_max = self.base.set.len().max(SMALL);
+        let entries_max = (self.base.set.len() / 4).max(1 << 17);
         Sets { entries_max, ..self }
     }
 

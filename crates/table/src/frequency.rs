@@ -17,9 +17,11 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::{Codes, parallel, with_codes};
+use order::in_order;
 use tally::{CHUNK, Tally, tally_apart, tally_chunks};
 
 mod distinct;
+mod growing;
 mod order;
 mod tally;
 mod values;
@@ -223,6 +225,15 @@ impl<const W: usize> FrequencySet<W> {
     /// The same for rows of which each stands for as many as `counts` says.
     pub fn of_counted_rows(layout: &Layout, columns: &[&Codes], counts: &[u32]) -> Self {
         assert!(layout.words() <= W);
+        // What an engine counted by these attributes is a frequency set already.
+        let mut keys = vec![[0u64; W]; counts.len()];
+        parallel::map_items(keys.chunks_mut(CHUNK), |chunk, keys| {
+            pack(layout, columns, chunk * CHUNK..chunk * CHUNK + keys.len(), keys);
+        });
+        if keys.is_sorted_by(|one, other| in_order(one, other).is_lt()) {
+            return FrequencySet { keys, counts: counts.to_vec(), ordered: true };
+        }
+        drop(keys);
         tally_chunks(counts.len(), |range| {
             let mut keys = vec![[0u64; W]; range.len()];
             pack(layout, columns, range.clone(), &mut keys);

@@ -13,7 +13,7 @@ use crate::{Codes, TableError};
 
 /// Codes are held in memory up to this share of what a run may take. The rest is for what is made
 /// of them: their order, the frequency sets of a search, the release that is read back.
-const HELD_SHARE: u64 = 12;
+const HELD_SHARE: u64 = 16;
 const HELD_SHARE_MORE: u64 = 4;
 
 /// Where a run may spill, and how much memory it may take.
@@ -220,4 +220,40 @@ fn open(folder: &Path) -> io::Result<Opened> {
         }
     }
     Err(ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_comes_back_and_no_file_is_to_be_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Spill::new(folder.path(), 160).file();
+        assert!(!file.is_used());
+        // Ten bytes may stay in memory.
+        let kept = [Codes::U8(vec![1, 2, 3]), Codes::U16(vec![300, 2, 65_535]), Codes::U32(vec![7, 1 << 31])];
+        let stored: Vec<Kept> = kept.iter().map(|codes| file.keep(codes.clone()).unwrap()).collect();
+        assert!(matches!(stored[..], [Kept::Memory(_), Kept::Memory(_), Kept::Disk(_)]), "{stored:?}");
+        for (codes, stored) in kept.iter().zip(&stored) {
+            for from in 0..codes.len() {
+                for to in from..=codes.len() {
+                    assert_eq!(stored.load(Some(&file), from..to).unwrap(), codes.slice(from..to));
+                }
+            }
+        }
+        assert_eq!(file.spill.written(), 8);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "a file has a name");
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_of_the_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Spill::new(folder.path(), 0).with_disk(4).file();
+        file.append(&[0; 4]).unwrap();
+        let error = file.append(&[0]).unwrap_err();
+        assert!(matches!(&error, TableError::Io { source, .. } if source.kind() == ErrorKind::StorageFull), "{error}");
+        let gone = Spill::new(&folder.path().join("none"), 0).file();
+        assert!(matches!(gone.append(&[0]), Err(TableError::Io { .. })));
+    }
 }

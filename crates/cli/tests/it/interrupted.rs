@@ -87,6 +87,48 @@ fn a_kill_at_any_moment_leaves_a_whole_release_or_none() {
     assert_eq!(folder.names(), ["census", "release"]);
 }
 
+/// Whether a run has a temporary file open, which has no name.
+#[cfg(target_os = "linux")]
+fn is_spilling(run: &Child) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{}/fd", run.id())) else { return false };
+    let links = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    links.map(|link| link.display().to_string()).any(|link| link.contains(".hedgerow-") && link.ends_with("(deleted)"))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_kill_while_spilling_leaves_no_temporary_file() {
+    let folder = with_census("600000");
+    fs::create_dir(folder.path("tmp")).unwrap();
+    let mut rng = StdRng::seed_from_u64(seed());
+    let arguments = [&PUBLISH[..], &["--memory", "60MiB"]].concat();
+    let mut killed = 0;
+    for round in 0..6 {
+        let mut command = folder.command(&arguments);
+        command.env("TMPDIR", folder.path("tmp")).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut run = command.spawn().unwrap();
+        let start = Instant::now();
+        while !is_spilling(&run) && run.try_wait().unwrap().is_none() && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        std::thread::sleep(Duration::from_micros(rng.random_range(0..=round * 60_000)));
+        killed += u32::from(is_spilling(&run));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let left: Vec<_> = fs::read_dir(folder.path("tmp")).unwrap().collect();
+        assert!(left.is_empty(), "{left:?}, seed {}", seed());
+        if is_complete_or_absent(&folder) {
+            fs::remove_dir_all(folder.path("release")).unwrap();
+        }
+    }
+    assert!(killed > 0, "no run was killed while it had a temporary file, seed {}", seed());
+    let ran = folder.run(&[&arguments[..], &["--json"]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let published: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(published["memory"]["spilled_bytes"].as_u64().unwrap() > 0, "{published}");
+    assert_eq!(folder.names(), ["census", "release", "tmp"]);
+}
+
 #[test]
 fn a_kill_while_replacing_leaves_the_old_release_or_the_new() {
     let folder = with_census("100000");

@@ -3,6 +3,7 @@
 mod cell_type;
 mod connect;
 mod copy;
+pub(crate) mod engine;
 mod password;
 pub(crate) mod release;
 mod tls;
@@ -13,13 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hedgerow_config::Selection;
-use hedgerow_table::read::ReadOptions;
-use hedgerow_table::{InputError, Progress, Table, TableBuilder, TableError};
-use postgres::IsolationLevel;
+use hedgerow_table::read::{Cell, ReadOptions};
+use hedgerow_table::{InputError, Progress, Spill, Table, TableBuilder, TableError};
+use postgres::Client;
 use postgres::error::{DbError, SqlState};
 
 use crate::parameters::Parameters;
-use crate::{identifier, nested, no_table, only_table, select};
+use crate::{Held, identifier, nested, no_table, only_table, select, wanted};
 use cell_type::CellType;
 pub(crate) use connect::Session;
 use copy::Rows;
@@ -33,71 +34,141 @@ pub(crate) fn read(
     selection: Option<&Selection>,
     options: &ReadOptions<'_>,
 ) -> Result<Table, TableError> {
-    let place = parameters.shown();
-    options.progress.stage("read", None);
-    let mut session = Session::open(parameters)?;
-    let failed = |error: &postgres::Error| failure(&place, error);
-    let (canceling, tls) = (session.client.cancel_token(), session.tls.clone());
-    let snapshot = session.client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-    let mut snapshot = snapshot.start().map_err(|error| failed(&error))?;
-    let from = source(&mut snapshot, selection, &place)?;
-    let statement = snapshot.prepare(&format!("SELECT * FROM {from}")).map_err(|error| failed(&error))?;
-    let header: Vec<String> = statement.columns().iter().map(|column| column.name().to_owned()).collect();
-    let (mut wanted, mut skipped) = (Vec::new(), Vec::new());
-    for column in statement.columns().iter().filter(|column| options.wants(column.name())) {
-        match CellType::of(column.type_(), column.type_modifier()) {
-            Ok(cells) => wanted.push((column.name(), cells)),
-            Err(found) => {
-                let problem = format!("column `{}` has the type {found}, which cannot be read", column.name());
-                let hint = "a table holds single values: omit the column, or let a query turn it into text, a number or a date";
-                skipped.push(InputError::new(&place, problem, hint));
-            }
-        }
-    }
-    match skipped.first() {
-        Some(error) if options.only.is_some() || wanted.is_empty() => return Err(error.clone().into()),
-        _ => {}
-    }
-    if wanted.is_empty() {
-        return Err(no_column(&place));
-    }
-    let columns = wanted.iter().map(|(name, cells)| ((*name).to_owned(), cells.kind())).collect();
-    let mut builder = TableBuilder::of_rows(columns, &place)?;
-    let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
-    let types: Vec<CellType> = wanted.iter().map(|(_, cells)| *cells).collect();
-    let statement = format!("COPY ({}) TO STDOUT (FORMAT binary)", select(&names, &from));
-    // Canceled at the server: else it would go on computing, or send all rows that are left.
-    let cancel = || {
-        let _ = canceling.cancel_query(tls.clone());
-    };
-    let copied = watched(options.progress, &cancel, || {
-        let stream = snapshot.copy_out(&statement).map_err(|error| failed(&error))?;
-        let mut rows = Rows::new(stream, types);
-        let copied = copy(&mut rows, &mut builder, options.progress, &place, &names);
-        if copied.is_err() {
-            cancel();
-        }
-        copied
-    });
-    options.progress.check()?;
-    copied?;
-    snapshot.commit().map_err(|error| failed(&error))?;
-    let mut table = builder.finish(options)?;
-    table.header = header;
-    table.warnings.extend(skipped);
-    Ok(table)
+    let table = read_up_to(u64::MAX, parameters, selection, options)?;
+    table.ok_or_else(|| TableError::Internal("a table that fits no memory".to_owned()))
 }
 
-/// All rows of a stream into a table.
-fn copy(
+/// The table; where its codes do not fit in memory, an engine over a new snapshot.
+pub(crate) fn read_within(
+    parameters: &Parameters<'_>,
+    selection: Option<&Selection>,
+    options: &ReadOptions<'_>,
+    spill: &Spill,
+) -> Result<Held, TableError> {
+    match read_up_to(spill.held_max(), parameters, selection, options)? {
+        Some(table) => Ok(Held::Memory(table)),
+        None => engine::open(parameters, selection, options, spill).map(Held::Outside),
+    }
+}
+
+/// `None` when the codes take more bytes.
+fn read_up_to(
+    bytes_max: u64,
+    parameters: &Parameters<'_>,
+    selection: Option<&Selection>,
+    options: &ReadOptions<'_>,
+) -> Result<Option<Table>, TableError> {
+    options.progress.stage("read", None);
+    let mut snapshot = Snapshot::open(parameters, selection, options)?;
+    let all: Vec<usize> = (0..snapshot.columns.len()).collect();
+    let mut builder = snapshot.builder(&all)?;
+    let names: Vec<&str> = snapshot.columns.iter().map(|(name, _)| name.as_str()).collect();
+    let (statement, types) = (select(&names, &snapshot.from), snapshot.types(&all));
+    let mut is_too_large = false;
+    let copied = snapshot.copy(&statement, types, options.progress, &mut |cells| {
+        builder.push_cells(cells)?;
+        is_too_large = builder.rows().is_multiple_of(ROWS_AT_ONCE) && builder.bytes() > bytes_max;
+        if is_too_large { Err(TableError::Canceled) } else { Ok(()) }
+    });
+    if is_too_large {
+        return Ok(None);
+    }
+    copied?;
+    if builder.bytes() > bytes_max {
+        return Ok(None);
+    }
+    let mut table = builder.finish(options)?;
+    table.header = snapshot.header;
+    table.warnings.extend(snapshot.skipped);
+    Ok(Some(table))
+}
+
+/// A table or a query as it stands at one moment, in a transaction that ends with the connection.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    session: Session,
+    place: String,
+    /// What stands after `FROM`.
+    from: String,
+    header: Vec<String>,
+    /// Those that are read.
+    columns: Vec<(String, CellType)>,
+    /// About those that no table can hold.
+    skipped: Vec<InputError>,
+}
+
+impl Snapshot {
+    fn open(
+        parameters: &Parameters<'_>,
+        selection: Option<&Selection>,
+        options: &ReadOptions<'_>,
+    ) -> Result<Snapshot, TableError> {
+        let place = parameters.shown();
+        let mut session = Session::open(parameters)?;
+        let failed = |error: &postgres::Error| failure(&place, error);
+        // Every digit of a float, so that different ones have different texts.
+        let begin = "SET extra_float_digits = 3; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        session.client.batch_execute(begin).map_err(|error| failed(&error))?;
+        let from = source(&mut session.client, selection, &place)?;
+        let statement = session.client.prepare(&format!("SELECT * FROM {from}")).map_err(|error| failed(&error))?;
+        let header: Vec<String> = statement.columns().iter().map(|column| column.name().to_owned()).collect();
+        let found = statement.columns().iter();
+        let found = found.map(|column| (column.name(), CellType::of(column.type_(), column.type_modifier())));
+        let (columns, skipped) = wanted(found, &place, options)?;
+        Ok(Snapshot { session, place, from, header, columns, skipped })
+    }
+
+    fn types(&self, columns: &[usize]) -> Vec<CellType> {
+        columns.iter().map(|&index| self.columns[index].1).collect()
+    }
+
+    /// For rows of these columns.
+    fn builder(&self, columns: &[usize]) -> Result<TableBuilder, TableError> {
+        let declared = |&index: &usize| (self.columns[index].0.clone(), self.columns[index].1.kind());
+        TableBuilder::of_rows(columns.iter().map(declared).collect(), &self.place)
+    }
+
+    /// Hands on all rows of a statement, whose columns have these types.
+    fn copy(
+        &mut self,
+        statement: &str,
+        types: Vec<CellType>,
+        progress: &dyn Progress,
+        take: &mut dyn FnMut(&[Cell<'_>]) -> Result<(), TableError>,
+    ) -> Result<(), TableError> {
+        let Snapshot { session, place, columns, .. } = self;
+        let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+        let (canceling, tls) = (session.client.cancel_token(), session.tls.clone());
+        // Canceled at the server: else it would go on computing, or send all rows that are left.
+        let cancel = || {
+            let _ = canceling.cancel_query(tls.clone());
+        };
+        let statement = format!("COPY ({statement}) TO STDOUT (FORMAT binary)");
+        let copied = watched(progress, &cancel, || {
+            let stream = session.client.copy_out(&statement).map_err(|error| failure(place, &error))?;
+            let copied = copy_rows(&mut Rows::new(stream, types), progress, place, &names, take);
+            if copied.is_err() {
+                cancel();
+            }
+            copied
+        });
+        progress.check()?;
+        copied
+    }
+}
+
+/// All rows of a stream.
+fn copy_rows(
     rows: &mut Rows<impl BufRead>,
-    builder: &mut TableBuilder,
     progress: &dyn Progress,
     place: &str,
     names: &[&str],
+    take: &mut dyn FnMut(&[Cell<'_>]) -> Result<(), TableError>,
 ) -> Result<(), TableError> {
-    while rows.next(|cells| builder.push_cells(cells)).map_err(|stop| stop.explain(place, builder.rows(), names))? {
-        if builder.rows().is_multiple_of(ROWS_AT_ONCE) {
+    let mut count = 0usize;
+    while rows.next(&mut *take).map_err(|stop| stop.explain(place, count, names))? {
+        count += 1;
+        if count.is_multiple_of(ROWS_AT_ONCE) {
             progress.advance(rows.take_bytes());
             progress.check()?;
         }
@@ -125,19 +196,11 @@ fn watched<T>(progress: &dyn Progress, cancel: &(dyn Fn() + Sync), work: impl Fn
     })
 }
 
-pub(crate) fn no_column(place: &str) -> TableError {
-    TableError::input(place, "no column of the policy is there", "check the table and the names of the attributes")
-}
-
 /// What stands after `FROM`.
-fn source(
-    snapshot: &mut postgres::Transaction<'_>,
-    selection: Option<&Selection>,
-    place: &str,
-) -> Result<String, TableError> {
+fn source(client: &mut Client, selection: Option<&Selection>, place: &str) -> Result<String, TableError> {
     let selection = match selection {
         Some(selection) => selection.clone(),
-        None => only_table(place, &tables(snapshot, place)?)?,
+        None => only_table(place, &tables(client, place)?)?,
     };
     match &selection {
         Selection::Query(query) => Ok(nested(query)),
@@ -149,9 +212,9 @@ fn source(
             let found = "SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
                          WHERE c.relname = $1 AND c.relkind IN ('r', 'v', 'm', 'p', 'f') \
                          AND (n.nspname = $2 OR $2 IS NULL AND pg_table_is_visible(c.oid))";
-            let found = snapshot.query(found, &[&table, &schema]).map_err(|error| failure(place, &error))?;
+            let found = client.query(found, &[&table, &schema]).map_err(|error| failure(place, &error))?;
             let Some(row) = found.first() else {
-                return Err(no_table(place, name, &tables(snapshot, place)?));
+                return Err(no_table(place, name, &tables(client, place)?));
             };
             let schema: String = row.get(0);
             Ok(format!("{}.{}", identifier(&schema), identifier(table)))
@@ -160,12 +223,12 @@ fn source(
 }
 
 /// The tables and views that this user may read, those that need no schema without one.
-fn tables(snapshot: &mut postgres::Transaction<'_>, place: &str) -> Result<Vec<String>, TableError> {
+fn tables(client: &mut Client, place: &str) -> Result<Vec<String>, TableError> {
     let found = "SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname ELSE n.nspname || '.' || c.relname END \
                  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
                  WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT LIKE 'pg\\_%' \
                  AND n.nspname <> 'information_schema' AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1 LIMIT 1000";
-    let found = snapshot.query(found, &[]).map_err(|error| failure(place, &error))?;
+    let found = client.query(found, &[]).map_err(|error| failure(place, &error))?;
     Ok(found.iter().map(|row| row.get(0)).collect())
 }
 

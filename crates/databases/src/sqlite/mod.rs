@@ -10,13 +10,12 @@ use std::path::Path;
 
 use hedgerow_config::Selection;
 use hedgerow_table::read::{Cell, ReadOptions};
-use hedgerow_table::{InputError, Kind, Table, TableBuilder, TableError};
+use hedgerow_table::{Kind, Table, TableBuilder, TableError};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 
 use crate::parameters::Parameters;
-use crate::postgres::no_column;
-use crate::{identifier, nested, no_table, only_table, select};
+use crate::{identifier, nested, no_table, only_table, select, wanted};
 
 /// Rows between two looks at whether to go on.
 const ROWS_AT_ONCE: usize = 1 << 12;
@@ -34,27 +33,11 @@ pub(crate) fn read(
     let described = connection.prepare(&format!("SELECT * FROM {from}")).map_err(failed)?;
     let columns = described.columns();
     let header: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
-    let (mut wanted, mut skipped) = (Vec::new(), Vec::new());
-    for column in columns.iter().filter(|column| options.wants(column.name())) {
-        match Declared::of(column.decl_type()) {
-            Ok(declared) => wanted.push((column.name(), declared)),
-            Err(found) => {
-                let problem = format!("column `{}` has the type {found}, which cannot be read", column.name());
-                let hint = "a table holds single values: omit the column, or let a query turn it into text or a number";
-                skipped.push(InputError::new(&place, problem, hint));
-            }
-        }
-    }
-    match skipped.first() {
-        Some(error) if options.only.is_some() || wanted.is_empty() => return Err(error.clone().into()),
-        _ => {}
-    }
-    if wanted.is_empty() {
-        return Err(no_column(&place));
-    }
-    let kinds = wanted.iter().map(|(name, declared)| ((*name).to_owned(), declared.kind())).collect();
+    let found = columns.iter().map(|column| (column.name(), Declared::of(column.decl_type())));
+    let (wanted, skipped) = wanted(found, &place, options)?;
+    let kinds = wanted.iter().map(|(name, declared)| (name.clone(), declared.kind())).collect();
     let mut builder = TableBuilder::of_rows(kinds, &place)?;
-    let names: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = wanted.iter().map(|(name, _)| name.as_str()).collect();
     let mut statement = connection.prepare(&select(&names, &from)).map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
     while let Some(row) = rows.next().map_err(failed)? {
@@ -66,7 +49,7 @@ pub(crate) fn read(
                 "mend the value, store an unknown one as NULL, or leave it out by a query",
             )
         };
-        let cell = |(index, (_, declared)): (usize, &(&str, Declared))| {
+        let cell = |(index, (_, declared)): (usize, &(String, Declared))| {
             declared.cell(row, index).map_err(failed)?.map_err(|problem| refuse(index, problem))
         };
         let cells = wanted.iter().enumerate().map(cell).collect::<Result<Vec<_>, TableError>>()?;

@@ -206,6 +206,32 @@ fn a_server_that_goes_away_leaves_an_error_with_the_cause_and_nothing_else() {
     assert!(files(folder.path()).is_empty() && std::fs::read_dir(folder.path()).unwrap().next().is_none());
 }
 
+/// The same while the server counts distinct rows, because so many do not fit in memory.
+#[test]
+fn a_server_that_goes_away_while_it_counts_leaves_an_error_and_nothing_else() {
+    let Some(server) = Server::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let policy = policy(&format!("url = \"{}\"\nquery = \"{ENDLESS}\"", server.address("")), K2, "", folder.path());
+    let counts = || {
+        let active = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%GROUP BY%' \
+                      AND pid <> pg_backend_pid()";
+        server.connect().query_one(active, &[]).unwrap().get::<_, i64>(0) > 0
+    };
+    let error = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let started = Instant::now();
+            while !counts() && started.elapsed() < Duration::from_secs(30) {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            server.kill();
+        });
+        Publish::new(&policy, folder.path().join("release")).memory(Some(1 << 20)).run().unwrap_err()
+    });
+    assert!(matches!(error, Error::Io { .. }), "{error:?}");
+    assert!(error.to_string().contains("postgres://owner@localhost"), "{error}");
+    assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none());
+}
+
 #[test]
 fn reading_is_canceled_at_once() {
     let Some(server) = Server::start() else { return };

@@ -163,7 +163,7 @@ fn describe<const W: usize>(
     let cells = parallel::map(axes.len(), |index| {
         cells_of(bound, index, &axes[index], fields.judged[index], tight, keys, classes)
     });
-    LocalRecoding { of_row, sizes: classes.sizes.iter().map(|&size| u64::from(size)).collect(), cells }
+    LocalRecoding { of_row, pieces: None, sizes: classes.sizes.iter().map(|&size| u64::from(size)).collect(), cells }
 }
 
 fn cells_of<const W: usize>(
@@ -177,7 +177,12 @@ fn cells_of<const W: usize>(
 ) -> Cells {
     let rank = |row: &u32| field.get(&keys[*row as usize]);
     if matches!(axis.shape(), Shape::Order) {
-        return set_cells(&bound.quasi[index], axis, classes.iter().map(|class| class.iter().map(rank)));
+        return set_cells(
+            &bound.quasi[index],
+            axis,
+            bound.counts_of_quasi(index),
+            classes.iter().map(|class| class.iter().map(rank)),
+        );
     }
     let region = |class: &[u32]| {
         let ends = class.iter().map(rank).fold((u32::MAX, 0), |(low, high), rank| (low.min(rank), high.max(rank)));
@@ -188,5 +193,5 @@ fn cells_of<const W: usize>(
             _ => axis.cell(found),
         }
     };
-    cells(&bound.quasi[index], axis, tight, classes.iter().map(region))
+    cells(&bound.quasi[index], axis, bound.counts_of_quasi(index), tight, classes.iter().map(region))
 }

@@ -45,8 +45,14 @@ pub struct Covered {
     pub rows: u64,
 }
 
-/// `regions` has one region for every class.
-pub fn cells(quasi: &Quasi<'_>, axis: &Axis, tight: bool, regions: impl Iterator<Item = Span>) -> Cells {
+/// `regions` has one region for every class, `counts` the rows of every code of the column.
+pub fn cells(
+    quasi: &Quasi<'_>,
+    axis: &Axis,
+    counts: &[u64],
+    tight: bool,
+    regions: impl Iterator<Item = Span>,
+) -> Cells {
     let mut numbers: HashMap<Span, u32> = HashMap::new();
     let mut found: Vec<Span> = Vec::new();
     let mut of_class: Vec<u32> = Vec::with_capacity(regions.size_hint().0);
@@ -67,7 +73,6 @@ pub fn cells(quasi: &Quasi<'_>, axis: &Axis, tight: bool, regions: impl Iterator
     of_class.iter_mut().for_each(|number| *number = place[*number as usize]);
     let regions: Vec<Span> = order.iter().map(|&number| found[number as usize]).collect();
     let teller = Teller { quasi, axis, tight };
-    let counts = quasi.column.counts();
     let mut before = vec![0u64];
     for rank in 0..axis.size() {
         before.push(before[rank as usize] + counts[axis.code(rank) as usize]);
@@ -82,7 +87,7 @@ pub fn cells(quasi: &Quasi<'_>, axis: &Axis, tight: bool, regions: impl Iterator
     };
     Cells {
         covered: regions.iter().zip(&labels).map(covered).collect(),
-        counts,
+        counts: counts.to_vec(),
         labels,
         weights: regions.iter().map(|&region| teller.weight(region)).collect(),
         values_only: regions.iter().all(|&region| teller.value(region).is_some()),

@@ -38,11 +38,12 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, divided: Divided<'_>) -> Result<Dr
     of_row.iter().for_each(|class| sizes[*class as usize] += 1);
     let cells = (0..axes.len()).map(|place| {
         let regions = regions.iter().map(|region| region[place]);
-        cells(&bound.quasi[place], &axes[place], tight, regions)
+        cells(&bound.quasi[place], &axes[place], bound.counts_of_quasi(place), tight, regions)
     });
-    let found = LocalRecoding { of_row: of_row.to_vec(), sizes, cells: cells.collect() }.with_equal_classes_merged();
+    let (of_row, cells) = (of_row.to_vec(), cells.collect());
+    let found = LocalRecoding { of_row, pieces: None, sizes, cells }.with_equal_classes_merged();
     judge_what_is_seen(bound, &bound.judge()?, &found)?;
-    let all = of_row.len() as u64;
+    let all = divided.of_row.len() as u64;
     let rows = Rows { source: all, out: all, suppressed: 0 };
     let (table, codebook) = generalized::table(bound, found.recoded(&bound.quasi), None)?;
     let losses = found.losses(all, bound.k()).into_iter().filter(|(name, _)| KNOWN_LOSSES.contains(&name.as_str()));

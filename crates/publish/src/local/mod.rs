@@ -7,6 +7,7 @@
 
 pub mod best_cut;
 pub mod cells;
+pub mod counted;
 pub mod divided;
 pub mod mondrian;
 pub mod partition;
@@ -28,9 +29,11 @@ use crate::draft::Draft;
 use crate::error::{PublishError, Unsatisfiable};
 use crate::full_domain::broken_by_the_whole;
 use crate::generalized::{self, Recoded};
+use crate::out_of_core::RecodedOutside;
 use crate::publish::PublishOptions;
 use best_cut::BestCut;
 use cells::{Cells, cells};
+use counted::{Pieces, Several, divide_counted};
 use hedgerow_cuts::{Axis, Shape, Span};
 use mondrian::Mondrian;
 use partition::{Class, Fields, Key, Part, Scratch, class_of_rows, divide_all, pack};
@@ -48,8 +51,10 @@ pub struct Local {
 /// The classes of a table, and what is released of each.
 #[derive(Debug)]
 pub struct LocalRecoding {
-    /// The class of every row.
+    /// The class of every row; where equal rows are held once, of every piece.
     pub of_row: Vec<u32>,
+    /// Where equal rows are held once, which pieces of them are apart.
+    pub pieces: Option<Pieces>,
     /// Rows of every class. Classes whose cells are all the same are one.
     pub sizes: Vec<u64>,
     /// Per quasi attribute.
@@ -57,7 +62,7 @@ pub struct LocalRecoding {
 }
 
 pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> Result<Draft<'a>, PublishError> {
-    let source = bound.table.rows as u64;
+    let source = bound.rows();
     options.progress.stage("searching", Some(source));
     let publish = &bound.policy.publish;
     let local = Local { method: publish.method, strict: publish.strict, tight: publish.summarise == Summary::Tight };
@@ -73,7 +78,8 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, options: &PublishOptions<'_>) -> R
         let weighted = |share: f64| json!((share * 1e12).round() / 1e12);
         losses.insert("weighted".to_owned(), weighted(found.weighted(publish.cluster_loss, &bound.weights())));
     }
-    Ok(Draft::new(vec![table], codebook, rows, losses))
+    let recoded = bound.row_counts().is_some().then(|| found.into_recoded_outside(&bound.quasi));
+    Ok(Draft { recoded, ..Draft::new(vec![table], codebook, rows, losses) })
 }
 
 /// Where every label is a value, the column is released as it was read, with its own type.
@@ -104,52 +110,57 @@ pub fn recode(
     })?;
     let rules = Rules::new(judge, &fields, &cardinalities, axes.len());
     let found = with_words!(fields.words, W => {
-        let (of_row, classes) = divide::<W>(bound, &axes, &fields, &rules, local, progress)
-            .ok_or_else(|| Box::new(why_not(bound, judge)))?;
+        let divided = match bound.row_counts() {
+            Some(counts) => divide_several::<W>(bound, &axes, &fields, &rules, local, counts, progress),
+            None => divide::<W>(bound, &axes, &fields, &rules, local, progress)
+                .map(|(of_row, classes)| (of_row, None, classes)),
+        };
+        let (of_row, pieces, classes) = divided.ok_or_else(|| Box::new(why_not(bound, judge)))?;
         progress.check()?;
         let sizes: Vec<u64> = classes.iter().map(|class| u64::from(class.rows)).collect();
-        let rows = if local.tight { by_class(&of_row, &sizes) } else { Vec::new() };
+        let by_class = local.tight.then(|| ByClass::new(&of_row, classes.len(), pieces.as_ref()));
         let cells = parallel::map(axes.len(), |index| {
             let (quasi, axis, field) = (&bound.quasi[index], &axes[index], fields.judged[index]);
             let ordered = quasi.attribute.declared.order.is_some();
-            if local.tight && !ordered && matches!(axis.shape(), Shape::Order) {
+            if let Some(by_class) = by_class.as_ref().filter(|_| !ordered && matches!(axis.shape(), Shape::Order)) {
                 let ranks = |code: u32| axis.ranks().map_or(code, |ranks| ranks[code as usize]);
                 let of_row = |row: &u32| ranks(quasi.column.codes.get(*row as usize));
-                return set_cells(quasi, axis, in_classes(&rows, &sizes).map(|class| class.iter().map(of_row)));
+                let sets = by_class.iter().map(|class| class.iter().map(of_row));
+                return set_cells(quasi, axis, bound.counts_of_quasi(index), sets);
             }
             let regions = classes.iter().map(|class| Span::new(field.get(&class.low), field.get(&class.high)));
-            cells(quasi, axis, local.tight, regions)
+            cells(quasi, axis, bound.counts_of_quasi(index), local.tight, regions)
         });
-        LocalRecoding { of_row, sizes, cells }.with_equal_classes_merged()
+        LocalRecoding { of_row, pieces, sizes, cells }.with_equal_classes_merged()
     });
     judge_what_is_seen(bound, judge, &found)?;
     Ok(found)
 }
 
-/// The rows, class after class.
-fn by_class(of_row: &[u32], sizes: &[u64]) -> Vec<u32> {
-    let mut next: Vec<usize> = Vec::with_capacity(sizes.len());
-    let mut start = 0;
-    for &size in sizes {
-        next.push(start);
-        start += size as usize;
-    }
-    let mut rows = vec![0u32; of_row.len()];
-    for (row, &class) in (0u32..).zip(of_row) {
-        rows[next[class as usize]] = row;
-        next[class as usize] += 1;
-    }
-    rows
+/// The rows, class after class; of equal rows that are held once, one.
+struct ByClass {
+    rows: Vec<u32>,
+    starts: Vec<usize>,
 }
 
-/// The rows of each class, which lie next to each other.
-fn in_classes<'a>(rows: &'a [u32], sizes: &'a [u64]) -> impl Iterator<Item = &'a [u32]> {
-    let mut rest = rows;
-    sizes.iter().map(move |&size| {
-        let (class, after) = rest.split_at(size as usize);
-        rest = after;
-        class
-    })
+impl ByClass {
+    /// From the class of every row, or of every piece of equal rows.
+    fn new(of_row: &[u32], classes: usize, pieces: Option<&Pieces>) -> ByClass {
+        let mut starts = vec![0usize; classes + 1];
+        of_row.iter().for_each(|&class| starts[class as usize + 1] += 1);
+        (0..classes).for_each(|class| starts[class + 1] += starts[class]);
+        let (mut next, mut rows) = (starts.clone(), vec![0u32; of_row.len()]);
+        let distinct = pieces.map(Pieces::distinct_rows);
+        for (place, &class) in of_row.iter().enumerate() {
+            rows[next[class as usize]] = distinct.as_ref().map_or(place as u32, |distinct| distinct[place]);
+            next[class as usize] += 1;
+        }
+        ByClass { rows, starts }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        self.starts.windows(2).map(|pair| &self.rows[pair[0]..pair[1]])
+    }
 }
 
 /// The class of every row, and the classes; `None` when even the whole table keeps not every rule.
@@ -168,6 +179,27 @@ pub fn divide<const W: usize>(
     }
     let classes = divide_keys(bound, axes, fields, rules, local, &mut keys, progress);
     Some((class_of_rows(fields, &keys, &classes), classes))
+}
+
+/// The same where equal rows are held once: the class of every piece, and the pieces.
+fn divide_several<const W: usize>(
+    bound: &Bound<'_>,
+    axes: &[Axis],
+    fields: &Fields,
+    rules: &Rules<'_>,
+    local: Local,
+    counts: &[u32],
+    progress: &dyn Progress,
+) -> Option<(Vec<u32>, Option<Pieces>, Vec<Class<W>>)> {
+    let rows = Several::all(pack::<W>(fields, axes, &bound.judged_codes(), bound.table.rows), counts);
+    if rows.is_empty() || !rules.hold_for_all(&rows, &mut Scratch::new(axes.len())) {
+        return None;
+    }
+    let whole = Part::whole(fields, axes, bound.rows() as usize);
+    let Local { strict, tight, .. } = local;
+    let mondrian = Mondrian { axes, fields, rules, weights: &bound.weights(), strict, tight };
+    let (mut pieces, classes) = divide_counted(&mondrian, rows, whole, progress);
+    Some((std::mem::take(&mut pieces.class), Some(pieces), classes))
 }
 
 /// Divides rows that keep every rule together: brings them into an order class after class.
@@ -217,7 +249,17 @@ impl LocalRecoding {
         self
     }
 
-    /// Per quasi attribute, the number of its label for every row.
+    /// What the rows outside of memory become.
+    fn into_recoded_outside(self, quasi: &[Quasi<'_>]) -> RecodedOutside {
+        let changed = quasi.iter().zip(self.cells).filter(|(_, cells)| !cells.values_only);
+        let labels = changed.map(|(quasi, cells)| (quasi.attribute.name.clone(), cells.of_class, cells.labels.len()));
+        let labels = labels.collect();
+        let mut pieces = self.pieces.unwrap_or_default();
+        pieces.class = self.of_row;
+        RecodedOutside { pieces, labels }
+    }
+
+    /// Per quasi attribute, the number of its label for every row or piece.
     pub fn columns(&self) -> Vec<Codes> {
         let column = |cells: &Cells| {
             let labels = self.of_row.iter().map(|&class| cells.of_class[class as usize]);
@@ -270,7 +312,7 @@ impl LocalRecoding {
     fn mean_of(&self, cells: &Cells, cost: &impl Fn(&Cells, usize) -> f64) -> f64 {
         let rows = self.rows_of_labels(cells);
         let sum: f64 = rows.iter().enumerate().map(|(label, &rows)| rows as f64 * cost(cells, label)).sum();
-        sum / self.of_row.len().max(1) as f64
+        sum / self.rows().max(1) as f64
     }
 
     fn entropy_of(&self, cells: &Cells) -> f64 {
@@ -278,8 +320,12 @@ impl LocalRecoding {
         let own: f64 = cells.counts.iter().map(|&rows| bits(rows, rows)).sum();
         let covered = self.rows_of_labels(cells).into_iter().zip(&cells.covered);
         let left: f64 = covered.map(|(rows, covered)| bits(rows, covered.rows)).sum();
-        let all = bits(self.of_row.len() as u64, self.of_row.len() as u64) - own;
+        let all = bits(self.rows(), self.rows()) - own;
         if all > 0.0 { ((left - own) / all).max(0.0) } else { 0.0 }
+    }
+
+    fn rows(&self) -> u64 {
+        self.sizes.iter().sum()
     }
 
     fn rows_of_labels(&self, cells: &Cells) -> Vec<u64> {
@@ -338,9 +384,22 @@ pub(crate) fn judge_what_is_seen(bound: &Bound<'_>, judge: &Judge, found: &Local
     for (place, column) in codes.iter_mut().zip(&columns) {
         *place = column;
     }
+    let counts = match (&found.pieces, bound.row_counts()) {
+        (Some(pieces), Some(counts)) => Some((pieces.distinct_rows(), pieces.sizes(counts))),
+        _ => None,
+    };
+    let (distinct, counts) = counts.unzip();
+    let of_pieces: Vec<Codes> = match &distinct {
+        Some(distinct) => codes[columns.len()..].iter().map(|codes| codes.of_rows(distinct)).collect(),
+        None => Vec::new(),
+    };
+    codes[columns.len()..].iter_mut().zip(&of_pieces).for_each(|(place, codes)| *place = codes);
     let seen = Judge::new(cardinalities, bound.quasi.len(), bound.judge()?.into_rules(), 0)
         .ok_or_else(|| PublishError::Internal("the labels need a wider key than the values".to_owned()))?;
-    let achieved = with_words!(seen.layout().words(), W => seen.achieved(&seen.count::<W>(&codes, bound.table.rows)));
+    let rows = found.of_row.len();
+    let achieved = with_words!(seen.layout().words(), W => {
+        seen.achieved(&seen.count_rows::<W>(&codes, rows, counts.as_deref()))
+    });
     let mut reasons = Vec::new();
     for (rule, achieved) in bound.policy.rules.iter().zip(&achieved) {
         for (model, achieved) in rule.require.iter().zip(achieved).filter(|(_, achieved)| !achieved.holds) {

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 use hedgerow_table::frequency::Field;
 
-use super::partition::{Class, Divide, Fields, Key, Part, Scratch, move_apart, move_left};
+use super::partition::{Class, Divide, Fields, Key, Packed, Part, Pile, Scratch, move_apart, move_left};
 use super::rules::Rules;
 use hedgerow_cuts::decide::{self, Cut, Median};
 use hedgerow_cuts::{Axis, Shape, Span};
@@ -33,28 +33,7 @@ pub struct Mondrian<'a> {
 
 impl<const W: usize> Divide<W> for Mondrian<'_> {
     fn divide(&self, keys: &mut [Key<W>], part: &Part<W>, scratch: &mut Scratch) -> Option<Vec<Part<W>>> {
-        if !decide::can_divide(keys.len() as u64, self.rules.minimum()) {
-            return None;
-        }
-        scratch.extents.clone_from(&part.extents);
-        let (mut tried, mut counted) = (vec![false; self.axes.len()], vec![false; self.axes.len()]);
-        loop {
-            let Scratch { extents, weighted, .. } = &mut *scratch;
-            weighted.clear();
-            weighted.extend(extents.iter().zip(self.weights).map(|(extent, weight)| extent * weight));
-            let attribute = decide::widest(weighted, &tried)?;
-            let (axis, field) = (&self.axes[attribute], self.fields.judged[attribute]);
-            if !counted[attribute] {
-                counted[attribute] = true;
-                scratch.count(keys, field, part.region(field), attribute);
-                scratch.extents[attribute] = axis.extent(found(&scratch.values[attribute]));
-                continue;
-            }
-            tried[attribute] = true;
-            if let Some(children) = self.cut(keys, part, attribute, scratch) {
-                return Some(children);
-            }
-        }
+        self.divide_pile(keys, part, scratch)
     }
 
     fn finish(&self, keys: &[Key<W>], part: &Part<W>) -> Class<W> {
@@ -64,20 +43,20 @@ impl<const W: usize> Divide<W> for Mondrian<'_> {
 
 /// Nodes of a tree are narrowed to the lowest one over the rows, sets of categories to those that
 /// occur; intervals stay as they were cut, unless tight ones are required.
-pub(super) fn finish<const W: usize>(
+pub(super) fn finish<const W: usize, P: Packed<W>>(
     axes: &[Axis],
     fields: &Fields,
     tight: bool,
-    keys: &[Key<W>],
+    keys: &[P],
     part: &Part<W>,
 ) -> Class<W> {
-    let mut class = Class { rows: keys.len() as u32, low: part.low, high: part.high };
+    let mut class = Class { rows: part.rows as u32, low: part.low, high: part.high };
     for (axis, &field) in axes.iter().zip(&fields.judged) {
         let region = part.region(field);
         if region.first == region.last || !axis.is_narrowed(tight) {
             continue;
         }
-        let ranks = keys.iter().map(|key| field.get(key));
+        let ranks = keys.iter().map(|packed| field.get(packed.key()));
         let people = ranks.fold((u32::MAX, 0), |(first, last), rank| (first.min(rank), last.max(rank)));
         let cell = axis.cell(Span::new(people.0, people.1));
         field.set(&mut class.low, cell.first);
@@ -92,9 +71,41 @@ pub(super) fn found(values: &[(u32, u32)]) -> Span {
 }
 
 impl Mondrian<'_> {
-    fn cut<const W: usize>(
+    /// Divides a part in place: the children's rows lie one after the other. `None` when it stays
+    /// whole.
+    pub(super) fn divide_pile<const W: usize, P: Pile<W> + ?Sized>(
         &self,
-        keys: &mut [Key<W>],
+        pile: &mut P,
+        part: &Part<W>,
+        scratch: &mut Scratch,
+    ) -> Option<Vec<Part<W>>> {
+        if !decide::can_divide(part.rows as u64, self.rules.minimum()) {
+            return None;
+        }
+        scratch.extents.clone_from(&part.extents);
+        let (mut tried, mut counted) = (vec![false; self.axes.len()], vec![false; self.axes.len()]);
+        loop {
+            let Scratch { extents, weighted, .. } = &mut *scratch;
+            weighted.clear();
+            weighted.extend(extents.iter().zip(self.weights).map(|(extent, weight)| extent * weight));
+            let attribute = decide::widest(weighted, &tried)?;
+            let (axis, field) = (&self.axes[attribute], self.fields.judged[attribute]);
+            if !counted[attribute] {
+                counted[attribute] = true;
+                scratch.count(pile.packed(), field, part.region(field), attribute);
+                scratch.extents[attribute] = axis.extent(found(&scratch.values[attribute]));
+                continue;
+            }
+            tried[attribute] = true;
+            if let Some(children) = self.cut(pile, part, attribute, scratch) {
+                return Some(children);
+            }
+        }
+    }
+
+    fn cut<const W: usize, P: Pile<W> + ?Sized>(
+        &self,
+        pile: &mut P,
         part: &Part<W>,
         attribute: usize,
         scratch: &mut Scratch,
@@ -106,7 +117,7 @@ impl Mondrian<'_> {
             let children = rows_in(&node.children, values);
             let sizes: Vec<u64> = children.iter().map(|&(_, rows)| rows).collect();
             return decide::enough_in_children(&sizes, minimum)
-                .then(|| self.cut_apart(keys, part, attribute, &children, scratch))?;
+                .then(|| self.cut_apart(pile, part, attribute, &children, scratch))?;
         }
         let field = self.fields.judged[attribute];
         if let Shape::Line(line) = axis.shape()
@@ -115,18 +126,18 @@ impl Mondrian<'_> {
             // Only a cut that leaves no missing value among the numbers can be described by
             // numbers.
             let missing = values.last().map_or(0, |value| u64::from(value.1));
-            let present = keys.len() as u64 - missing;
+            let present = part.rows as u64 - missing;
             let allowed = decide::enough_in_children(&[present, missing], minimum) && present > 0;
             let cut = Cut::Before(line.present());
-            return allowed.then(|| self.cut_in_two(keys, part, attribute, field, cut, scratch))?;
+            return allowed.then(|| self.cut_in_two(pile, part, attribute, field, cut, scratch))?;
         }
         let cuts = decide::cuts_at(Median::of(values)?, self.strict, minimum);
-        cuts.into_iter().find_map(|cut| self.cut_in_two(keys, part, attribute, field, cut, scratch))
+        cuts.into_iter().find_map(|cut| self.cut_in_two(pile, part, attribute, field, cut, scratch))
     }
 
-    fn cut_in_two<const W: usize>(
+    fn cut_in_two<const W: usize, P: Pile<W> + ?Sized>(
         &self,
-        keys: &mut [Key<W>],
+        pile: &mut P,
         part: &Part<W>,
         attribute: usize,
         field: Field,
@@ -137,56 +148,57 @@ impl Mondrian<'_> {
         let people = found(&scratch.values[attribute]);
         let region = axis.clipped(part.region(field), people);
         let (left_last, right_first, left) = match cut {
-            Cut::Before(rank) => (rank - 1, rank, move_left(keys, |key| field.get(key) < rank)),
+            Cut::Before(rank) => (rank - 1, rank, move_left(pile.packed_mut(), |key| field.get(key) < rank)),
             Cut::Through { rank, left } => {
+                let keys = pile.packed_mut();
                 let below = move_left(keys, |key| field.get(key) < rank);
                 // Those at the median come next; as many of them as are needed stay on the left.
                 // Who stays is settled by all their values and not by where they stood, so that
                 // custodians who never see each other's rows settle it alike.
                 let at = move_left(&mut keys[below..], |key| field.get(key) == rank);
-                let need = left as usize - below;
-                if need < at {
-                    let by_values = |a: &Key<W>, b: &Key<W>| {
-                        let orders = self.fields.judged.iter().map(|field| field.get(a).cmp(&field.get(b)));
-                        orders.fold(Ordering::Equal, Ordering::then).then_with(|| a.cmp(b))
-                    };
-                    keys[below..below + at].select_nth_unstable_by(need, by_values);
-                }
-                (rank, rank, left as usize)
+                let need = left - P::Packed::rows(&keys[..below]);
+                let by_values = |a: &Key<W>, b: &Key<W>| {
+                    let orders = self.fields.judged.iter().map(|field| field.get(a).cmp(&field.get(b)));
+                    orders.fold(Ordering::Equal, Ordering::then).then_with(|| a.cmp(b))
+                };
+                (rank, rank, below + pile.move_least(below..below + at, need, by_values))
             }
         };
-        let (left_keys, right_keys) = keys.split_at(left);
+        let (left_keys, right_keys) = pile.packed().split_at(left);
         if !self.rules.hold(left_keys, scratch) || !self.rules.hold(right_keys, scratch) {
             return None;
         }
+        let left = P::Packed::rows(left_keys) as usize;
         let side = |span: Span, within: Span, rows: usize| {
             let extent = axis.extent(Span::new(within.first.min(within.last), within.last));
             part.within(&scratch.extents, attribute, field, span, extent, rows)
         };
         Some(vec![
             side(Span::new(region.first, left_last), Span::new(people.first, left_last), left),
-            side(Span::new(right_first, region.last), Span::new(right_first, people.last), keys.len() - left),
+            side(Span::new(right_first, region.last), Span::new(right_first, people.last), part.rows - left),
         ])
     }
 
     /// Into the children that somebody is in.
-    fn cut_apart<const W: usize>(
+    fn cut_apart<const W: usize, P: Pile<W> + ?Sized>(
         &self,
-        keys: &mut [Key<W>],
+        pile: &mut P,
         part: &Part<W>,
         attribute: usize,
         children: &[(Span, u64)],
         scratch: &mut Scratch,
     ) -> Option<Vec<Part<W>>> {
         let (axis, field) = (&self.axes[attribute], self.fields.judged[attribute]);
-        move_apart(keys, field, children);
-        let mut rest = &*keys;
-        for &(_, rows) in children {
-            let (child, after) = rest.split_at(rows as usize);
-            if !self.rules.by_size_alone() && !self.rules.hold(child, scratch) {
-                return None;
+        move_apart(pile.packed_mut(), field, children);
+        let mut rest = pile.packed();
+        if !self.rules.by_size_alone() {
+            for &(_, rows) in children {
+                let (child, after) = rest.split_at(P::Packed::holding(rest, rows));
+                if !self.rules.hold(child, scratch) {
+                    return None;
+                }
+                rest = after;
             }
-            rest = after;
         }
         let child = |&(span, rows): &(Span, u64)| {
             part.within(&scratch.extents, attribute, field, span, axis.extent(span), rows as usize)

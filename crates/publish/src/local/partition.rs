@@ -9,6 +9,8 @@
 //! alone, and that on how the parts above it were divided, never on who did it: the result does not
 //! depend on the number of threads.
 
+use std::cmp;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hedgerow_table::frequency::{Field, Layout};
@@ -19,7 +21,7 @@ use hedgerow_cuts::{Axis, Span};
 pub type Key<const W: usize> = [u64; W];
 
 /// Parts smaller than this are divided by one thread to the end.
-const PARALLEL_ROWS: usize = 1 << 14;
+pub(super) const PARALLEL_ROWS: usize = 1 << 14;
 
 /// Rows packed at once.
 const CHUNK_ROWS: usize = 1 << 15;
@@ -138,16 +140,118 @@ impl Scratch {
     }
 
     /// Counts the values of an attribute within a region: into `values`, ascending.
-    pub fn count<const W: usize>(&mut self, keys: &[Key<W>], field: Field, region: Span, attribute: usize) {
+    pub fn count<const W: usize, P: Packed<W>>(&mut self, keys: &[P], field: Field, region: Span, attribute: usize) {
         let Scratch { counts, ranks, values, .. } = self;
-        count(keys, field, region, &mut values[attribute], counts, ranks);
+        P::count(keys, field, region, &mut values[attribute], counts, ranks);
     }
 
     /// Counts the values of a protected attribute: into `class`, ascending.
-    pub fn count_class<const W: usize>(&mut self, keys: &[Key<W>], field: Field, cardinality: usize) {
+    pub fn count_class<const W: usize, P: Packed<W>>(&mut self, keys: &[P], field: Field, cardinality: usize) {
         let Scratch { counts, ranks, class, .. } = self;
         let region = Span::new(0, cardinality.saturating_sub(1) as u32);
-        count(keys, field, region, class, counts, ranks);
+        P::count(keys, field, region, class, counts, ranks);
+    }
+}
+
+/// One row as a key, or several equal ones.
+pub trait Packed<const W: usize>: Copy + Send {
+    fn key(&self) -> &Key<W>;
+
+    /// How many rows it stands for.
+    fn times(&self) -> u32;
+
+    /// How many rows all of them are.
+    fn rows(packed: &[Self]) -> u64;
+
+    /// How many of them are the first so many rows.
+    fn holding(packed: &[Self], rows: u64) -> usize;
+
+    /// The values of a field that occur, which lie within `region`, and how often: ascending.
+    fn count(
+        packed: &[Self],
+        field: Field,
+        region: Span,
+        values: &mut Vec<(u32, u32)>,
+        counts: &mut Vec<u32>,
+        ranks: &mut Vec<u32>,
+    );
+}
+
+impl<const W: usize> Packed<W> for Key<W> {
+    #[inline]
+    fn key(&self) -> &Key<W> {
+        self
+    }
+
+    #[inline]
+    fn times(&self) -> u32 {
+        1
+    }
+
+    #[inline]
+    fn rows(packed: &[Self]) -> u64 {
+        packed.len() as u64
+    }
+
+    #[inline]
+    fn holding(_: &[Self], rows: u64) -> usize {
+        rows as usize
+    }
+
+    fn count(
+        packed: &[Self],
+        field: Field,
+        region: Span,
+        values: &mut Vec<(u32, u32)>,
+        counts: &mut Vec<u32>,
+        ranks: &mut Vec<u32>,
+    ) {
+        count(packed, field, region, values, counts, ranks);
+    }
+}
+
+/// Rows of one part, which are moved within it.
+pub trait Pile<const W: usize> {
+    type Packed: Packed<W>;
+
+    fn packed(&self) -> &[Self::Packed];
+
+    fn packed_mut(&mut self) -> &mut [Self::Packed];
+
+    /// Moves the least of some neighbors to the front of these, until so many rows are there. How
+    /// many keys they are.
+    fn move_least(
+        &mut self,
+        among: Range<usize>,
+        rows: u64,
+        order: impl Fn(&Key<W>, &Key<W>) -> cmp::Ordering,
+    ) -> usize;
+}
+
+impl<const W: usize> Pile<W> for [Key<W>] {
+    type Packed = Key<W>;
+
+    #[inline]
+    fn packed(&self) -> &[Key<W>] {
+        self
+    }
+
+    #[inline]
+    fn packed_mut(&mut self) -> &mut [Key<W>] {
+        self
+    }
+
+    fn move_least(
+        &mut self,
+        among: Range<usize>,
+        rows: u64,
+        order: impl Fn(&Key<W>, &Key<W>) -> cmp::Ordering,
+    ) -> usize {
+        let need = rows as usize;
+        if need < among.len() {
+            self[among].select_nth_unstable_by(need, order);
+        }
+        need
     }
 }
 
@@ -190,18 +294,18 @@ fn count<const W: usize>(
 /// moved by the same few instructions, whichever way it goes: half of all guesses at the way would
 /// be wrong.
 #[inline]
-pub fn move_left<const W: usize>(keys: &mut [Key<W>], goes_left: impl Fn(&Key<W>) -> bool) -> usize {
+pub fn move_left<const W: usize, P: Packed<W>>(keys: &mut [P], goes_left: impl Fn(&Key<W>) -> bool) -> usize {
     let mut left = 0;
     for index in 0..keys.len() {
         let key = keys[index];
         keys.swap(index, left);
-        left += usize::from(goes_left(&key));
+        left += usize::from(goes_left(key.key()));
     }
     left
 }
 
 /// Brings rows into the order of the spans they lie in; spans ascend.
-pub fn move_apart<const W: usize>(keys: &mut [Key<W>], field: Field, spans: &[(Span, u64)]) {
+pub fn move_apart<const W: usize, P: Packed<W>>(keys: &mut [P], field: Field, spans: &[(Span, u64)]) {
     if spans.len() < 2 {
         return;
     }

@@ -10,7 +10,7 @@
 use hedgerow_privacy::{self as privacy, Distribution, Guarantee, Judge, OnMerge, Rule};
 use hedgerow_table::frequency::Field;
 
-use super::partition::{Fields, Key, Scratch};
+use super::partition::{Fields, Packed, Scratch};
 
 #[derive(Debug)]
 pub struct Rules<'a> {
@@ -78,13 +78,13 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether rows can be a class.
-    pub fn hold<const W: usize>(&self, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
-        keys.len() as u64 >= self.minimum && self.cut.iter().all(|requirement| self.holds(requirement, keys, scratch))
+    pub fn hold<const W: usize, P: Packed<W>>(&self, keys: &[P], scratch: &mut Scratch) -> bool {
+        P::rows(keys) >= self.minimum && self.cut.iter().all(|requirement| self.holds(requirement, keys, scratch))
     }
 
     /// What the rows lack to be a class; `None` when they are one, or when no value of a protected
     /// attribute is known to help.
-    pub fn needed<const W: usize>(&self, keys: &[Key<W>], scratch: &mut Scratch) -> Option<Needed<'_>> {
+    pub fn needed<const W: usize, P: Packed<W>>(&self, keys: &[P], scratch: &mut Scratch) -> Option<Needed<'_>> {
         let broken = self.cut.iter().find(|requirement| !self.holds(requirement, keys, scratch))?;
         let (field, cardinality) = broken.protect?;
         let compares = broken.rule.guarantees.iter().any(|guarantee| guarantee.compares_with_table());
@@ -93,11 +93,16 @@ impl<'a> Rules<'a> {
     }
 
     /// Whether all rows can be one class, and every rule that no cut changes holds.
-    pub fn hold_for_all<const W: usize>(&self, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
+    pub fn hold_for_all<const W: usize, P: Packed<W>>(&self, keys: &[P], scratch: &mut Scratch) -> bool {
         self.hold(keys, scratch) && self.fixed.iter().all(|requirement| self.holds(requirement, keys, scratch))
     }
 
-    fn holds<const W: usize>(&self, requirement: &Requirement<'_>, keys: &[Key<W>], scratch: &mut Scratch) -> bool {
+    fn holds<const W: usize, P: Packed<W>>(
+        &self,
+        requirement: &Requirement<'_>,
+        keys: &[P],
+        scratch: &mut Scratch,
+    ) -> bool {
         if !requirement.plain.is_empty() {
             return self.holds_for_each(requirement, keys, scratch);
         }
@@ -105,30 +110,34 @@ impl<'a> Rules<'a> {
             Some((field, cardinality)) => scratch.count_class(keys, field, cardinality),
             None => scratch.class.clear(),
         }
-        self.class_holds(requirement.rule, keys.len() as u64, &scratch.class)
+        self.class_holds(requirement.rule, P::rows(keys), &scratch.class)
     }
 
     /// For the rows that agree on the plain attributes, group by group.
-    fn holds_for_each<const W: usize>(
+    fn holds_for_each<const W: usize, P: Packed<W>>(
         &self,
         requirement: &Requirement<'_>,
-        keys: &[Key<W>],
+        keys: &[P],
         scratch: &mut Scratch,
     ) -> bool {
         let Scratch { tuples, class, .. } = scratch;
         tuples.clear();
         let protect = requirement.protect.map(|(field, _)| field);
-        tuples.extend(keys.iter().map(|key| {
-            requirement.plain.iter().map(|field| field.get(key)).chain(protect.map(|field| field.get(key))).collect()
+        // Last how often they occur, which must not part equal ones.
+        tuples.extend(keys.iter().map(|packed| {
+            let fields = requirement.plain.iter().chain(&protect);
+            fields.map(|field| field.get(packed.key())).chain([packed.times()]).collect()
         }));
         tuples.sort_unstable();
         let plain = requirement.plain.len();
+        let times = |tuples: &[Vec<u32>]| tuples.iter().filter_map(|tuple| tuple.last()).sum::<u32>();
         tuples.chunk_by(|a, b| a[..plain] == b[..plain]).all(|group| {
             class.clear();
             if protect.is_some() {
-                class.extend(group.chunk_by(|a, b| a == b).map(|equal| (equal[0][plain], equal.len() as u32)));
+                let values = group.chunk_by(|a, b| a[plain] == b[plain]);
+                class.extend(values.map(|equal| (equal[0][plain], times(equal))));
             }
-            self.class_holds(requirement.rule, group.len() as u64, class)
+            self.class_holds(requirement.rule, u64::from(times(group)), class)
         })
     }
 

@@ -16,8 +16,14 @@ use hedgerow_cuts::{Axis, Span};
 const NAMED_MAX: usize = 8;
 const NAMED: usize = 3;
 
-/// `sets` has for every class the ranks of its rows, in any order and as often as they occur.
-pub fn set_cells<R: Iterator<Item = u32>>(quasi: &Quasi<'_>, axis: &Axis, sets: impl Iterator<Item = R>) -> Cells {
+/// `sets` has for every class the ranks of its rows, in any order and as often as they occur,
+/// `counts` the rows of every code of the column.
+pub fn set_cells<R: Iterator<Item = u32>>(
+    quasi: &Quasi<'_>,
+    axis: &Axis,
+    counts: &[u64],
+    sets: impl Iterator<Item = R>,
+) -> Cells {
     let mut numbers: HashMap<Box<[u32]>, u32> = HashMap::new();
     let mut of_class: Vec<u32> = Vec::with_capacity(sets.size_hint().0);
     let mut codes: Vec<u32> = Vec::new();
@@ -45,7 +51,6 @@ pub fn set_cells<R: Iterator<Item = u32>>(quasi: &Quasi<'_>, axis: &Axis, sets: 
     }
     of_class.iter_mut().for_each(|number| *number = place[*number as usize]);
     let found: Vec<Box<[u32]>> = found.into_iter().map(|(codes, _)| codes).collect();
-    let counts = quasi.column.counts();
     let size = axis.size() as usize;
     let mut taken: HashSet<String> = HashSet::new();
     let mut same: HashMap<String, u64> = HashMap::new();
@@ -78,7 +83,7 @@ pub fn set_cells<R: Iterator<Item = u32>>(quasi: &Quasi<'_>, axis: &Axis, sets: 
         values_only: found.iter().all(|codes| codes.len() == 1),
         of_class,
         labels,
-        counts,
+        counts: counts.to_vec(),
     }
 }
 

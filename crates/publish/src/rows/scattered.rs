@@ -16,7 +16,7 @@ const WAITING_SHARE: u64 = 16;
 
 /// Below this much memory, texts are formatted a few buckets at a time.
 const SMALL_MEMORY: u64 = 512 << 20;
-const FORMATTED_WHEN_SMALL: usize = 4;
+const FORMATTED_WHEN_SMALL: usize = 2;
 
 /// Rows dealt to groups of buckets.
 #[derive(Debug)]

@@ -169,48 +169,6 @@ fn tally_all<const W: usize>(keys: &[[u64; W]], counts: &[u32], distinct: usize)
     tally.into_set()
 }
 
-/// Adds up sets that come one after the other, and holds about as many entries as there are
-/// different ones.
-#[derive(Debug)]
-pub(super) struct Growing<const W: usize> {
-    parts: Vec<FrequencySet<W>>,
-    /// Entries of all parts, and of the last merge.
-    entries: usize,
-    merged: usize,
-}
-
-impl<const W: usize> Growing<W> {
-    pub(super) fn new() -> Self {
-        Growing { parts: Vec::new(), entries: 0, merged: 0 }
-    }
-
-    /// No more entries than this are different.
-    pub(super) fn len(&self) -> usize {
-        self.entries
-    }
-
-    pub(super) fn add(&mut self, parts: Vec<FrequencySet<W>>) {
-        self.entries += parts.iter().map(FrequencySet::len).sum::<usize>();
-        self.parts.extend(parts);
-        // Merged when there are half as many more, so that every entry is merged a few times only.
-        if self.entries > (self.merged + self.merged / 2).max(8 * CHUNK) {
-            self.merge();
-        }
-    }
-
-    pub(super) fn merge(&mut self) {
-        let merged = merge(std::mem::take(&mut self.parts));
-        self.merged = merged.len();
-        self.entries = merged.len();
-        self.parts.push(merged);
-    }
-
-    pub(super) fn finish(mut self) -> FrequencySet<W> {
-        self.merge();
-        self.parts.swap_remove(0)
-    }
-}
-
 /// Adds up parts whose keys may recur, within a part too.
 fn merge<const W: usize>(parts: Vec<FrequencySet<W>>) -> FrequencySet<W> {
     let total: usize = parts.iter().map(FrequencySet::len).sum();

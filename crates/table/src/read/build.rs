@@ -186,6 +186,11 @@ impl TableBuilder {
         self.rows
     }
 
+    /// Bytes of the codes gathered so far.
+    pub fn bytes(&self) -> u64 {
+        self.columns.iter().map(|column| column.codes.bytes() as u64).sum()
+    }
+
     pub(super) fn columns(&self) -> usize {
         self.columns.len()
     }

@@ -139,7 +139,7 @@ fn numbers(engine: &dyn Engine, bound: &Bound<'_>) -> Result<Box<Numbers>, Publi
             if table.find(hash, |&other| keys[other as usize] == *key).is_some() {
                 return Err(lost());
             }
-            table.insert_unique(hash, number, |&number| hasher.hash_one(&keys[number as usize]));
+            table.insert_unique(hash, number, |&number| hasher.hash_one(keys[number as usize]));
         }
         Box::new(move |chunk: &Chunk| {
             let columns: Vec<&Codes> = positions.iter().map(|&position| &chunk[position]).collect();

@@ -213,7 +213,7 @@ fn postgres_as_an_engine_tells_apart_what_readers_tell_apart() {
         let expected = outcome(Publish::new(&policy, &release), &release);
         assert_eq!(from_engine(&policy, folder.path()), expected, "{method}");
         let data = String::from_utf8(expected.unwrap().remove("data.csv").unwrap()).unwrap();
-        assert!(data.contains("Flu\n") && data.contains("flu\n") && data.contains("1.5,"), "{method}: {data}");
+        assert!(data.contains(",Flu\n") && data.contains(",flu\n"), "{method}: {data}");
     }
 }
 

@@ -80,12 +80,15 @@ fn profile_of(
     Ok((ColumnProfile { name: found.name.clone(), domain: found.domain.clone(), counts }, table))
 }
 
+/// Takes the values of a group and the number of its rows.
+type Take<'t> = dyn FnMut(&[Cell<'_>], u64) -> Result<(), TableError> + 't;
+
 /// Hands on the distinct rows over some columns, each with the number of its rows.
 fn grouped(
     snapshot: &mut Snapshot,
     columns: &[usize],
     progress: &dyn Progress,
-    take: &mut dyn FnMut(&[Cell<'_>], u64) -> Result<(), TableError>,
+    take: &mut Take<'_>,
 ) -> Result<(), TableError> {
     let expressions = columns.iter().map(|&index| expressions(&snapshot.columns[index].0, snapshot.columns[index].1));
     let (shown, keys): (Vec<String>, Vec<String>) = expressions.unzip();

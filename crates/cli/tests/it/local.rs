@@ -81,8 +81,11 @@ fn what_other_methods_would_keep_is_compared() {
         assert!(error("median") <= error("percentile_95"), "{compared}");
         assert!(compared["loss"]["granularity"].as_f64() <= Some(1.0), "{compared}");
     }
-    for measure in ["loss", "queries"] {
-        assert_eq!(compared[3][measure], printed[measure], "the same method keeps the same");
+    // But for the last digit: sums follow the order of the rows, which is random.
+    assert_eq!(compared[3]["loss"], printed["loss"], "the same method keeps the same");
+    for name in ["mean", "median", "percentile_95", "max"] {
+        let error = |of: &serde_json::Value| of["queries"]["relative_error"][name].as_f64().unwrap();
+        assert!((error(&compared[3]) - error(&printed)).abs() < 1e-9, "{name}: {printed}");
     }
 }
 

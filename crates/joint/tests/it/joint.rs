@@ -135,8 +135,13 @@ fn region_alone(alone: &LocalRecoding, class: usize) -> Region {
     alone.cells.iter().map(|cells| cells.regions[cells.of_class[class] as usize]).collect()
 }
 
+/// One who holds everything releases tight sets of values, custodians the spans of these sets.
 fn sizes_alone(alone: &LocalRecoding) -> BTreeMap<Region, u64> {
-    alone.sizes.iter().enumerate().map(|(class, size)| (region_alone(alone, class), *size)).collect()
+    let mut sizes = BTreeMap::new();
+    for (class, size) in alone.sizes.iter().enumerate() {
+        *sizes.entry(region_alone(alone, class)).or_default() += size;
+    }
+    sizes
 }
 
 fn by_row_alone(alone: &LocalRecoding) -> Vec<Region> {

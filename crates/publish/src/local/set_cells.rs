@@ -75,7 +75,11 @@ pub fn set_cells<R: Iterator<Item = u32>>(
     };
     let weight = |codes: &[u32]| if codes.len() > 1 { codes.len() as f64 / size as f64 } else { 0.0 };
     let sets = || found.iter().map(|codes| &codes[..]);
-    let region = |codes: &[u32]| Span::new(codes[0], codes[codes.len() - 1]);
+    let rank = |code: u32| axis.ranks().map_or(code, |ranks| ranks[code as usize]);
+    let region = |codes: &[u32]| {
+        let ranks = || codes.iter().map(|&code| rank(code));
+        Span::new(ranks().min().unwrap_or_default(), ranks().max().unwrap_or_default())
+    };
     Cells {
         weights: sets().map(weight).collect(),
         regions: sets().map(region).collect(),

@@ -189,8 +189,10 @@ impl Trial {
             let (mut entries, mut values) = (0u64, 0u64);
             let count = |line: &disk::Line| {
                 if line.record.what == What::Disclosed {
-                    entries += 1;
-                    values += line.record.detail["values"].as_array().map_or(0, |values| values.len() as u64);
+                    let round = line.record.detail["entries"].as_array().map_or(&[][..], Vec::as_slice);
+                    let opened = |entry: &serde_json::Value| entry["values"].as_array().map_or(0, Vec::len) as u64;
+                    entries += round.len() as u64;
+                    values += round.iter().map(opened).sum::<u64>();
                 }
                 Ok(())
             };

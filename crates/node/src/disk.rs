@@ -84,7 +84,7 @@ impl Disk {
         self.folder.join("epochs").join(epoch.to_string())
     }
 
-    /// What was opened in a run, line after line.
+    /// What was opened in a run, a line for each entry.
     fn write_ledger(&self, run: RunId, path: &Path) -> Result<(), StoreError> {
         let failed = |error: std::io::Error| io_error(path, &error);
         let mut out = BufWriter::new(File::create_new(path).map_err(failed)?);
@@ -94,7 +94,8 @@ impl Disk {
             let mut rows = statement.query(params![run.to_string()])?;
             while let Some(row) = rows.next()? {
                 let detail: String = row.get(0)?;
-                if let Err(error) = writeln!(out, "{detail}") {
+                let round = serde_json::from_str(&detail).map_err(std::io::Error::other);
+                if let Err(error) = round.and_then(|round| write_entries(&mut out, round)) {
                     return Ok(Err(error));
                 }
             }
@@ -212,6 +213,16 @@ impl Store for Disk {
             _ => Ok(()),
         }
     }
+}
+
+/// The entries of a round in which values opened, each with its step and its round.
+fn write_entries(out: &mut impl std::io::Write, mut round: Value) -> std::io::Result<()> {
+    let Value::Array(entries) = round["entries"].take() else { return Ok(()) };
+    for mut entry in entries {
+        (entry["step"], entry["round"]) = (round["step"].clone(), round["round"].clone());
+        writeln!(out, "{entry}")?;
+    }
+    Ok(())
 }
 
 /// Reads a journal without its node and verifies its chain; hands every row to `each`, and gives

@@ -1,7 +1,7 @@
 //! How a run goes on at a node: from the last approval to its publication, or to its end without
 //! one.
 
-use hedgerow_smc::{Coins, Entry, Fault};
+use hedgerow_smc::{About, Coins, Entry, Fault};
 use serde_json::{Value, json};
 
 use crate::journal::What;
@@ -64,8 +64,11 @@ impl<S: Store> Node<S> {
         let Some(open) = &self.open else { return Ok(()) };
         let run = open.proposal.run;
         let step = open.execution.as_ref().and_then(Execution::step).map_or("", StepName::name);
-        for entry in &opened {
-            self.note(What::Disclosed, Some(run), "all", entry_json(step, entry));
+        // One row for a round: a row for each entry would take longer than the round itself.
+        for round in opened.chunk_by(|one, other| one.round == other.round) {
+            let entries: Vec<Value> = round.iter().map(entry_json).collect();
+            let detail = json!({ "step": step, "round": round[0].round, "entries": entries });
+            self.note(What::Disclosed, Some(run), "all", detail);
         }
         send.iter().for_each(|outgoing| self.send_step(outgoing));
         match next {
@@ -146,15 +149,17 @@ impl<S: Store> Node<S> {
     }
 }
 
-fn entry_json(step: &str, entry: &Entry) -> Value {
-    json!({
-        "step": step,
-        "round": entry.round,
-        "kind": entry.kind.describe(),
-        "about": entry.about.what,
-        "part": entry.about.part,
-        "attribute": entry.about.attribute,
-        "at_least": entry.at_least,
-        "values": entry.values,
-    })
+fn entry_json(entry: &Entry) -> Value {
+    let About { what, part, attribute } = entry.about;
+    let mut json = json!({ "kind": entry.kind.describe(), "about": what, "values": entry.values });
+    if let Some(part) = part {
+        json["part"] = json!(part);
+    }
+    if let Some(attribute) = attribute {
+        json["attribute"] = json!(attribute);
+    }
+    if !entry.at_least.is_empty() {
+        json["at_least"] = json!(entry.at_least);
+    }
+    json
 }

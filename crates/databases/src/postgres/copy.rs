@@ -4,7 +4,7 @@
 //! and each field after its length, -1 for NULL; then -1 instead of a number of fields (PostgreSQL
 //! documentation, COPY, Binary Format). All numbers have their highest byte first.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
 use hedgerow_table::date::moment;
@@ -62,9 +62,10 @@ pub(crate) struct Rows<R> {
     stream: R,
     types: Vec<CellType>,
     begun: bool,
+    /// What was received and is not yet used up, from `start` on.
+    received: Vec<u8>,
+    start: usize,
     bytes: u64,
-    /// The fields of the row at hand, one after the other.
-    fields: Vec<u8>,
     /// Texts that were made from other fields, one after the other.
     made: String,
     decoded: Vec<Decoded>,
@@ -77,14 +78,18 @@ enum Decoded {
     Integer(i64),
     Float(f64),
     Date(i32),
-    Field(usize, usize),
+    Received(usize, usize),
     Made(usize, usize),
     Truth(bool),
 }
 
+/// Cells of a row that need no room of their own on the heap.
+const FEW_CELLS: usize = 24;
+
 impl<R: BufRead> Rows<R> {
     pub(crate) fn new(stream: R, types: Vec<CellType>) -> Rows<R> {
-        Rows { stream, types, begun: false, bytes: 0, fields: Vec::new(), made: String::new(), decoded: Vec::new() }
+        let decoded = Vec::with_capacity(types.len());
+        Rows { stream, types, begun: false, received: Vec::new(), start: 0, bytes: 0, made: String::new(), decoded }
     }
 
     /// Bytes read since the last call.
@@ -97,22 +102,25 @@ impl<R: BufRead> Rows<R> {
         if !self.begun {
             self.begin()?;
         }
-        let count = i16::from_be_bytes(self.array()?);
+        let count = i16::from_be_bytes(self.array(0)?);
         if count == -1 {
+            self.used(2);
             // Only after the end does the server say whether all went well.
-            return if self.stream.fill_buf()?.is_empty() { Ok(false) } else { Err(Stop::Malformed) };
+            let is_end = self.start == self.received.len() && self.stream.fill_buf()?.is_empty();
+            return if is_end { Ok(false) } else { Err(Stop::Malformed) };
         }
         if usize::try_from(count) != Ok(self.types.len()) {
             return Err(Stop::Malformed);
         }
-        self.fields.clear();
         self.made.clear();
         self.decoded.clear();
+        let mut length = 2;
         for column in 0..self.types.len() {
-            let cell = self.field(column)?;
+            let (cell, field) = self.field(column, length)?;
             self.decoded.push(cell);
+            length += field;
         }
-        let (fields, made) = (&self.fields, &self.made);
+        let (row, made) = (&self.received[self.start..self.start + length], &self.made);
         let cell = |(column, decoded): (usize, &Decoded)| {
             Ok(match *decoded {
                 Decoded::Missing => Cell::Missing,
@@ -121,50 +129,82 @@ impl<R: BufRead> Rows<R> {
                 Decoded::Date(day) => Cell::Date(day),
                 Decoded::Truth(truth) => Cell::Text(if truth { "true" } else { "false" }),
                 Decoded::Made(from, to) => Cell::Text(&made[from..to]),
-                Decoded::Field(from, to) => {
-                    let text = std::str::from_utf8(&fields[from..to]);
+                Decoded::Received(from, to) => {
+                    let text = std::str::from_utf8(&row[from..to]);
                     Cell::Text(text.map_err(|_| Stop::Cell(column, "a text that is not UTF-8"))?)
                 }
             })
         };
-        let cells: Vec<Cell<'_>> = self.decoded.iter().enumerate().map(cell).collect::<Result<_, Stop>>()?;
-        take(&cells).map_err(Stop::Table)?;
+        let cells = self.decoded.iter().enumerate().map(cell);
+        if self.types.len() <= FEW_CELLS {
+            let mut few = [Cell::Missing; FEW_CELLS];
+            for (place, cell) in few.iter_mut().zip(cells) {
+                *place = cell?;
+            }
+            take(&few[..self.types.len()]).map_err(Stop::Table)?;
+        } else {
+            take(&cells.collect::<Result<Vec<_>, Stop>>()?).map_err(Stop::Table)?;
+        }
+        self.used(length);
         Ok(true)
     }
 
     fn begin(&mut self) -> Result<(), Stop> {
-        if self.array::<11>()? != *SIGNATURE {
+        if self.array::<11>(0)? != *SIGNATURE {
             return Err(Stop::Malformed);
         }
-        let _flags: [u8; 4] = self.array()?;
-        let extension = u32::from_be_bytes(self.array()?);
-        io::copy(&mut (&mut self.stream).take(u64::from(extension)), &mut io::sink())?;
+        let _flags: [u8; 4] = self.array(11)?;
+        let extension = u32::from_be_bytes(self.array(15)?) as usize;
+        if extension > FIELD_BYTES_MAX {
+            return Err(Stop::Malformed);
+        }
+        self.receive(19 + extension)?;
+        self.used(19 + extension);
         self.begun = true;
         Ok(())
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Stop> {
-        let mut bytes = [0; N];
-        self.stream.read_exact(&mut bytes)?;
-        self.bytes += N as u64;
-        Ok(bytes)
+    fn used(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.bytes += bytes as u64;
     }
 
-    fn field(&mut self, column: usize) -> Result<Decoded, Stop> {
-        let length = i32::from_be_bytes(self.array()?);
+    /// Waits until so many bytes are there.
+    fn receive(&mut self, length: usize) -> Result<(), Stop> {
+        while self.received.len() - self.start < length {
+            self.received.drain(..self.start);
+            self.start = 0;
+            let more = self.stream.fill_buf()?;
+            if more.is_empty() {
+                return Err(Stop::Malformed);
+            }
+            let bytes = more.len();
+            self.received.extend_from_slice(more);
+            self.stream.consume(bytes);
+        }
+        Ok(())
+    }
+
+    /// The bytes that lie `at` bytes after the first that is not used up.
+    fn array<const N: usize>(&mut self, at: usize) -> Result<[u8; N], Stop> {
+        self.receive(at + N)?;
+        exact(&self.received[self.start + at..self.start + at + N])
+    }
+
+    /// The field that lies `at` bytes after the start of its row, and how many bytes it takes.
+    fn field(&mut self, column: usize, at: usize) -> Result<(Decoded, usize), Stop> {
+        let length = i32::from_be_bytes(self.array(at)?);
         if length == -1 {
-            return Ok(Decoded::Missing);
+            return Ok((Decoded::Missing, 4));
         }
         let length = usize::try_from(length).map_err(|_| Stop::Malformed)?;
         if length > FIELD_BYTES_MAX {
             return Err(Stop::Cell(column, "a value of over 16 MiB"));
         }
-        let start = self.fields.len();
-        self.fields.resize(start + length, 0);
-        self.stream.read_exact(&mut self.fields[start..])?;
-        self.bytes += length as u64;
-        let bytes = &self.fields[start..];
-        Ok(match self.types[column] {
+        let (from, to) = (at + 4, at + 4 + length);
+        self.receive(to)?;
+        let bytes = &self.received[self.start + from..self.start + to];
+        let decoded = match self.types[column] {
             CellType::Boolean => Decoded::Truth(exact::<1>(bytes)?[0] != 0),
             CellType::Int2 => Decoded::Integer(i64::from(i16::from_be_bytes(exact(bytes)?))),
             CellType::Int4 => Decoded::Integer(i64::from(i32::from_be_bytes(exact(bytes)?))),
@@ -204,12 +244,13 @@ impl<R: BufRead> Rows<R> {
                 let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
                 self.made(&parts.join("-"))
             }
-            CellType::Text => Decoded::Field(start, start + length),
+            CellType::Text => Decoded::Received(from, to),
             CellType::Padded => {
                 let padding = bytes.iter().rev().take_while(|byte| **byte == b' ').count();
-                Decoded::Field(start, start + length - padding)
+                Decoded::Received(from, to - padding)
             }
-        })
+        };
+        Ok((decoded, 4 + length))
     }
 
     fn made(&mut self, text: &str) -> Decoded {

@@ -1,5 +1,6 @@
 //! PostgreSQL: one read-only snapshot, streamed by binary `COPY`.
 
+mod ahead;
 mod cell_type;
 mod connect;
 mod copy;
@@ -21,6 +22,7 @@ use postgres::error::{DbError, SqlState};
 
 use crate::parameters::Parameters;
 use crate::{Held, identifier, nested, no_table, only_table, select, wanted};
+use ahead::ReadAhead;
 use cell_type::CellType;
 pub(crate) use connect::Session;
 use copy::Rows;
@@ -146,11 +148,15 @@ impl Snapshot {
         let statement = format!("COPY ({statement}) TO STDOUT (FORMAT binary)");
         let copied = watched(progress, &cancel, || {
             let stream = session.client.copy_out(&statement).map_err(|error| failure(place, &error))?;
-            let copied = copy_rows(&mut Rows::new(stream, types), progress, place, &names, take);
-            if copied.is_err() {
-                cancel();
-            }
-            copied
+            std::thread::scope(|scope| {
+                let ahead = ReadAhead::new(scope, stream)
+                    .map_err(|source| TableError::Io { path: PathBuf::from(place.as_str()), source })?;
+                let copied = copy_rows(&mut Rows::new(ahead, types), progress, place, &names, take);
+                if copied.is_err() {
+                    cancel();
+                }
+                copied
+            })
         });
         progress.check()?;
         copied

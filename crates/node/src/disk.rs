@@ -68,6 +68,8 @@ impl Disk {
         let set_up = || -> rusqlite::Result<()> {
             connection.pragma_update(None, "journal_mode", "WAL")?;
             connection.pragma_update(None, "synchronous", "FULL")?;
+            // A round of a large run takes megabytes: copying it into the file can wait.
+            connection.pragma_update(None, "wal_autocheckpoint", 16_384)?;
             connection.busy_timeout(std::time::Duration::from_secs(10))?;
             connection.execute_batch(TABLE)
         };

@@ -34,6 +34,8 @@ pub(crate) struct Federation {
     pub(crate) names: Vec<String>,
     pub(crate) ports: Vec<u16>,
     nodes: Vec<Option<Child>>,
+    /// How long something may take.
+    pub(crate) patience: Duration,
 }
 
 impl Drop for Federation {
@@ -64,7 +66,7 @@ impl Federation {
             fs::write(folder.path().join(name).join("people.csv"), rows).unwrap();
         }
         let nodes = names.iter().map(|_| None).collect();
-        Federation { folder, names, ports, nodes }
+        Federation { folder, names, ports, nodes, patience: PATIENCE }
     }
 
     pub(crate) fn started(policy: &str, parts: &[String], more: &str) -> Federation {
@@ -134,7 +136,7 @@ impl Federation {
     }
 
     pub(crate) fn until<T>(&self, place: usize, what: &str, found: impl Fn(&Value) -> Option<T>) -> T {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + self.patience;
         loop {
             let status = self.status(place);
             if let Some(found) = found(&status) {

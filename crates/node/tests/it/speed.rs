@@ -22,7 +22,8 @@ fn dealt(header: &str, rows: &[String], sites: usize) -> Vec<String> {
 
 /// Seconds from the last approval until all have published, and the rounds in which values opened.
 fn timed(policy: &str, parts: &[String]) -> (f64, usize) {
-    let federation = Federation::started(policy, parts, "");
+    let mut federation = Federation::started(policy, parts, "");
+    federation.patience = std::time::Duration::from_secs(300);
     let run = federation.propose(0);
     let plans: Vec<String> = (0..parts.len()).map(|place| federation.plan(place, &run)).collect();
     let (last, others) = plans.split_last().unwrap();

@@ -219,7 +219,7 @@ impl Store for Disk {
 
 /// The entries of a round in which values opened, each with its step and its round.
 fn write_entries(out: &mut impl std::io::Write, mut round: Value) -> std::io::Result<()> {
-    let Value::Array(entries) = round["entries"].take() else { return Ok(()) };
+    let Some(Value::Array(entries)) = round.get_mut("entries").map(Value::take) else { return Ok(()) };
     for mut entry in entries {
         (entry["step"], entry["round"]) = (round["step"].clone(), round["round"].clone());
         writeln!(out, "{entry}")?;

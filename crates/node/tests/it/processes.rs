@@ -239,7 +239,7 @@ fn the_journal_tells_what_happened_and_shows_when_it_was_changed() {
         let ledger = fs::read_to_string(federation.data(place).join("epochs/1/ledger")).unwrap();
         let rounds: Vec<serde_json::Value> = values.iter().map(|round| serde_json::from_str(round).unwrap()).collect();
         let entries: usize = rounds.iter().map(|round| round["entries"].as_array().unwrap().len()).sum();
-        assert!(entries > rounds.len());
+        assert!(entries >= rounds.len(), "a round without entries");
         assert_eq!(ledger.lines().count(), entries);
         for entry in ledger.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
             assert!(entry["step"].is_string() && entry["round"].is_u64() && entry["values"].is_array(), "{entry}");

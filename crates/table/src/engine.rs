@@ -11,6 +11,9 @@ use crate::{Codes, Column, Domain, InputError, Progress, Table, TableError};
 /// Rows of a chunk of a scan; the last one may have fewer.
 pub const CHUNK_ROWS: usize = 1 << 16;
 
+/// Rows of a table: counts have 32 bits, and so has the sum of all.
+pub const ROWS_MAX: usize = u32::MAX as usize - 1;
+
 /// What an engine says to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<T> {
@@ -81,6 +84,11 @@ impl Counted {
     /// The distinct rows over the columns named; names that the table lacks are ignored.
     pub fn of(engine: &dyn Engine, names: &[&str], progress: &dyn Progress) -> Result<Answer<Counted>, TableError> {
         let profile = engine.profile();
+        if profile.rows > ROWS_MAX {
+            let problem = format!("the table has {} rows, and at most {ROWS_MAX} can be counted", profile.rows);
+            let hint = "publish parts of it, such as years or regions, as releases of their own";
+            return Err(TableError::input("source", problem, hint));
+        }
         let position = |name: &&str| profile.columns.iter().position(|column| column.name == *name);
         let positions: Vec<usize> = names.iter().filter_map(position).collect();
         let distinct = match engine.distinct(&positions, progress)? {
@@ -173,4 +181,40 @@ pub(crate) fn scan_chunks(
         visit(loaded.into_iter().collect::<Result<_, _>>()?)?;
     }
     Ok(Answer::Exact(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NoProgress;
+
+    /// As a cluster would have them.
+    struct Many(Profile);
+
+    impl Engine for Many {
+        fn profile(&self) -> &Profile {
+            &self.0
+        }
+
+        fn distinct(&self, _: &[usize], _: &dyn Progress) -> Result<Answer<Distinct>, TableError> {
+            Ok(Answer::Exact(Distinct { columns: Vec::new(), counts: vec![self.0.rows as u32] }))
+        }
+
+        fn scan(&self, _: &[usize], _: &dyn Progress, _: &mut Visit<'_>) -> Result<Answer<()>, TableError> {
+            Ok(Answer::Unsupported(String::new()))
+        }
+    }
+
+    #[test]
+    fn rows_whose_counts_would_not_fit_are_refused() {
+        let of = |rows| {
+            let profile = Profile { rows, header: Vec::new(), columns: Vec::new(), warnings: Vec::new() };
+            Counted::of(&Many(profile), &[], &NoProgress)
+        };
+        assert!(matches!(of(ROWS_MAX), Ok(Answer::Exact(counted)) if counted.counts == [u32::MAX - 1]));
+        for rows in [ROWS_MAX + 1, u32::MAX as usize + 3] {
+            let error = of(rows).unwrap_err().to_string();
+            assert!(error.contains(&format!("{rows} rows, and at most 4294967294")), "{error}");
+        }
+    }
 }

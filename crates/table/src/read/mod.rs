@@ -46,6 +46,7 @@ pub use number_format::NumberFormat;
 pub use spilled::SpilledTable;
 
 use crate::date_format::DateFormat;
+use crate::engine::ROWS_MAX;
 use crate::spill::{Kept, Spill, SpillFile};
 use crate::{Codes, Kind, NoProgress, Progress, Table, TableError};
 use part::{OverFiles, Part};
@@ -174,7 +175,7 @@ const LIMITS: Limits = Limits {
     field_bytes: 16 << 20,
     record_bytes: 64 << 20,
     columns: 10_000,
-    rows: u32::MAX as usize - 1,
+    rows: ROWS_MAX,
 };
 
 /// Reads a table from a file, from all files that match a pattern such as `parts/*.parquet`, or

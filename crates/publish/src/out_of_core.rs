@@ -223,6 +223,7 @@ pub(crate) fn refuse(policy: &Policy, gate: &Gate, engine: &dyn Engine, spill: &
         _ if !community::releases(policy)?.is_empty() => {
             ("a guarantee across releases", "it compares every row with the other releases")
         }
+        Method::Mondrian if policy.publish.improve => ("`improve = true`", "it compares rows with one another"),
         Method::FullDomain | Method::Mondrian => return Ok(()),
         Method::BestCut => (method.name(), "it divides the rows again and again"),
         Method::Cluster => (method.name(), "it compares rows with one another"),

@@ -250,6 +250,12 @@ fn what_needs_all_rows_is_refused_with_how_much_it_needs() {
             "{error}"
         );
     }
+    policy.publish.method = Method::Mondrian;
+    policy.publish.improve = true;
+    let (refused, _) = publish_within(&policy, &spill, &options(&destination, TableFormat::Csv));
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("`improve = true` needs all 4000 rows in memory: "), "{error}");
+    policy.publish.improve = false;
     policy.publish.method = Method::FullDomain;
     let (first, catalog) = (folder.path().join("first"), folder.path().join("catalog"));
     publish(&policy, Source::Policy, &options(&first, TableFormat::Csv)).unwrap();

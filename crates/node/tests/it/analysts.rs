@@ -390,7 +390,8 @@ fn limits_hold_and_the_endpoint_goes_on() {
     for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\0\0\0\x04", b"\0\0\0\x20\0\x03\0\0user\0a", &[0xff; 64]] {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.write_all(bytes).unwrap();
-        stream.shutdown(Shutdown::Write).unwrap();
+        // The node may have hung up already.
+        let _ = stream.shutdown(Shutdown::Write);
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
     }

@@ -63,7 +63,7 @@ fn run_example() -> Result<(), String> {
 }
 
 /// Computes the papers' figures again; a claim that comes out otherwise than stated is a failure.
-/// What it writes is not kept: the record in the repository is of the papers' sizes.
+/// What it writes is not kept.
 fn run_experiments() -> Result<(), String> {
     let scratch = Scratch::new()?;
     succeed(built("experiments").args(["all", "--quick", "--output"]).arg(&scratch.path))

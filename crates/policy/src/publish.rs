@@ -266,19 +266,27 @@ pub(crate) fn read(reader: &mut Reader<'_>, node: &Node) -> Option<Publish> {
         }
         publish.max_seconds = seconds;
     }
-    read_weights(reader, &fields, &mut publish);
     read_local(reader, &fields, &mut publish);
     read_assignment(reader, &fields, &mut publish);
     cloning::read(reader, &fields, &mut publish);
     read_decompose(reader, &fields, &mut publish);
+    read_weights(reader, &fields, &mut publish);
     Some(publish)
 }
 
 /// Whose names are held against the attributes once these are read: [`hold_weights_against`].
 fn read_weights(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publish) {
     let Some(field) = fields.get("weights") else { return };
-    if publish.method != Method::FullDomain && !publish.method.is_local() {
-        return refuse_for(reader, field, publish.method, "it is for methods that generalize cells");
+    match publish.method {
+        Method::Anatomy | Method::Clone => {
+            let reason = "it releases quasi-identifiers as they are: no cell of theirs loses detail";
+            return refuse_for(reader, field, publish.method, reason);
+        }
+        Method::Decompose if publish.anonymizer != Anonymizer::Mondrian => {
+            let reason = "its buckets generalize no cell; `anonymizer = \"mondrian\"` does";
+            return refuse_for(reader, field, publish.method, reason);
+        }
+        _ => {}
     }
     if publish.method == Method::FullDomain && !publish.loss.is_of_cells() {
         let problem = format!("has no meaning for the loss {}: it counts classes, not cells", publish.loss.name());
@@ -295,9 +303,13 @@ fn read_weights(reader: &mut Reader<'_>, fields: &Fields<'_>, publish: &mut Publ
     }
 }
 
-/// Only the cells of quasi-identifiers are generalized.
+/// Only the cells of quasi-identifiers are generalized. A decomposition generalizes what a table
+/// holds beside its sensitive attribute, whatever its role.
 pub(crate) fn hold_weights_against(reader: &mut Reader<'_>, publish: &Publish, drafts: &[Draft]) {
-    let quasi = || drafts.iter().filter(|draft| draft.role == Some(Role::Quasi)).map(|draft| draft.name.as_str());
+    let decomposed = publish.method == Method::Decompose;
+    let is_generalized =
+        |draft: &&Draft| draft.role.is_some_and(|role| role == Role::Quasi || decomposed && role != Role::Identifier);
+    let quasi = || drafts.iter().filter(is_generalized).map(|draft| draft.name.as_str());
     for weight in &publish.weights {
         if quasi().all(|name| name != weight.attribute) {
             let problem = format!("`{}` is no quasi-identifier: its cells are not generalized", weight.attribute);

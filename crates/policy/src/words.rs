@@ -196,7 +196,7 @@ pub const PUBLISH: &[Word] = &[
     Word::key(
         "weights",
         "weights = { age = 3, zip = 0.5 }",
-        "for full-domain, mondrian, best-cut and cluster: how much the cells of a quasi-identifier count in the loss; 1 when not named",
+        "for full-domain, mondrian, best-cut, cluster and decompose with `anonymizer = \"mondrian\"`: how much the cells of a quasi-identifier count in a loss of cells; 1 when not named",
     )
     .also(&["weight", "attribute-weights"]),
     Word::key("max-nodes", "max-nodes = 100000", "for full-domain: stop the search after this many lattice nodes").also(&["nodes"]),

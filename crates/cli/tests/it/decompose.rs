@@ -299,6 +299,29 @@ fn guardians_can_be_generalized_instead() {
     assert!(ran.stderr.contains("has buckets"), "{ran:?}");
 }
 
+/// An attribute with a large weight is cut first and keeps more labels.
+#[test]
+fn weights_say_what_a_generalized_guardian_keeps() {
+    let labels = |weights: &str| {
+        let folder = sixty_people(&format!("algorithm = \"uad\"\nanonymizer = \"mondrian\"\n{weights}"));
+        let ran = publish(&folder);
+        assert_eq!(ran.code, Some(0), "{weights}: {ran:?}");
+        assert_eq!(folder.run(&["check", "release"]).code, Some(0), "{weights}");
+        let codebook = folder.read("release/codebook.csv");
+        ["age", "town"].map(|name| codebook.lines().filter(|line| line.split(',').any(|cell| cell == name)).count())
+    };
+    let (of_age, of_town) = (labels("weights = { age = 100 }"), labels("weights = { town = 100, pay = 0.5 }"));
+    assert!(of_age[0] > of_town[0] && of_age[1] < of_town[1], "{of_age:?} and {of_town:?}");
+    for (refused, why) in [
+        ("weights = { age = 2 }", "anonymizer"),
+        ("anonymizer = \"mondrian\"\nweights = { nobody = 2 }", "publish.weights.nobody"),
+    ] {
+        let ran = publish(&sixty_people(refused));
+        assert_eq!(ran.code, Some(2), "{refused}: {ran:?}");
+        assert!(ran.stderr.contains(why), "{refused}: {ran:?}");
+    }
+}
+
 /// A class in which one value becomes too frequent is no guardian any more.
 #[test]
 fn a_generalized_guardian_that_was_changed_is_detected() {

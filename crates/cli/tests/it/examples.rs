@@ -21,15 +21,20 @@ fn published(path: &str, changes: &[(&str, &str)]) -> Published {
     published_at(path, changes, Vec::new())
 }
 
-/// Publishes a policy with some of its text replaced, on these levels where there are some.
-pub(crate) fn published_at(path: &str, changes: &[(&str, &str)], levels: Vec<(String, u64)>) -> Published {
+/// A policy with some of its text replaced.
+pub(crate) fn changed(path: &str, changes: &[(&str, &str)]) -> Policy {
     let path = example(path);
     let mut text = std::fs::read_to_string(&path).unwrap();
     for (from, to) in changes {
         assert!(text.contains(from), "{} has no {from}", path.display());
         text = text.replace(from, to);
     }
-    let policy = Policy::parse(&text, &path).unwrap_or_else(|errors| panic!("{errors}"));
+    Policy::parse(&text, &path).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// Publishes a policy with some of its text replaced, on these levels where there are some.
+pub(crate) fn published_at(path: &str, changes: &[(&str, &str)], levels: Vec<(String, u64)>) -> Published {
+    let policy = changed(path, changes);
     let folder = scratch();
     let options = PublishOptions {
         destination: folder.path().join("release"),

@@ -102,6 +102,7 @@ fn what_has_no_meaning_is_refused_or_reported() {
         ("method = \"cluster\"\nloss = \"precision\"", "publish.loss"),
         ("method = \"anatomy\"\nimprove = true", "publish.improve"),
         ("method = \"anatomy\"\nweights = { age = 2 }", "publish.weights"),
+        ("method = \"clone\"\nweights = { age = 2 }", "publish.weights"),
         ("weights = { age = 0 }", "publish.weights.age"),
         ("weights = { illness = 2 }", "publish.weights.illness"),
         ("loss = \"discernibility\"\nweights = { age = 2 }", "publish.weights"),

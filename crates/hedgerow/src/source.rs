@@ -78,7 +78,9 @@ pub(crate) fn spill(policy: &Policy, destination: &Path, memory: Option<u64>) ->
     // Other methods need all rows in memory, so they hold codes for as long as they can. And where
     // nobody set a limit, the other half of what is free is a reserve.
     match policy.publish.method {
-        Method::FullDomain | Method::Mondrian if memory.is_some() && !policy.publish.improve => Some(spill),
+        Method::FullDomain | Method::Mondrian | Method::Anatomy if memory.is_some() && !policy.publish.improve => {
+            Some(spill)
+        }
         _ => Some(spill.holding_more()),
     }
 }

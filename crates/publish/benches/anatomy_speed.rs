@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use hedgerow_policy::Policy;
 use hedgerow_privacy::{Context, Distribution, Model, models};
-use hedgerow_publish::anatomy::{Allowed, Buckets, Chance, at_random, in_blocks, line};
+use hedgerow_publish::anatomy::{Allowed, Buckets, Chance, Space, at_random, in_blocks, line};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_table::{Column, NoProgress, Ratio, Table};
 use rand::rngs::StdRng;
@@ -58,11 +58,10 @@ fn main() {
     });
 
     let chance = Chance::new(&mut rng);
-    let close = || {
-        let line = line(&bound.quasi, table.rows, &chance);
-        in_blocks(&line, &income.codes, cardinality, &allowed, &chance, &NoProgress).expect("an eligible table")
-    };
-    fastest("the line alone, one core", rows, || one.install(|| line(&bound.quasi, table.rows, &chance)));
+    let columns = Space::columns(&bound, &income.codes);
+    let drawn = || line(&Space::new(&bound, cardinality), &columns, &chance);
+    let close = || in_blocks(&drawn(), cardinality, &allowed, &chance, &NoProgress).expect("an eligible table");
+    fastest("the line alone, one core", rows, || one.install(drawn));
     fastest("assignment = \"order\", one core", rows, || one.install(close));
     let close = fastest("assignment = \"order\", all cores", rows, close);
 

@@ -301,6 +301,11 @@ impl<'a> Bound<'a> {
         &self.counts[index]
     }
 
+    /// How many rows carry each code of a column.
+    pub(crate) fn counts_of(&self, column: &Column) -> Vec<u64> {
+        counts_of(column, self.counted)
+    }
+
     /// How much the cells of every quasi attribute count.
     pub fn weights(&self) -> Vec<f64> {
         self.quasi.iter().map(|quasi| self.policy.publish.weight(&quasi.attribute.name)).collect()

@@ -10,20 +10,32 @@ use hedgerow_release::codebook::Codebook;
 use hedgerow_table::{Codes, Column, Domain, Kind, TableError, Values};
 use rand::rngs::StdRng;
 
-use crate::anatomy::Buckets;
-use crate::bind::Bound;
+use crate::anatomy::{Buckets, run_lengths};
+use crate::bind::{Bound, Quasi};
 use crate::draft::DraftTable;
 use crate::full_domain::recoded;
-use crate::generalized;
+use crate::generalized::{self, Recoded};
 use crate::rows::{ReleasedColumn, shuffle};
 
-/// Both tables and the codebook.
+/// What is released.
+pub(crate) struct Bucketized<'a> {
+    /// Both tables.
+    pub(crate) tables: Vec<DraftTable<'a>>,
+    pub(crate) codebook: Codebook,
+    /// The number that stands for each bucket, from 0 on.
+    pub(crate) numbers: Vec<u32>,
+}
+
+/// From the sensitive value and the bucket of every row. Where the rows are outside of memory,
+/// `quasi` names its columns, and whoever has the rows adds the group of each.
 pub(crate) fn tables<'a>(
     bound: &'a Bound<'_>,
     sensitive: &'a Column,
+    values: &Codes,
     buckets: &Buckets,
+    outside: bool,
     rng: &mut StdRng,
-) -> Result<(Vec<DraftTable<'a>>, Codebook), TableError> {
+) -> Result<Bucketized<'a>, TableError> {
     let mut numbers: Vec<u32> = (0..buckets.count).collect();
     shuffle(&mut numbers, rng);
     let groups = |codes: Codes| ReleasedColumn {
@@ -31,22 +43,31 @@ pub(crate) fn tables<'a>(
         codes: Cow::Owned(codes),
         domain: Cow::Owned(Domain::new(Values::Integer((1..=i64::from(buckets.count)).collect()), false)),
         kind: Kind::Integer,
-        texts: (1..=buckets.count).map(|number| number.to_string()).collect(),
+        texts: Vec::new(),
     };
-    let recoded: Vec<_> = bound.quasi.iter().map(|quasi| recoded(quasi, 0)).collect();
-    let codebook = generalized::codebook(bound, &recoded, None)?;
-    let mut columns = generalized::released_columns(bound, recoded);
+    let occurring = bound.quasi.iter().enumerate().map(|(index, quasi)| occurring(quasi, bound.counts_of_quasi(index)));
+    let codebook = generalized::codebook(bound, &occurring.collect::<Vec<_>>(), None)?;
+    let mut columns = generalized::released_columns(bound, bound.quasi.iter().map(|quasi| recoded(quasi, 0)).collect());
     columns.retain(|column| column.name != sensitive.name);
-    columns.push(groups(Codes::U32(buckets.of_row.iter().map(|&bucket| numbers[bucket as usize]).collect())));
+    let of_row = if outside { &[] } else { buckets.of_row.as_slice() };
+    columns.push(groups(Codes::U32(of_row.iter().map(|&bucket| numbers[bucket as usize]).collect())));
     let quasi = DraftTable::of_columns("quasi", columns, None, bound);
 
-    let Counted { groups: group_of_count, values, counts, distinct } = Counted::new(sensitive, buckets, &numbers);
+    let Counted { groups: group_of_count, values, counts, distinct } =
+        Counted::new(values, sensitive.domain.cardinality(), buckets, &numbers);
     let texts = (0..distinct.cardinality() as u32).map(|code| distinct.text(code)).collect();
     let (codes, domain) = (Cow::Owned(counts), Cow::Owned(distinct));
     let counts = ReleasedColumn { name: COUNT, codes, domain, kind: Kind::Integer, texts };
     let values = ReleasedColumn { codes: Cow::Owned(values), ..ReleasedColumn::as_it_is(sensitive) };
     let columns = vec![groups(group_of_count), values, counts];
-    Ok((vec![quasi, DraftTable::of_columns("sensitive", columns, None, bound)], codebook))
+    let sensitive = DraftTable::of_columns("sensitive", columns, None, bound).of_other_rows();
+    Ok(Bucketized { tables: vec![quasi, sensitive], codebook, numbers })
+}
+
+/// An attribute as it is, with each value that occurs once: all that a codebook is made of.
+fn occurring<'a>(quasi: &'a Quasi<'_>, counts: &[u64]) -> Recoded<'a> {
+    let codes = (0..).zip(counts).filter(|(_, count)| **count > 0).map(|(code, _)| code);
+    Recoded { codes: Cow::Owned(Codes::from_iter(counts.len(), codes)), ..recoded(quasi, 0) }
 }
 
 /// The rows of `sensitive`: every value that occurs in a group, and how often.
@@ -59,24 +80,53 @@ struct Counted {
 }
 
 impl Counted {
-    fn new(sensitive: &Column, buckets: &Buckets, numbers: &[u32]) -> Counted {
-        let bucket_of_row = buckets.of_row.iter();
-        let mut pairs: Vec<u64> = bucket_of_row
-            .zip(sensitive.codes.iter())
-            .map(|(&bucket, code)| u64::from(numbers[bucket as usize]) << 32 | u64::from(code))
-            .collect();
-        pairs.sort_unstable();
-        let runs: Vec<(u64, u32)> =
-            pairs.chunk_by(|first, second| first == second).map(|run| (run[0], run.len() as u32)).collect();
-        let mut distinct: Vec<i64> = runs.iter().map(|&(_, count)| i64::from(count)).collect();
+    fn new(codes: &Codes, cardinality: usize, buckets: &Buckets, numbers: &[u32]) -> Counted {
+        let mut by_group = by_group(codes, buckets, numbers);
+        let (mut groups, mut values, mut counts) =
+            (Vec::new(), Codes::with_capacity(cardinality, 0), Vec::<u32>::new());
+        let mut runs = Vec::new();
+        for (group, bounds) in (0..).zip(by_group.starts.windows(2)) {
+            let own = &mut by_group.codes[bounds[0] as usize..bounds[1] as usize];
+            own.sort_unstable();
+            run_lengths(own.iter(), &mut runs);
+            for &(value, count) in &runs {
+                groups.push(group);
+                values.push(value);
+                counts.push(count);
+            }
+        }
+        drop(by_group);
+        let mut distinct = counts.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        let place = |count: u32| distinct.binary_search(&i64::from(count)).expect("collected above") as u32;
+        let place = |count: &u32| distinct.binary_search(count).expect("collected above") as u32;
         Counted {
-            groups: Codes::U32(runs.iter().map(|&(pair, _)| (pair >> 32) as u32).collect()),
-            values: Codes::U32(runs.iter().map(|&(pair, _)| pair as u32).collect()),
-            counts: Codes::from_iter(distinct.len(), runs.iter().map(|&(_, count)| place(count))),
-            distinct: Domain::new(Values::Integer(distinct.clone()), false),
+            groups: Codes::U32(groups),
+            values,
+            counts: Codes::from_iter(distinct.len(), counts.iter().map(place)),
+            distinct: Domain::new(Values::Integer(distinct.iter().map(|&count| i64::from(count)).collect()), false),
         }
     }
+}
+
+/// The values of all rows, group after group.
+struct ByGroup {
+    codes: Vec<u32>,
+    /// Where each group begins, and the end of all.
+    starts: Vec<u32>,
+}
+
+fn by_group(codes: &Codes, buckets: &Buckets, numbers: &[u32]) -> ByGroup {
+    let group = |bucket: u32| numbers[bucket as usize] as usize;
+    let mut starts = vec![0u32; numbers.len() + 1];
+    buckets.of_row.iter().for_each(|&bucket| starts[group(bucket) + 1] += 1);
+    (0..numbers.len()).for_each(|group| starts[group + 1] += starts[group]);
+    let mut next = starts.clone();
+    let mut by_group = vec![0u32; buckets.of_row.len()];
+    for (&bucket, code) in buckets.of_row.iter().zip(codes.iter()) {
+        let next = &mut next[group(bucket)];
+        by_group[*next as usize] = code;
+        *next += 1;
+    }
+    ByGroup { codes: by_group, starts }
 }

@@ -61,6 +61,8 @@ pub(crate) struct DraftTable<'a> {
     pub(crate) name: &'static str,
     pub(crate) fields: Vec<Field>,
     pub(crate) content: Content<'a>,
+    /// Its rows are not those of the source, and are in memory wherever those are.
+    pub(crate) of_other_rows: bool,
 }
 
 pub(crate) enum Content<'a> {
@@ -98,9 +100,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// How many rows writing will report as progress.
-    pub(crate) fn rows_to_write(&self) -> u64 {
-        self.tables.iter().map(DraftTable::rows).sum()
+    /// How many rows writing will report as progress. Where the rows of the source are not in memory,
+    /// one table has all that are released.
+    pub(crate) fn rows_to_write(&self, outside: bool) -> u64 {
+        let here = self.tables.iter().filter(|table| !outside || table.of_other_rows);
+        let elsewhere = if outside { self.rows.out } else { 0 };
+        here.map(DraftTable::rows).sum::<u64>() + elsewhere
     }
 }
 
@@ -119,7 +124,11 @@ impl<'a> DraftTable<'a> {
             range.iter().fold(field, |field, range| field.within(range.low, range.high))
         };
         let fields = columns.iter().map(field).collect();
-        DraftTable { folder: None, name, fields, content: Content::Columns { columns, kept } }
+        DraftTable { folder: None, name, fields, content: Content::Columns { columns, kept }, of_other_rows: false }
+    }
+
+    pub(crate) fn of_other_rows(self) -> DraftTable<'a> {
+        DraftTable { of_other_rows: true, ..self }
     }
 
     pub(crate) fn in_folder(self, folder: String) -> DraftTable<'a> {
@@ -227,7 +236,7 @@ pub(crate) fn write(
             fs::create_dir(&folder).map_err(|error| TableError::io(&folder, error))?;
         }
         let flushing = match (outside, &table.content) {
-            (Some(outside), Content::Columns { columns, .. }) => {
+            (Some(outside), Content::Columns { columns, .. }) if !table.of_other_rows => {
                 let mut rows = outside.scatter(columns, rng, progress)?;
                 write_rows(&path, columns, &mut rows, format, progress)?
             }

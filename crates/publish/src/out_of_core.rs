@@ -2,7 +2,7 @@
 //! themselves pass by once more when the release is written.
 
 use std::fmt;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet, HashTable};
@@ -12,6 +12,7 @@ use hedgerow_table::frequency::{Layout, Recoding, pack};
 use hedgerow_table::{Answer, Codes, Counted, Engine, InputError, Progress, Spill, TableError, parallel, with_words};
 use rand::rngs::StdRng;
 
+use crate::anatomy;
 use crate::bind::Bound;
 use crate::catalog::Gate;
 use crate::community;
@@ -23,13 +24,29 @@ use crate::rows::{ReleasedColumn, Scattered};
 /// Which rows of a chunk stay.
 type Kept<'a> = dyn Fn(&Chunk) -> Vec<bool> + Sync + 'a;
 
-/// Which of the distinct rows every row of a chunk is.
-type Numbers = dyn Fn(&Chunk) -> Result<Vec<u32>, TableError> + Sync;
+/// The kind of every row, from the columns that decide it.
+type KindsOfRows = dyn Fn(&[&Codes]) -> Result<Vec<u32>, TableError> + Send + Sync;
+
+/// How the kind is recognized that a row is of.
+pub(crate) struct Kinds {
+    /// The columns that decide it.
+    pub(crate) names: Vec<String>,
+    pub(crate) of_rows: Box<KindsOfRows>,
+}
+
+impl fmt::Debug for Kinds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kinds").field("names", &self.names).finish_non_exhaustive()
+    }
+}
 
 /// What becomes of rows by the class that they are in.
 #[derive(Debug)]
 pub(crate) struct RecodedOutside {
+    /// Which rows of each kind are in which class.
     pub(crate) pieces: Pieces,
+    /// Absent where rows are of a kind that are equal in all that rules look at.
+    pub(crate) kinds: Option<Kinds>,
     /// Attributes with the label of every class, and how many labels there are. The other
     /// attributes keep their values.
     pub(crate) labels: Vec<(String, Vec<u32>, usize)>,
@@ -42,7 +59,7 @@ pub(crate) struct Outside<'a> {
     /// Absent where all stay.
     kept: Option<Box<Kept<'a>>>,
     /// Absent where rows become what their values become.
-    recoded: Option<(RecodedOutside, Box<Numbers>)>,
+    recoded: Option<(RecodedOutside, Kinds)>,
 }
 
 impl fmt::Debug for Outside<'_> {
@@ -64,7 +81,10 @@ impl<'a> Outside<'a> {
             _ => None,
         };
         let recoded = match draft.recoded.take() {
-            Some(recoded) => Some((recoded, numbers(engine, bound)?)),
+            Some(mut recoded) => {
+                let kinds = recoded.kinds.take().map_or_else(|| distinct_rows(bound), Ok)?;
+                Some((recoded, kinds))
+            }
             None => None,
         };
         Ok(Outside { engine, spill, kept, recoded })
@@ -78,22 +98,26 @@ impl<'a> Outside<'a> {
         progress: &dyn Progress,
     ) -> Result<Scattered, TableError> {
         let profile = self.engine.profile();
-        let mut positions: Vec<usize> = columns.iter().map(|column| position(self.engine, column.name)).collect();
         // Labels of classes stand behind the columns of the source.
-        let labels = self.recoded.iter().flat_map(|(recoded, _)| &recoded.labels);
-        for (index, (name, ..)) in labels.enumerate() {
-            let column = columns.iter().position(|column| column.name == name);
-            column.into_iter().for_each(|column| positions[column] = profile.columns.len() + index);
-        }
-        let empty = columns.iter().map(|column| Codes::with_capacity(column.texts.len(), 0)).collect();
+        let labels: Vec<&str> = match &self.recoded {
+            Some((recoded, _)) => recoded.labels.iter().map(|(name, ..)| name.as_str()).collect(),
+            None => Vec::new(),
+        };
+        let of_label = |name: &str| labels.iter().position(|label| *label == name);
+        let place = |column: &ReleasedColumn<'_>| match of_label(column.name) {
+            Some(label) => profile.columns.len() + label,
+            None => position(self.engine, column.name),
+        };
+        let positions: Vec<usize> = columns.iter().map(place).collect();
+        let empty = columns.iter().map(|column| Codes::with_capacity(column.values(), 0)).collect();
         let mut scattered = Scattered::new(profile.rows, empty, self.spill, rng);
         let all: Vec<usize> = (0..profile.columns.len()).collect();
         let kept = &self.kept;
         let kept = |chunk: &Chunk| kept.as_ref().map(|kept| kept(chunk));
         let mut seen = HashMap::default();
         exact(self.engine.scan(&all, progress, &mut |mut chunks| {
-            if let Some((recoded, numbers)) = &self.recoded {
-                recoded.add_labels(&mut chunks, numbers, &mut seen)?;
+            if let Some((recoded, kinds)) = &self.recoded {
+                recoded.add_labels(&mut chunks, kinds, self.engine, &mut seen)?;
             }
             scattered.deal(chunks, &positions, kept)
         })?)?;
@@ -102,17 +126,22 @@ impl<'a> Outside<'a> {
 }
 
 impl RecodedOutside {
-    /// Adds the labels of rows behind their values. `seen` is how many of some distinct rows came
+    /// Adds the labels of rows behind their values. `seen` is how many rows of some kinds came
     /// before.
     fn add_labels(
         &self,
         chunks: &mut [Chunk],
-        numbers: &Numbers,
+        kinds: &Kinds,
+        engine: &dyn Engine,
         seen: &mut HashMap<u32, u32>,
     ) -> Result<(), TableError> {
-        let found = parallel::map(chunks.len(), |index| numbers(&chunks[index]));
+        let positions: Vec<usize> = kinds.names.iter().map(|name| position(engine, name)).collect();
+        let found = parallel::map_items(&*chunks, |_, chunk| {
+            let columns: Vec<&Codes> = positions.iter().map(|&position| &chunk[position]).collect();
+            (kinds.of_rows)(&columns)
+        });
         let mut classes: Vec<Vec<u32>> = found.into_iter().collect::<Result<_, _>>()?;
-        // In the order of the rows, since the first of equal ones may go another way than the last.
+        // In the order of the rows, since the first of a kind may go another way than the last.
         classes.iter_mut().for_each(|classes| self.pieces.classes(classes, seen));
         parallel::map_items(chunks.iter_mut().zip(&classes), |_, (chunk, classes)| {
             for (_, of_class, cardinality) in &self.labels {
@@ -124,32 +153,37 @@ impl RecodedOutside {
     }
 }
 
-/// Finds the distinct row of every row by what rules look at.
-fn numbers(engine: &dyn Engine, bound: &Bound<'_>) -> Result<Box<Numbers>, PublishError> {
+/// Rows that are equal in all that rules look at are of one kind.
+fn distinct_rows(bound: &Bound<'_>) -> Result<Kinds, PublishError> {
     let lost = || PublishError::Internal("internal error: what rules look at does not distinguish rows".to_owned());
-    let positions: Vec<usize> = bound.judged_domains().iter().map(|(name, _)| position(engine, name)).collect();
+    let names = bound.judged_domains().iter().map(|(name, _)| (*name).to_owned()).collect();
     let layout = Layout::new(&bound.judged_cardinalities()).ok_or_else(lost)?;
-    Ok(with_words!(layout.words(), W => {
+    let of_rows: Box<KindsOfRows> = with_words!(layout.words(), W => {
         let mut keys = vec![[0u64; W]; bound.table.rows];
         pack(&layout, &bound.judged_codes(), 0..keys.len(), &mut keys);
-        let hasher = FixedState::default();
-        let mut table: HashTable<u32> = HashTable::with_capacity(keys.len());
-        for (number, key) in (0..).zip(&keys) {
-            let hash = hasher.hash_one(key);
-            if table.find(hash, |&other| keys[other as usize] == *key).is_some() {
-                return Err(lost());
-            }
-            table.insert_unique(hash, number, |&number| hasher.hash_one(keys[number as usize]));
-        }
-        Box::new(move |chunk: &Chunk| {
-            let columns: Vec<&Codes> = positions.iter().map(|&position| &chunk[position]).collect();
-            let mut own = vec![[0u64; W]; chunk.first().map_or(0, Codes::len)];
-            pack(&layout, &columns, 0..own.len(), &mut own);
-            let number = |key: &[u64; W]| table.find(hasher.hash_one(key), |&other| keys[other as usize] == *key);
-            let numbers: Option<Vec<u32>> = own.iter().map(|key| number(key).copied()).collect();
+        let find = find_by(keys).ok_or_else(lost)?;
+        Box::new(move |columns: &[&Codes]| {
+            let mut own = vec![[0u64; W]; columns.first().map_or(0, |codes| codes.len())];
+            pack(&layout, columns, 0..own.len(), &mut own);
+            let numbers: Option<Vec<u32>> = own.iter().map(&find).collect();
             numbers.ok_or_else(|| TableError::Internal("a row that was not counted".to_owned()))
         })
-    }))
+    });
+    Ok(Kinds { names, of_rows })
+}
+
+/// Finds the number of each of some keys. `None` when two are equal.
+pub(crate) fn find_by<K: Hash + Eq>(keys: Vec<K>) -> Option<impl Fn(&K) -> Option<u32>> {
+    let hasher = FixedState::default();
+    let mut table: HashTable<u32> = HashTable::with_capacity(keys.len());
+    for (number, key) in (0..).zip(&keys) {
+        let hash = hasher.hash_one(key);
+        if table.find(hash, |&other| keys[other as usize] == *key).is_some() {
+            return None;
+        }
+        table.insert_unique(hash, number, |&number| hasher.hash_one(&keys[number as usize]));
+    }
+    Some(move |key: &K| table.find(hasher.hash_one(key), |&other| keys[other as usize] == *key).copied())
 }
 
 fn position(engine: &dyn Engine, name: &str) -> usize {
@@ -189,8 +223,13 @@ fn kept_by<'a>(
     Ok(kept)
 }
 
-/// The distinct rows by what the policy's rules look at.
+/// The distinct rows by what the policy's rules look at; for buckets, by what these are made by.
 pub(crate) fn counted(policy: &Policy, engine: &dyn Engine, progress: &dyn Progress) -> Result<Counted, PublishError> {
+    if policy.publish.method == Method::Anatomy {
+        let hint = "allow more memory, release fewer quasi-identifiers, or use `assignment = \"random\"`, \
+                    which does not count rows by them";
+        return Ok(exact_or(Counted::of(engine, &anatomy::looked_at(policy), progress)?, hint)?);
+    }
     let mut names: Vec<&str> = policy.quasi().map(|attribute| attribute.name.as_str()).collect();
     for name in judged_names(policy) {
         if !names.contains(&name) {
@@ -206,12 +245,13 @@ pub(crate) fn judged_names(policy: &Policy) -> impl Iterator<Item = &str> {
 }
 
 pub(crate) fn exact<T>(answer: Answer<T>) -> Result<T, InputError> {
+    exact_or(answer, "allow more memory, or let rules know and protect fewer attributes")
+}
+
+fn exact_or<T>(answer: Answer<T>, hint: &str) -> Result<T, InputError> {
     match answer {
         Answer::Exact(value) => Ok(value),
-        Answer::Unsupported(why) => {
-            let hint = "allow more memory, or let rules know and protect fewer attributes";
-            Err(InputError::new("memory", why, hint))
-        }
+        Answer::Unsupported(why) => Err(InputError::new("memory", why, hint)),
     }
 }
 
@@ -224,10 +264,9 @@ pub(crate) fn refuse(policy: &Policy, gate: &Gate, engine: &dyn Engine, spill: &
             ("a guarantee across releases", "it compares every row with the other releases")
         }
         Method::Mondrian if policy.publish.improve => ("`improve = true`", "it compares rows with one another"),
-        Method::FullDomain | Method::Mondrian => return Ok(()),
+        Method::FullDomain | Method::Mondrian | Method::Anatomy => return Ok(()),
         Method::BestCut => (method.name(), "it divides the rows again and again"),
         Method::Cluster => (method.name(), "it compares rows with one another"),
-        Method::Anatomy => (method.name(), "it deals single rows to buckets"),
         Method::Clone => (method.name(), "it moves single rows between groups"),
         Method::Decompose => (method.name(), "it compares every row in several sub-tables"),
     };
@@ -241,7 +280,8 @@ pub(crate) fn refuse(policy: &Policy, gate: &Gate, engine: &dyn Engine, spill: &
         mebibytes(needed),
         mebibytes(spill.memory())
     );
-    let hint = "allow more memory, read fewer columns, or use `method = \"full-domain\"` or \"mondrian\", which work from the disk";
+    let hint = "allow more memory, read fewer columns, or use `method = \"full-domain\"`, \"mondrian\" or \"anatomy\", \
+                which work from the disk";
     Err(InputError::new(format!("{}: publish.method", policy.path.display()), problem, hint).into())
 }
 

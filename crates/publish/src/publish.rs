@@ -263,8 +263,7 @@ fn publish_with(
     let search_time = searching.elapsed();
 
     let writing = Instant::now();
-    let rows_to_write = if outside.is_some() { draft.rows.out } else { draft.rows_to_write() };
-    let phase = Phase::of(options.progress, "writing", rows_to_write.max(1));
+    let phase = Phase::of(options.progress, "writing", draft.rows_to_write(outside.is_some()).max(1));
     let rows_outside = match &outside {
         Some((engine, Some(spill), _)) => Some(Outside::new(*engine, spill, &bound, &mut draft)?),
         _ => None,

@@ -30,7 +30,7 @@ const BUCKET_ROWS: usize = 1 << 13;
 /// Buckets formatted at once before they are written.
 const BUCKETS_AT_ONCE: usize = 32;
 
-/// One released column: for every code of its domain the text that stands for it.
+/// One released column.
 #[derive(Debug)]
 pub(crate) struct ReleasedColumn<'a> {
     pub(crate) name: &'a str,
@@ -38,6 +38,7 @@ pub(crate) struct ReleasedColumn<'a> {
     pub(crate) domain: Cow<'a, Domain>,
     /// A category once its values are generalized; else the column's own kind.
     pub(crate) kind: Kind,
+    /// For every code the text that stands for it; nothing where that is what its domain says.
     pub(crate) texts: Vec<String>,
 }
 
@@ -47,6 +48,18 @@ impl<'a> ReleasedColumn<'a> {
         let Column { name, domain, codes } = column;
         let texts = (0..domain.cardinality() as u32).map(|code| domain.text(code)).collect();
         ReleasedColumn { name, codes: Cow::Borrowed(codes), domain: Cow::Borrowed(domain), kind: domain.kind(), texts }
+    }
+
+    /// How many codes there are.
+    pub(crate) fn values(&self) -> usize {
+        if self.texts.is_empty() { self.domain.cardinality() } else { self.texts.len() }
+    }
+
+    fn text(&self, code: usize) -> Cow<'_, str> {
+        match self.texts.get(code) {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(self.domain.text(code as u32)),
+        }
     }
 }
 
@@ -189,10 +202,10 @@ impl Fused {
         let mut fused = Vec::new();
         let mut start = 0;
         while start < columns.len() {
-            let mut combinations = columns[start].texts.len();
+            let mut combinations = columns[start].values();
             let mut end = start + 1;
-            while end < columns.len() && combinations.saturating_mul(columns[end].texts.len()) <= FUSED_MAX {
-                combinations *= columns[end].texts.len();
+            while end < columns.len() && combinations.saturating_mul(columns[end].values()) <= FUSED_MAX {
+                combinations *= columns[end].values();
                 end += 1;
             }
             fused.push(Fused::new(columns, start..end));
@@ -204,28 +217,27 @@ impl Fused {
     fn new(all: &[ReleasedColumn<'_>], range: Range<usize>) -> Fused {
         let (first, last, only) = (range.start, range.end == all.len(), all.len() == 1);
         let columns = &all[range];
-        let mut combinations: Vec<Vec<u8>> = vec![Vec::new()];
-        for (index, column) in columns.iter().enumerate() {
-            let end = if last && index + 1 == columns.len() { b'\n' } else { b',' };
-            let with = |before: &Vec<u8>, text: &String| {
+        let texts: Vec<u32> = columns.iter().map(|column| column.values() as u32).collect();
+        let (mut bytes, mut starts, mut longest) = (Vec::new(), vec![0], 0);
+        let mut codes = vec![0; columns.len()];
+        for combination in 0..texts.iter().map(|&texts| texts as usize).product::<usize>() {
+            let mut rest = combination;
+            for (code, &texts) in codes.iter_mut().zip(&texts).rev() {
+                *code = rest % texts as usize;
+                rest /= texts as usize;
+            }
+            let start = bytes.len();
+            for (index, (column, &code)) in columns.iter().zip(&codes).enumerate() {
+                let text = column.text(code);
                 // A record of one empty field would be a blank line.
-                let field = if only && text.is_empty() { "\"\"".into() } else { quoted(text) };
-                [before.as_slice(), field.as_bytes(), &[end]].concat()
-            };
-            combinations = combinations
-                .iter()
-                .flat_map(|before| column.texts.iter().map(move |text| with(before, text)))
-                .collect();
+                let field = if only && text.is_empty() { "\"\"".into() } else { quoted(&text) };
+                bytes.extend_from_slice(field.as_bytes());
+                bytes.push(if last && index + 1 == columns.len() { b'\n' } else { b',' });
+            }
+            longest = longest.max(bytes.len() - start);
+            starts.push(bytes.len());
         }
-        let mut starts = vec![0];
-        starts.extend(combinations.iter().scan(0, |end, text| {
-            *end += text.len();
-            Some(*end)
-        }));
-        let longest = combinations.iter().map(Vec::len).max().unwrap_or(0);
-        let mut bytes = combinations.concat();
         bytes.resize(bytes.len() + STRIDE, 0);
-        let texts = columns.iter().map(|column| column.texts.len() as u32).collect();
         Fused { first, texts, bytes, starts, longest }
     }
 

@@ -173,12 +173,14 @@ fn memory_and_postgres_as_an_engine_give_the_same_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let people = people(&mut StdRng::seed_from_u64(seed));
         in_postgres(&people, &mut client);
-        let publish = match seed % 4 {
-            0 => "method = \"mondrian\"\nstrict = false",
-            1 => "method = \"mondrian\"",
-            _ => "method = \"full-domain\"\nsuppression = 0.3",
+        let (rules, publish) = match (seed % 7, rules[seed as usize % rules.len()]) {
+            (0, rules) => (rules, "method = \"mondrian\"\nstrict = false"),
+            (1, rules) => (rules, "method = \"mondrian\""),
+            (2 | 3, _) => PUBLISH[2],
+            (4, _) => (PUBLISH[2].0, "method = \"anatomy\"\nassignment = \"random\""),
+            (_, rules) => (rules, "method = \"full-domain\"\nsuppression = 0.3"),
         };
-        let policy = policy(&source, rules[seed as usize % rules.len()], publish, folder.path());
+        let policy = policy(&source, rules, publish, folder.path());
         let expected = outcome(Publish::new(&policy, folder.path().join("release")), &folder.path().join("release"));
         let found = from_engine(&policy, folder.path());
         assert_eq!(found, expected, "HEDGEROW_SEED={seed}: {people:?}");
@@ -249,6 +251,7 @@ fn from_engine(policy: &Policy, folder: &Path) -> Result<std::collections::BTree
             Ok(found)
         }
         Err(PublishError::Unsatisfiable(why)) => Err(why.summary),
+        Err(PublishError::Ineligible(why)) => Err(format!("no release in {} satisfies the policy", why.made_of)),
         Err(PublishError::Table(TableError::Input(problem))) => Err(problem.problem),
         Err(error) => panic!("{error}"),
     }

@@ -112,13 +112,13 @@ fn densest_window(
 /// release. For l-diversity by frequency this is Anatomy's condition that no value is in more than
 /// n/l rows.
 pub(crate) fn eligible(bound: &Bound<'_>, sensitive: &Column) -> Result<Allowed, PublishError> {
-    let counts = sensitive.counts();
+    let counts = bound.counts_of(sensitive);
     let codes = 0..counts.len() as u32;
     let values: Vec<(u32, u32)> =
         codes.zip(&counts).filter(|(_, count)| **count > 0).map(|(code, &count)| (code, count as u32)).collect();
     let tree = bound.tree(&sensitive.name);
     let table = Distribution::new(counts.clone(), tree.as_ref());
-    let rows = bound.table.rows as u64;
+    let rows = bound.rows();
     let most = counts.iter().copied().max().unwrap_or(0);
     let (mut guarantees, mut reasons) = (Vec::new(), Vec::new());
     for rule in &bound.policy.rules {

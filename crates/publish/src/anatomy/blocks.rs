@@ -17,17 +17,15 @@
 
 use std::ops::Range;
 
-use hedgerow_table::{Codes, Progress, parallel, with_codes};
+use hedgerow_table::{Progress, parallel};
 use rand::rngs::StdRng;
 
 use super::allowed::Allowed;
 use super::chance::Chance;
 use super::deal::{most_buckets, run_lengths};
 use super::exchange::exchanged;
+use super::line::Line;
 use crate::rows::shuffle;
-
-/// Rows whose sensitive values are fetched together.
-const ROWS_AT_ONCE: usize = 1 << 16;
 
 /// Where a block may be cut, in sixteenths, the middle first.
 const CUTS: [usize; 15] = [8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
@@ -44,26 +42,19 @@ pub struct Buckets {
 /// Buckets for rows that stand in a line. `None` when not even one bucket of all rows is allowed.
 /// Reports rows that have a bucket as progress; once canceled it cuts and deals nothing further,
 /// and what it returns has no meaning.
-#[allow(clippy::unnecessary_cast)] // One of the three widths is 32 bits already.
 pub fn in_blocks(
-    line: &[u32],
-    sensitive: &Codes,
+    line: &Line,
     cardinality: usize,
     allowed: &Allowed,
     chance: &Chance,
     progress: &dyn Progress,
 ) -> Option<Buckets> {
-    let fetched = parallel::map_ranges(
-        line.len(),
-        ROWS_AT_ONCE,
-        |range| with_codes!(sensitive, codes => line[range].iter().map(|&row| codes[row as usize] as u32).collect::<Vec<u32>>()),
-    );
-    let codes = fetched.concat();
-    if line.is_empty() || !Cutting::new(&codes, cardinality, allowed).holds(0..line.len()) {
+    let Line { rows: line, codes } = line;
+    if line.is_empty() || !Cutting::new(codes, cardinality, allowed).holds(0..line.len()) {
         return None;
     }
     let mut pieces = Vec::new();
-    let cutting = Pieces { codes: &codes, cardinality, allowed, progress };
+    let cutting = Pieces { codes, cardinality, allowed, progress };
     cutting.cut(0..line.len(), &mut pieces);
     let dealt = parallel::map(pieces.len(), |index| {
         let piece = pieces[index].clone();
@@ -71,7 +62,7 @@ pub fn in_blocks(
         if progress.is_canceled() {
             return (0, Vec::new());
         }
-        Cutting::new(&codes, cardinality, allowed).cut(piece.clone(), &mut blocks);
+        Cutting::new(codes, cardinality, allowed).cut(piece.clone(), &mut blocks);
         let mut dealing = Dealing { allowed, rng: chance.of("deal", piece.start), count: 0, of_place: Vec::new() };
         dealing.of_place.reserve_exact(piece.len());
         for block in blocks {

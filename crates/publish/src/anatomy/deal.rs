@@ -40,17 +40,23 @@ use crate::rows::shuffle;
 /// allowed.
 pub fn at_random(codes: &Codes, cardinality: usize, allowed: &Allowed, rng: &mut impl Rng) -> Option<Buckets> {
     let counts = codes.counts(cardinality);
+    let Buckets { of_row: of_place, count } = places_at_random(&counts, allowed, rng)?;
+    Some(Buckets { of_row: deal(codes, &counts, &of_place), count })
+}
+
+/// The same for rows in the order of their values, of which each has so many.
+pub fn places_at_random(counts: &[u64], allowed: &Allowed, rng: &mut impl Rng) -> Option<Buckets> {
     let values: Vec<(u32, u32)> =
-        (0..).zip(&counts).filter(|(_, count)| **count > 0).map(|(code, &count)| (code, count as u32)).collect();
+        (0..).zip(counts).filter(|(_, count)| **count > 0).map(|(code, &count)| (code, count as u32)).collect();
     let count = most_buckets(&values, allowed)? as u32;
-    let mut of_place = round_and_round(codes.len(), count);
+    let mut of_place = round_and_round(counts.iter().sum::<u64>() as usize, count);
     let mut rest = of_place.as_mut_slice();
     for (_, rows) in values {
         let (own, behind) = rest.split_at_mut(rows as usize);
         shuffle(own, rng);
         rest = behind;
     }
-    Some(Buckets { of_row: deal(codes, &counts, &of_place), count })
+    Some(Buckets { of_row: of_place, count })
 }
 
 /// The bucket of every place, before places of one value are shuffled.
@@ -138,7 +144,7 @@ fn dealt(values: &[(u32, u32)], ends: &[usize], bucket: usize, buckets: usize, h
 }
 
 /// Ascending codes as codes with counts.
-pub(super) fn run_lengths<'c>(sorted: impl Iterator<Item = &'c u32>, values: &mut Vec<(u32, u32)>) {
+pub(crate) fn run_lengths<'c>(sorted: impl Iterator<Item = &'c u32>, values: &mut Vec<(u32, u32)>) {
     values.clear();
     for &code in sorted {
         match values.last_mut() {

@@ -6,84 +6,172 @@
 //! hierarchy puts together, and take space in proportion to their rows, so that every part of an
 //! axis weighs the same. Rows in one place of the space stand in random order: the source's order
 //! must leave no trace in who shares a bucket.
+//!
+//! Nothing of a row matters here but its key: its place on the curve and its sensitive value. Rows
+//! are sorted by key, equal ones in the source's order, and then the rows of each place are
+//! shuffled by random numbers that belong to positions in the line. So the line can be made of keys
+//! with how often each occurs as well (`kinds.rs`), and says the same.
 
-use hedgerow_table::{parallel, with_codes};
+use std::ops::Range;
+
+use hedgerow_table::{Codes, parallel, with_codes};
 use rand::Rng;
 
 use super::chance::Chance;
-use crate::bind::Quasi;
+use crate::bind::{Bound, Quasi};
 
 /// Axes beyond these add less than two bits each and are left to chance.
-const AXES_MAX: usize = 32;
+pub(super) const AXES_MAX: usize = 32;
 /// Finer than this an axis distinguishes rows that no bucket could.
 const BITS_MAX: u32 = 16;
-/// Of a row's place, the bits that say where on the curve it lies; the others are random. A table
-/// has 2³² rows at most.
+/// Of a row's key, the bits that say where on the curve it lies; fewer where the sensitive values
+/// need more than the others.
 const CURVE_BITS: u32 = 40;
-/// Rows whose places are computed together.
-const CHUNK_ROWS: usize = 1 << 14;
+/// Rows whose keys are computed together.
+pub(super) const CHUNK_ROWS: usize = 1 << 14;
 /// Rows that are brought into order together, on average: they fit the cache.
-const PARTITION_ROWS: usize = 1 << 13;
-/// Places looked at for every partition, to find where it begins.
+pub(super) const PARTITION_ROWS: usize = 1 << 13;
+/// Keys looked at for every partition, to find where it begins.
 const SAMPLES: usize = 16;
+/// Positions of the line whose random numbers come from one generator.
+const DRAWN_AT_ONCE: usize = 1 << 10;
 
-/// All rows, in the order of the line.
-pub fn line(quasi: &[Quasi<'_>], rows: usize, chance: &Chance) -> Vec<u32> {
-    let quasi = &quasi[..quasi.len().min(AXES_MAX)];
-    let bits = (64 / quasi.len().max(1) as u32).min(BITS_MAX);
-    let axes: Vec<Vec<u16>> = quasi.iter().map(|quasi| axis(quasi, bits)).collect();
-    let curve = Curve::new(axes.len(), bits);
-    let mut places = vec![0u64; rows];
-    parallel::map_items(places.chunks_mut(CHUNK_ROWS), |chunk, places| {
-        let first = chunk * CHUNK_ROWS;
-        let mut points = vec![[0u16; LANES]; axes.len() * places.len().div_ceil(LANES)];
-        for (index, (quasi, axis)) in quasi.iter().zip(&axes).enumerate() {
-            with_codes!(&quasi.column.codes, codes => {
-                let codes = &codes[first..first + places.len()];
-                for (lanes, codes) in points[index..].iter_mut().step_by(axes.len()).zip(codes.chunks(LANES)) {
+/// All rows in the order of the line, and the sensitive value of each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    pub rows: Vec<u32>,
+    pub codes: Vec<u32>,
+}
+
+impl Line {
+    /// One part after the other.
+    pub(super) fn joined(parts: &[Line]) -> Line {
+        let rows = parts.iter().map(|part| part.rows.as_slice()).collect::<Vec<_>>().concat();
+        let codes = parts.iter().map(|part| part.codes.as_slice()).collect::<Vec<_>>().concat();
+        Line { rows, codes }
+    }
+}
+
+/// What keys are made of.
+#[derive(Debug)]
+pub struct Space {
+    /// For every axis the place of each code.
+    axes: Vec<Vec<u16>>,
+    curve: Curve,
+    /// The lowest bits of a distance along the curve that keys have no room for.
+    surplus: u32,
+    /// The lowest bits of a key, which are the sensitive value.
+    pub(super) value_bits: u32,
+}
+
+impl Space {
+    /// For a sensitive attribute with so many values.
+    pub fn new(bound: &Bound<'_>, cardinality: usize) -> Space {
+        let quasi = &bound.quasi[..bound.quasi.len().min(AXES_MAX)];
+        let bits = (64 / quasi.len().max(1) as u32).min(BITS_MAX);
+        let axes: Vec<Vec<u16>> =
+            quasi.iter().zip(0..).map(|(quasi, index)| axis(quasi, bound.counts_of_quasi(index), bits)).collect();
+        let needed = usize::BITS - cardinality.saturating_sub(1).leading_zeros();
+        let value_bits = needed.max(64 - CURVE_BITS);
+        let surplus = (axes.len() as u32 * bits).saturating_sub(64 - value_bits);
+        Space { curve: Curve::new(axes.len(), bits), axes, surplus, value_bits }
+    }
+
+    /// The columns that keys are made of: those of the axes and, last, the sensitive one.
+    pub fn columns<'c>(bound: &Bound<'c>, sensitive: &'c Codes) -> Vec<&'c Codes> {
+        let axes = bound.quasi.iter().take(AXES_MAX).map(|quasi| &quasi.column.codes);
+        axes.chain([sensitive]).collect()
+    }
+
+    /// The keys of some rows.
+    pub(super) fn keys(&self, columns: &[&Codes], rows: Range<usize>) -> Vec<u64> {
+        let mut keys = vec![0; rows.len()];
+        self.put_keys(columns, rows, &mut keys);
+        keys
+    }
+
+    fn put_keys(&self, columns: &[&Codes], rows: Range<usize>, keys: &mut [u64]) {
+        let (axes, Some(sensitive)) = (self.axes.len(), columns.last()) else { return };
+        let mut points = vec![[0u16; LANES]; axes * keys.len().div_ceil(LANES)];
+        for (index, (codes, axis)) in columns.iter().zip(&self.axes).enumerate() {
+            with_codes!(codes, codes => {
+                let (codes, own) = (&codes[rows.clone()], points.get_mut(index..).unwrap_or_default());
+                for (lanes, codes) in own.iter_mut().step_by(axes).zip(codes.chunks(LANES)) {
                     lanes.iter_mut().zip(codes).for_each(|(lane, &code)| *lane = axis[code as usize]);
                 }
             });
         }
-        let mut rng = chance.of("line", chunk);
-        let surplus = (axes.len() as u32 * bits).saturating_sub(CURVE_BITS);
-        for (index, places) in places.chunks_mut(LANES).enumerate() {
-            let distances = curve.distances(&mut points[index * axes.len()..(index + 1) * axes.len()]);
-            for (place, distance) in places.iter_mut().zip(distances) {
-                let random = u64::from(rng.next_u32() >> (CURVE_BITS - 32));
-                *place = (distance >> surplus) << (64 - CURVE_BITS) | random;
+        for (index, keys) in keys.chunks_mut(LANES).enumerate() {
+            let distances = self.curve.distances(&mut points[index * axes..(index + 1) * axes]);
+            let distances = distances.iter().map(|distance| distance >> self.surplus << self.value_bits);
+            keys.iter_mut().zip(distances).for_each(|(key, distance)| *key = distance);
+        }
+        with_codes!(sensitive, codes => {
+            keys.iter_mut().zip(&codes[rows]).for_each(|(key, &code)| *key |= u64::from(code));
+        });
+    }
+
+    /// Rows in random order within each place, as they stand in the line from `first` on: they come
+    /// by rising key. What is drawn for a position depends on nothing else.
+    pub(super) fn mixed(&self, mut entries: Vec<(u64, u32)>, first: usize, chance: &Chance) -> Line {
+        let from = |window: usize| {
+            let mut rng = chance.of("line", window);
+            std::iter::repeat_with(move || rng.next_u64()).take(DRAWN_AT_ONCE)
+        };
+        let mut drawn = (first / DRAWN_AT_ONCE..).flat_map(from).skip(first % DRAWN_AT_ONCE);
+        let in_one_place = |a: &(u64, u32), b: &(u64, u32)| a.0 >> self.value_bits == b.0 >> self.value_bits;
+        for place in entries.chunk_by_mut(in_one_place) {
+            for (last, random) in (0..place.len()).zip(&mut drawn) {
+                place.swap(last, ((u128::from(random) * (last as u128 + 1)) >> 64) as usize);
             }
         }
-    });
-    in_order(&places)
+        let value = |key: u64| (key & ((1 << self.value_bits) - 1)) as u32;
+        let codes = entries.iter().map(|&(key, _)| value(key)).collect();
+        Line { rows: entries.into_iter().map(|(_, row)| row).collect(), codes }
+    }
 }
 
-/// The numbers of the places, by rising place: rows are parted by what a sample says, and every
-/// part is sorted by itself.
-fn in_order(places: &[u64]) -> Vec<u32> {
-    let partitions = places.len().div_ceil(PARTITION_ROWS).max(1);
-    let mut sample: Vec<u64> = places.iter().copied().step_by((places.len() / (partitions * SAMPLES)).max(1)).collect();
+/// All rows, given the columns that keys are made of: they are parted by what a sample says, and
+/// every part is sorted by itself.
+pub fn line(space: &Space, columns: &[&Codes], chance: &Chance) -> Line {
+    let mut keys = vec![0u64; columns.last().map_or(0, |codes| codes.len())];
+    parallel::map_items(keys.chunks_mut(CHUNK_ROWS), |chunk, keys| {
+        let first = chunk * CHUNK_ROWS;
+        space.put_keys(columns, first..first + keys.len(), keys);
+    });
+    in_order(space, keys, chance)
+}
+
+fn in_order(space: &Space, keys: Vec<u64>, chance: &Chance) -> Line {
+    let partitions = keys.len().div_ceil(PARTITION_ROWS).max(1);
+    let mut sample: Vec<u64> = keys.iter().copied().step_by((keys.len() / (partitions * SAMPLES)).max(1)).collect();
     sample.sort_unstable();
-    let bounds: Vec<u64> = (1..partitions).map(|partition| sample[partition * sample.len() / partitions]).collect();
-    let parted = parallel::map_ranges(places.len(), CHUNK_ROWS, |range| part(places, range, &bounds));
-    let sorted = parallel::map(partitions, |partition| {
+    // The rows of one place are in one partition.
+    let bound =
+        |partition: usize| sample[partition * sample.len() / partitions] >> space.value_bits << space.value_bits;
+    let bounds: Vec<u64> = (1..partitions).map(bound).collect();
+    let parted = parallel::map_ranges(keys.len(), CHUNK_ROWS, |range| part(&keys, range, &bounds));
+    drop(keys);
+    let before = |partition: usize| parted.iter().map(|(_, starts)| starts[partition] as usize).sum::<usize>();
+    let mixed = parallel::map(partitions, |partition| {
         let part = |(entries, starts): &'_ (Vec<(u64, u32)>, Vec<u32>)| {
             entries[starts[partition] as usize..starts[partition + 1] as usize].to_vec()
         };
         let mut entries: Vec<(u64, u32)> = parted.iter().flat_map(part).collect();
         entries.sort_unstable();
-        entries.into_iter().map(|(_, row)| row).collect::<Vec<u32>>()
+        space.mixed(entries, before(partition), chance)
     });
-    sorted.concat()
+    drop(parted);
+    Line::joined(&mixed)
 }
 
-/// Some rows with their places, partition after partition, and where each begins.
-fn part(places: &[u64], rows: std::ops::Range<usize>, bounds: &[u64]) -> (Vec<(u64, u32)>, Vec<u32>) {
+/// Some rows with their keys, partition after partition, and where each begins.
+fn part(keys: &[u64], rows: Range<usize>, bounds: &[u64]) -> (Vec<(u64, u32)>, Vec<u32>) {
     let mut starts = vec![0u32; bounds.len() + 2];
-    let partitions: Vec<u32> = places[rows.clone()]
+    let partitions: Vec<u32> = keys[rows.clone()]
         .iter()
-        .map(|place| {
-            let partition = bounds.partition_point(|bound| bound <= place);
+        .map(|key| {
+            let partition = bounds.partition_point(|bound| bound <= key);
             starts[partition + 1] += 1;
             partition as u32
         })
@@ -95,15 +183,14 @@ fn part(places: &[u64], rows: std::ops::Range<usize>, bounds: &[u64]) -> (Vec<(u
     let mut entries = vec![(0u64, 0u32); rows.len()];
     for (row, partition) in rows.zip(partitions) {
         let place = &mut next[partition as usize];
-        entries[*place as usize] = (places[row], row as u32);
+        entries[*place as usize] = (keys[row], row as u32);
         *place += 1;
     }
     (entries, starts)
 }
 
-/// For every code of an attribute its place on the axis, in `bits` bits.
-fn axis(quasi: &Quasi<'_>, bits: u32) -> Vec<u16> {
-    let counts = quasi.column.counts();
+/// For every code of an attribute, which so many rows carry, its place on the axis, in `bits` bits.
+fn axis(quasi: &Quasi<'_>, counts: &[u64], bits: u32) -> Vec<u16> {
     let levels = quasi.hierarchy.levels();
     let mut order: Vec<usize> = (0..counts.len()).collect();
     // Labels are numbered by the first value under each, so this keeps the order of numbers as it
@@ -125,6 +212,7 @@ fn axis(quasi: &Quasi<'_>, bits: u32) -> Vec<u16> {
 const LANES: usize = 8;
 
 /// Hilbert's curve through a space whose axes have `bits` bits each, and all together at most 64.
+#[derive(Debug)]
 struct Curve {
     axes: usize,
     bits: u32,
@@ -190,6 +278,8 @@ fn all_if(coordinate: u16, level: u32) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use rand::rngs::StdRng;
     use rand::{RngExt, SeedableRng};
 
@@ -219,15 +309,47 @@ mod tests {
         assert_eq!(Curve::new(0, 16).distances(&mut []), [0; LANES]);
     }
 
-    /// The numbers of places that recur, that are all alike, and that are too few to be parted.
+    fn space(value_bits: u32) -> Space {
+        Space { axes: Vec::new(), curve: Curve::new(0, 16), surplus: 0, value_bits }
+    }
+
+    /// Keys that recur, that are all alike, and that are too few to be parted: places come in
+    /// order, each row once and with its own value.
     #[test]
     fn places_come_in_order() {
         let mut rng = StdRng::seed_from_u64(5);
-        for (rows, distinct) in [(0, 1), (1, 1), (40_000, 1), (40_000, 3), (50_000, u64::MAX), (100, 7)] {
-            let places: Vec<u64> = (0..rows).map(|_| rng.random_range(0..distinct)).collect();
-            let mut expected: Vec<u32> = (0..rows as u32).collect();
-            expected.sort_by_key(|&row| places[row as usize]);
-            assert_eq!(in_order(&places), expected, "{rows} rows, {distinct} places");
+        let chance = Chance::new(&mut rng);
+        for (rows, distinct) in [(0, 1), (1, 1), (40_000, 1), (40_000, 3), (50_000, u64::MAX), (100, 7), (60_000, 900)]
+        {
+            for value_bits in [1, 3, 24] {
+                let keys: Vec<u64> = (0..rows).map(|_| rng.random_range(0..distinct)).collect();
+                let line = in_order(&space(value_bits), keys.clone(), &chance);
+                let context = format!("{rows} rows, {distinct} keys, {value_bits} bits");
+                let places: Vec<u64> = line.rows.iter().map(|&row| keys[row as usize] >> value_bits).collect();
+                assert!(places.is_sorted(), "{context}");
+                let value = |&row: &u32| (keys[row as usize] % (1 << value_bits)) as u32;
+                assert_eq!(line.codes, line.rows.iter().map(value).collect::<Vec<u32>>(), "{context}");
+                let mut all = line.rows;
+                all.sort_unstable();
+                assert_eq!(all, (0..rows as u32).collect::<Vec<u32>>(), "{context}");
+            }
+        }
+    }
+
+    /// Every order of four rows in one place comes equally often, wherever in the line it is.
+    #[test]
+    fn rows_of_one_place_stand_in_any_order() {
+        let mut rng = StdRng::seed_from_u64(8);
+        for first in [0, 5, DRAWN_AT_ONCE - 2, 3 * DRAWN_AT_ONCE] {
+            let mut orders: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
+            for _ in 0..24_000 {
+                let entries = vec![(7 << 2, 0), (7 << 2, 1), (7 << 2 | 1, 2), (7 << 2 | 3, 3), (8 << 2, 4)];
+                let line = space(2).mixed(entries, first, &Chance::new(&mut rng));
+                assert_eq!(line.rows[4], 4);
+                *orders.entry(line.rows).or_default() += 1;
+            }
+            // A thousand of each are expected; the standard deviation is 31.
+            assert!(orders.len() == 24 && orders.values().all(|times| (850..1150).contains(times)), "{orders:?}");
         }
     }
 }

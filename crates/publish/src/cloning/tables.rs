@@ -39,6 +39,7 @@ pub(super) fn tables<'a>(
     let values = values(sensitive, division, &cut, &class_numbers);
     let lambda = sizes.lambda as usize;
     let statistics = DraftTable {
+        of_other_rows: false,
         folder: None,
         name: "statistics",
         fields: STATISTICS.map(|name| Field::new(name, kind_of(name), None)).to_vec(),
@@ -85,6 +86,7 @@ fn values<'a>(sensitive: &'a Column, division: &Division, cut: &[Cut], class_num
         Field::new(COUNT, Kind::Integer, None),
     ];
     DraftTable {
+        of_other_rows: false,
         folder: None,
         name: "sensitive",
         fields,

@@ -117,7 +117,7 @@ impl<const W: usize> Pile<W> for Vec<Several<W>> {
 pub struct Pieces {
     /// For every distinct row where its pieces begin in `before` and `class`, and the end of all.
     starts: Vec<u32>,
-    /// How many equal rows come before a piece.
+    /// How many equal rows come before a piece; nothing where every piece is one row.
     before: Vec<u32>,
     /// The class of every piece.
     pub class: Vec<u32>,
@@ -138,6 +138,12 @@ impl Pieces {
         pieces
     }
 
+    /// From the class of every row, equal ones as the source has them, and where those of each
+    /// distinct row begin, with the end of all.
+    pub(crate) fn of_rows(starts: Vec<u32>, class: Vec<u32>) -> Pieces {
+        Pieces { starts, before: Vec::new(), class }
+    }
+
     /// The distinct row that each piece is of.
     pub fn distinct_rows(&self) -> Vec<u32> {
         let mut rows = Vec::with_capacity(self.class.len());
@@ -149,6 +155,9 @@ impl Pieces {
 
     /// How many rows each piece is, by how often each distinct row occurs.
     pub fn sizes(&self, counts: &[u32]) -> Vec<u32> {
+        if self.before.is_empty() {
+            return vec![1; self.class.len()];
+        }
         let mut sizes = Vec::with_capacity(self.class.len());
         for (&count, bounds) in counts.iter().zip(self.starts.windows(2)) {
             let before = &self.before[bounds[0] as usize..bounds[1] as usize];
@@ -165,7 +174,10 @@ impl Pieces {
             let mut piece = from;
             if to - from > 1 {
                 let seen = seen.entry(*row).or_insert(0);
-                piece += self.before[from + 1..to].partition_point(|before| before <= seen);
+                piece += match self.before.get(from + 1..to) {
+                    Some(before) => before.partition_point(|before| before <= seen),
+                    None => (*seen as usize).min(to - from - 1),
+                };
                 *seen += 1;
             }
             *row = self.class[piece];

@@ -256,7 +256,7 @@ impl LocalRecoding {
         let labels = labels.collect();
         let mut pieces = self.pieces.unwrap_or_default();
         pieces.class = self.of_row;
-        RecodedOutside { pieces, labels }
+        RecodedOutside { pieces, kinds: None, labels }
     }
 
     /// Per quasi attribute, the number of its label for every row or piece.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use hedgerow_policy::{Method, Policy, Summary};
+use hedgerow_policy::{Assignment, Method, Policy, Summary};
 use hedgerow_privacy::Model;
 use hedgerow_publish::catalog::{Catalog, Gate};
 use hedgerow_publish::{PublishError, PublishOptions, Published, Rows, Source, TableFormat, publish};
@@ -166,6 +166,66 @@ fn a_thousand_random_tables_are_divided_from_the_disk_as_from_memory() {
     }
 }
 
+/// What buckets must keep: by value, and of numbers by window, for which rows are exchanged.
+const IN_BUCKETS: [&str; 5] = [
+    "{ model = \"frequency-l-diversity\", l = 2 }",
+    "{ model = \"distinct-l-diversity\", l = 3 }",
+    "{ model = \"entropy-l-diversity\", l = 1.5 }",
+    "{ model = \"t-closeness\", t = 0.4 }",
+    "{ model = \"delta-l-diversity\", delta = 1, l = 2, reading = \"window\" }",
+];
+
+/// A table with many equal rows, and with a number that tells them apart, since it matters which of
+/// them goes where; none, one or several quasi attributes.
+fn to_bucketize(seed: u64, folder: &Path) -> Policy {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let rows = [1, 2, 5, 20, 60, 200, 900][rng.random_range(0..7usize)];
+    let (ages, zips) = ([1, 2, 7, 60][rng.random_range(0..4usize)], [1, 3, 40][rng.random_range(0..3usize)]);
+    let values = [1, 2, 3, 9, 40][rng.random_range(0..5usize)];
+    let missing = [0.0, 0.1][rng.random_range(0..2usize)];
+    let mut text = String::from("id,age,zip,value,name\n");
+    for row in 0..rows {
+        let age = if rng.random_bool(missing) { String::new() } else { rng.random_range(0..ages).to_string() };
+        let zip: u32 = rng.random_range(0..zips);
+        let value: u32 = if seed.is_multiple_of(11) { 0 } else { rng.random_range(0..values) };
+        text += &format!("{row},{age},z{zip:02},{},x\n", value * 2);
+    }
+    std::fs::write(folder.join("people.csv"), text).unwrap();
+    let quasi = [
+        "",
+        "age = { role = \"quasi\", hierarchy = { widths = [5, 20] } }\n",
+        "age = { role = \"quasi\" }\nzip = { role = \"quasi\", hierarchy = { mask = 3 } }\n",
+    ];
+    let quasi = quasi[if rng.random_bool(0.1) { 0 } else { rng.random_range(1..3usize) }];
+    let policy = format!(
+        "[source]\npath = \"people.csv\"\n[attributes]\nid = {{ role = \"plain\", allow-unique = true }}\n{quasi}\
+         value = {{ role = \"sensitive\" }}\n[[rule]]\nprotect = \"value\"\n{}require = {}\n\
+         [publish]\nmethod = \"anatomy\"\nassignment = \"{}\"\n",
+        if quasi.is_empty() { "know = [\"id\"]\n" } else { "" },
+        IN_BUCKETS[rng.random_range(0..IN_BUCKETS.len())],
+        ["order", "random"][usize::from(rng.random_bool(0.3))],
+    );
+    let parsed = Policy::parse(&policy, &folder.join("policy.toml"));
+    parsed.unwrap_or_else(|errors| panic!("HEDGEROW_SEED={seed}: {errors}\n{policy}"))
+}
+
+/// Every row gets the bucket that it has in memory, also where others are equal to it.
+#[test]
+fn a_thousand_random_tables_are_bucketized_from_the_disk_as_from_memory() {
+    let (mut released, mut refused) = (0, 0);
+    for seed in seeds(1200) {
+        let folder = tempfile::tempdir().unwrap();
+        let policy = to_bucketize(seed, folder.path());
+        let spill = Spill::new(folder.path(), 4 * MEBIBYTE).with_held(0);
+        let format = if seed.is_multiple_of(5) { TableFormat::Parquet } else { TableFormat::Csv };
+        match same_both_ways(&policy, folder.path(), &spill, format, &format!("HEDGEROW_SEED={seed}")) {
+            true => released += 1,
+            false => refused += 1,
+        }
+    }
+    assert!(std::env::var("HEDGEROW_SEED").is_ok() || released >= 500 && refused >= 50, "{released} {refused}");
+}
+
 /// So small that all of it is held.
 fn spill_is_needless(table: &Table, held: u64) -> bool {
     table.columns.iter().map(|column| column.codes.bytes() as u64).sum::<u64>() <= held
@@ -200,6 +260,25 @@ fn large_tables_are_published_from_the_disk_as_from_memory() {
         policy.publish.method = Method::Mondrian;
         policy.publish.strict = seed == 2;
         assert!(same_both_ways(&policy, folder.path(), &spill, format, &format!("mondrian, seed {seed}")));
+        policy.publish.method = Method::Anatomy;
+        policy.publish.assignment = if seed == 2 { Assignment::Random } else { Assignment::Order };
+        policy.rules.remove(0);
+        assert!(same_both_ways(&policy, folder.path(), &spill, format, &format!("anatomy, seed {seed}")));
+    }
+}
+
+#[test]
+fn adult_is_published_from_the_disk_as_from_memory() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult/policy-l.toml");
+    let mut policy = Policy::load(&example).unwrap();
+    let ways = [Method::FullDomain, Method::Mondrian, Method::Anatomy].map(|method| (method, Assignment::Order));
+    for (method, assignment) in ways.into_iter().chain([(Method::Anatomy, Assignment::Random)]) {
+        policy.publish.method = method;
+        policy.publish.assignment = assignment;
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(folder.path(), 64 * MEBIBYTE).with_held(0);
+        let context = format!("{method:?}, {assignment:?}");
+        assert!(same_both_ways(&policy, folder.path(), &spill, TableFormat::Csv, &context), "{context}");
     }
 }
 

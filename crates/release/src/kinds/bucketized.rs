@@ -13,9 +13,11 @@ use super::{covers, texts};
 use crate::classes::{ReleasedClasses, SensitiveCounts};
 use crate::codebook::Codebook;
 use crate::manifest::{Manifest, Resource};
-use crate::read::{quasi_of, read_released};
+use crate::read::{quasi_of, read_released, read_released_within};
 use crate::shape::Shape;
-use hedgerow_table::{Codes, Column, Domain, InputError, Kind, Progress, Table, TableError, Values};
+use hedgerow_table::engine::{ColumnProfile, Profile};
+use hedgerow_table::read::Held;
+use hedgerow_table::{Codes, Column, Domain, Engine, InputError, Kind, Progress, Spill, Table, TableError, Values};
 
 /// The column of both tables that joins them.
 pub const GROUP: &str = "group";
@@ -35,7 +37,10 @@ pub struct Bucketized {
     pub sensitive: String,
     /// The sensitive values that occur.
     pub domain: Domain,
-    /// The bucket of every row of `quasi`.
+    /// Whether the rows of `quasi` are in memory. Where they are not, the tables can be judged, and
+    /// nothing else.
+    pub in_memory: bool,
+    /// The bucket of every row of `quasi` in memory.
     pub bucket_of_row: Vec<u32>,
     /// The number that stands for each bucket in the files.
     pub numbers: Vec<i64>,
@@ -72,19 +77,44 @@ impl Bucketized {
         sensitive: &Resource,
         progress: &dyn Progress,
     ) -> Result<(Bucketized, Vec<String>), TableError> {
+        Bucketized::examine_within(directory, quasi, sensitive, None, progress)
+    }
+
+    /// The same within a limit of memory: the rows of `quasi` that do not fit stay on the disk.
+    pub(crate) fn examine_within(
+        directory: &Path,
+        quasi: &Resource,
+        sensitive: &Resource,
+        spill: Option<&Spill>,
+        progress: &dyn Progress,
+    ) -> Result<(Bucketized, Vec<String>), TableError> {
         let place = |resource: &Resource| directory.join(&resource.path).display().to_string();
         let name = sensitive_attribute(quasi, sensitive, &place)?;
-        let rows = read_released(directory, quasi, progress)?;
+        let (rows, rows_of_group, in_memory) = match spill {
+            Some(spill) => match read_released_within(directory, quasi, spill, progress)? {
+                Held::Memory(table) => with_group_counts(table),
+                Held::Spilled(spilled) => without_rows(spilled.profile()),
+            },
+            None => with_group_counts(read_released(directory, quasi, progress)?),
+        };
         let counted = read_released(directory, sensitive, progress)?;
         let mut contradictions = Vec::new();
         let (row_groups, value_groups) = (integers(&rows, GROUP), integers(&counted, GROUP));
         let numbers = union(row_groups.0, value_groups.0);
-        let bucket_of_row = buckets(row_groups, &numbers, &mut contradictions, &quasi.path);
-        let bucket_of_value = buckets(value_groups, &numbers, &mut contradictions, &sensitive.path);
+        let of_row_group = buckets(row_groups, &numbers);
+        let without = |missing: usize| rows_of_group[missing];
+        contradictions.extend(rows_without_group(row_groups.1, without, &quasi.path));
+        let of_value_group = buckets(value_groups, &numbers);
+        let without = |missing: usize| value_groups.1.counts()[missing];
+        contradictions.extend(rows_without_group(value_groups.1, without, &sensitive.path));
         let mut sizes = vec![0u32; numbers.len()];
-        for &bucket in &bucket_of_row {
-            sizes[bucket as usize] += 1;
+        for (&bucket, &rows) in of_row_group.iter().zip(&rows_of_group) {
+            if let Some(size) = sizes.get_mut(bucket as usize) {
+                *size += rows as u32;
+            }
         }
+        let bucket_of_row = of_rows(row_groups.1, &of_row_group, &numbers);
+        let bucket_of_value = of_rows(value_groups.1, &of_value_group, &numbers);
         let column = counted.column(&name).expect("the header was compared with the manifest");
         let counts = counts(&counted, &place(sensitive), &mut contradictions)?;
         let (starts, values) =
@@ -96,6 +126,7 @@ impl Bucketized {
             counted,
             sensitive: name,
             domain,
+            in_memory,
             bucket_of_row,
             numbers,
             sizes,
@@ -151,6 +182,9 @@ impl Bucketized {
         codebook: &Codebook,
         place: &str,
     ) -> Result<ReleasedClasses, TableError> {
+        if !self.in_memory {
+            return Err(TableError::Internal("a release that is not in memory has no classes".to_owned()));
+        }
         let of_bucket =
             |bucket: u32| self.values(bucket as usize).iter().map(move |&(code, count)| (bucket, code, count));
         let cells = (0..self.len() as u32).flat_map(of_bucket).collect();
@@ -247,27 +281,46 @@ fn union(first: &[i64], second: &[i64]) -> Vec<i64> {
     all
 }
 
-/// The bucket of every row. A row without a group is reported and counts for the first bucket.
-fn buckets(
-    (values, column): (&[i64], &Column),
-    numbers: &[i64],
-    contradictions: &mut Vec<String>,
-    path: &str,
-) -> Vec<u32> {
+/// A table with how many rows each group has, by its code; its rows are in memory.
+fn with_group_counts(table: Table) -> (Table, Vec<u64>, bool) {
+    let counts = table.column(GROUP).map(Column::counts).unwrap_or_default();
+    (table, counts, true)
+}
+
+/// The same of a table whose rows are on the disk: its columns have values and no codes.
+fn without_rows(profile: &Profile) -> (Table, Vec<u64>, bool) {
+    let column = |ColumnProfile { name, domain, .. }: &ColumnProfile| {
+        let codes = Codes::with_capacity(domain.cardinality(), 0);
+        Column { name: name.clone(), domain: domain.clone(), codes }
+    };
+    let columns = profile.columns.iter().map(column).collect();
+    let (header, warnings) = (profile.header.clone(), profile.warnings.clone());
+    let counts = profile.columns.iter().find(|column| column.name == GROUP).map(|group| group.counts.clone());
+    (Table { columns, rows: profile.rows, header, warnings }, counts.unwrap_or_default(), false)
+}
+
+/// The bucket of every code. Rows without a group count for the first bucket.
+fn buckets((values, column): (&[i64], &Column), numbers: &[i64]) -> Vec<u32> {
     let mut map: Vec<u32> = Vec::with_capacity(values.len() + 1);
     let mut at = 0;
     for value in values {
         at += numbers[at..].iter().position(|number| number == value).expect("the numbers are a union");
         map.push(at as u32);
     }
-    if let Some(missing) = column.domain.missing_code() {
-        map.push(0);
-        let without = column.counts()[missing as usize];
-        contradictions.push(format!("{without} rows of {path} have no group"));
-    }
+    map.extend(column.domain.missing_code().map(|_| 0));
+    map
+}
+
+fn rows_without_group(column: &Column, without: impl Fn(usize) -> u64, path: &str) -> Option<String> {
+    let missing = column.domain.missing_code()?;
+    Some(format!("{} rows of {path} have no group", without(missing as usize)))
+}
+
+/// The bucket of every row in memory, given that of each code.
+fn of_rows(column: &Column, of_code: &[u32], numbers: &[i64]) -> Vec<u32> {
     match numbers {
         [] => Vec::new(),
-        _ => column.codes.iter().map(|code| map[code as usize]).collect(),
+        _ => column.codes.iter().map(|code| of_code[code as usize]).collect(),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::shape::Shape;
 use bucketized::Bucketized;
 use cloned::Cloned;
 use decomposed::Decomposed;
-use generalized::{Generalized, Within};
+use generalized::{Generalized, ReadBy, Within};
 
 /// The tables of a release, each read once.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,7 +84,11 @@ impl Tables {
                 (Tables::Generalized(table), Vec::new())
             }
             Shape::Bucketized { quasi, sensitive } => {
-                let (tables, problems) = Bucketized::examine(directory, quasi, sensitive, progress)?;
+                let spill = within.and_then(|within| match within.by {
+                    ReadBy::Spill(spill) => Some(spill),
+                    ReadBy::Counter(_) => None,
+                });
+                let (tables, problems) = Bucketized::examine_within(directory, quasi, sensitive, spill, progress)?;
                 (Tables::Bucketized(Box::new(tables)), problems)
             }
             Shape::Cloned { statistics, sensitive } => {

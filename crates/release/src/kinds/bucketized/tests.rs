@@ -18,7 +18,31 @@ fn examine(quasi: &str, sensitive: &str) -> Result<(Bucketized, Vec<String>), Ta
     fs::write(directory.path().join("quasi.csv"), format!("age,group\n{quasi}")).unwrap();
     fs::write(directory.path().join("sensitive.csv"), format!("group,disease,count\n{sensitive}")).unwrap();
     let (first, second) = resources();
-    Bucketized::examine(directory.path(), &first, &second, &NoProgress)
+    let here = Bucketized::examine(directory.path(), &first, &second, &NoProgress);
+    let spill = Spill::new(directory.path(), 1 << 20).with_held(0);
+    let outside = Bucketized::examine_within(directory.path(), &first, &second, Some(&spill), &NoProgress);
+    same_from_the_disk(&here, &outside);
+    here
+}
+
+/// Whether the rows are in memory changes nothing in what is found.
+#[track_caller]
+fn same_from_the_disk(
+    here: &Result<(Bucketized, Vec<String>), TableError>,
+    outside: &Result<(Bucketized, Vec<String>), TableError>,
+) {
+    match (here, outside) {
+        (Ok((here, problems)), Ok((outside, others))) => {
+            assert!(here.in_memory && outside.bucket_of_row.is_empty() && !outside.in_memory);
+            assert_eq!(problems, others);
+            let judged = |read: &Bucketized| (read.numbers.clone(), read.sizes.clone(), read.quasi.rows, read.counts());
+            assert_eq!(judged(here), judged(outside));
+            assert_eq!((&here.starts, &here.values), (&outside.starts, &outside.values));
+            assert!(outside.classes_named("quasi", &Codebook::new(), "").is_err());
+        }
+        (Err(here), Err(outside)) => assert_eq!(here.to_string(), outside.to_string()),
+        _ => panic!("{here:?} {outside:?}"),
+    }
 }
 
 #[track_caller]

@@ -83,7 +83,7 @@ impl Class {
 }
 
 /// The mean loss of a cell, as granularity.
-pub fn loss(bound: &Bound<'_>, k: usize) -> f64 {
+pub(crate) fn loss(bound: &Bound<'_>, k: usize) -> f64 {
     let attribute = |quasi: &hedgerow_publish::bind::Quasi<'_>| {
         let cardinality = quasi.column.domain.cardinality();
         Attribute {

@@ -100,8 +100,8 @@ pub(crate) fn tables_of(manifest: &str, place: &str) -> Result<Vec<String>, Tabl
 pub(crate) fn manifest_text(store: &mut dyn Store) -> Result<Option<String>, TableError> {
     let mut texts = Vec::new();
     store.read(MANIFEST, &[MANIFEST_COLUMN], &mut |cells| {
-        if let ([Cell::Text(text)], true) = (cells, texts.is_empty()) {
-            texts.push((*text).to_owned());
+        if let ([cell @ (Cell::Text(_) | Cell::Bytes(_))], true) = (cells, texts.is_empty()) {
+            texts.extend(text_of(cell));
         }
         Ok(())
     })?;
@@ -196,22 +196,25 @@ fn fetch_table(
         if rows % ROWS_AT_ONCE == 0 {
             progress.check()?;
         }
-        let texts: Vec<String> = cells.iter().map(text_of).collect();
+        let texts: Option<Vec<String>> = cells.iter().map(text_of).collect();
+        let problem = || TableError::input(place, "a text that is not UTF-8", "do not trust this release");
+        let texts = texts.ok_or_else(problem)?;
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         write_record(&mut out, &texts).map_err(failed)
     })?;
     out.flush().map_err(failed)
 }
 
-/// As a release writes it.
-fn text_of(cell: &Cell<'_>) -> String {
-    match cell {
+/// As a release writes it; `None` for what is no text.
+fn text_of(cell: &Cell<'_>) -> Option<String> {
+    Some(match cell {
         Cell::Missing => String::new(),
         Cell::Integer(value) => value.to_string(),
         Cell::Float(value) => value.to_string(),
         Cell::Date(day) => Date(*day).to_string(),
         Cell::Text(text) => (*text).to_owned(),
-    }
+        Cell::Bytes(text) => std::str::from_utf8(text).ok()?.to_owned(),
+    })
 }
 
 /// One table of a release in a directory.

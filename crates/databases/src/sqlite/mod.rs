@@ -116,7 +116,7 @@ impl Declared {
             }
             ValueRef::Integer(value) => Ok(Cell::Integer(value)),
             ValueRef::Real(value) => Ok(Cell::Float(value)),
-            ValueRef::Text(bytes) => std::str::from_utf8(bytes).map(Cell::Text).map_err(|_| "a text that is not UTF-8"),
+            ValueRef::Text(bytes) => Ok(Cell::Bytes(bytes)),
             ValueRef::Blob(_) => Err("a blob"),
         })
     }

@@ -196,6 +196,7 @@ impl ToSql for Value<'_> {
             Cell::Float(value) => ToSqlOutput::from(*value),
             Cell::Date(day) => ToSqlOutput::from(hedgerow_table::date::Date(*day).to_string()),
             Cell::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Cell::Bytes(text) => ToSqlOutput::Borrowed(ValueRef::Text(text)),
         })
     }
 }

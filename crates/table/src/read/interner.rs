@@ -77,6 +77,22 @@ impl Interner {
         self.code_at(&padded, 0, text.len())
     }
 
+    /// The code of a text that has one, whatever bytes it holds.
+    pub(super) fn known(&self, text: &[u8]) -> Option<u32> {
+        if text.len() > SHORT {
+            return self.longer.find(self.hasher.hash_one(text), |&code| self.text(code) == text).copied();
+        }
+        let mut padded = [0u8; SHORT];
+        padded[..text.len()].copy_from_slice(text);
+        let code = self.short.find([word_at(&padded, 0), word_at(&padded, 8)]).ok()?;
+        // A text that ends in NUL has the key of a shorter one.
+        (self.text(code).len() == text.len()).then_some(code)
+    }
+
+    fn text(&self, code: u32) -> &[u8] {
+        &self.texts[self.ends[code as usize - 1]..self.ends[code as usize]]
+    }
+
     fn code_of_longer(&mut self, text: &[u8]) -> u32 {
         let Interner { longer, hasher, texts, ends, .. } = self;
         let hash = hasher.hash_one(text);
@@ -218,7 +234,11 @@ mod tests {
                 let text: Vec<u8> = (0..length).map(|_| random.random_range(b'a'..b'c')).collect();
                 let next = expected.len() as u32 + 1;
                 let code = *expected.entry(text.clone()).or_insert(next);
+                assert_eq!(interner.known(&text), Some(code).filter(|code| *code < next), "seed {seed}");
                 assert_eq!(interner.code(&text), code, "seed {seed}");
+                assert_eq!(interner.known(&text), Some(code), "seed {seed}");
+                let with_nul = [text.as_slice(), b"\0"].concat();
+                assert_eq!(interner.known(&with_nul), None, "seed {seed}");
             }
             assert_eq!(interner.cardinality(), expected.len() + 1);
             let (texts, ends) = interner.into_texts().unwrap();

@@ -2,8 +2,8 @@
 
 use super::{Growing, Problem, TableBuilder, check_text};
 use crate::date::Date;
-use crate::read::LIMITS;
 use crate::read::interner::ABSENT;
+use crate::read::{LIMITS, Limits};
 use crate::{Kind, TableError};
 
 /// One cell of a row.
@@ -16,6 +16,8 @@ pub enum Cell<'a> {
     /// Days since 1970-01-01.
     Date(i32),
     Text(&'a str),
+    /// A text as it was received: it is checked when a column first meets it.
+    Bytes(&'a [u8]),
 }
 
 impl TableBuilder {
@@ -43,48 +45,54 @@ impl TableBuilder {
     }
 
     /// Appends one row. A cell that its column's kind cannot take is found by
-    /// [`TableBuilder::finish`], since the options may declare another kind.
+    /// [`TableBuilder::finish`], since the options may declare another kind. After an error the
+    /// builder is of no use.
     pub fn push_cells(&mut self, cells: &[Cell<'_>]) -> Result<(), TableError> {
         if cells.len() != self.columns.len() {
             let problem = format!("{} cells for {} columns", cells.len(), self.columns.len());
             return Err(TableError::Internal(problem));
         }
         self.check_rows(1)?;
-        for (column, cell) in self.columns.iter().zip(cells) {
-            self.check_cell(*cell).map_err(|problem| self.refuse(self.rows, column, problem))?;
-        }
-        for (column, cell) in self.columns.iter_mut().zip(cells) {
-            let code = column.code_of(*cell);
-            column.push(code);
+        for (place, cell) in cells.iter().enumerate() {
+            let column = &mut self.columns[place];
+            match column.code_of(*cell, &self.limits) {
+                Ok(code) => column.push(code),
+                Err(problem) => return Err(self.refuse(self.rows, &self.columns[place], problem)),
+            }
         }
         self.rows += 1;
         Ok(())
-    }
-
-    fn check_cell(&self, cell: Cell<'_>) -> Result<(), Problem> {
-        match cell {
-            Cell::Text(text) => check_text(text, &self.limits),
-            Cell::Float(value) if !value.is_finite() => {
-                Err((format!("`{value}` is no number"), "store a value that is unknown as NULL"))
-            }
-            _ => Ok(()),
-        }
     }
 }
 
 impl Growing {
     /// Numbers are looked up by their bits only where the column can hold no others.
-    fn code_of(&mut self, cell: Cell<'_>) -> u32 {
-        match (cell, self.kind) {
+    fn code_of(&mut self, cell: Cell<'_>, limits: &Limits) -> Result<u32, Problem> {
+        Ok(match (cell, self.kind) {
             (Cell::Missing, _) => ABSENT,
+            (Cell::Float(value), _) if !value.is_finite() => {
+                return Err((format!("`{value}` is no number"), "store a value that is unknown as NULL"));
+            }
             (Cell::Integer(value), Some(Kind::Integer)) => self.number(value as u64, &value),
             (Cell::Float(value), Some(Kind::Float)) => self.number(value.to_bits(), &value),
             (Cell::Date(day), Some(Kind::Date)) => self.number(day as u64, &Date(day)),
             (Cell::Integer(value), _) => self.dictionary.code(value.to_string().as_bytes()),
             (Cell::Float(value), _) => self.dictionary.code(value.to_string().as_bytes()),
             (Cell::Date(day), _) => self.dictionary.code(Date(day).to_string().as_bytes()),
-            (Cell::Text(text), _) => self.dictionary.code(text.as_bytes()),
+            (Cell::Text(text), _) => self.code_of_text(text.as_bytes(), limits)?,
+            (Cell::Bytes(text), _) => self.code_of_text(text, limits)?,
+        })
+    }
+
+    /// Most texts were met before, and these were checked.
+    fn code_of_text(&mut self, text: &[u8], limits: &Limits) -> Result<u32, Problem> {
+        if let Some(code) = self.dictionary.known(text) {
+            return Ok(code);
         }
+        let hint = "store texts in UTF-8, or leave the column out by a query";
+        let checked = std::str::from_utf8(text).map_err(|_| ("a text that is not UTF-8".to_owned(), hint))?;
+        check_text(checked, limits)?;
+        Ok(self.dictionary.code(text))
     }
 }
 
@@ -125,6 +133,11 @@ mod tests {
         assert!(error.starts_with("people.db: row 2, column x: `x` is not an integer"), "{error}");
         let error = table(Some(Kind::Float), &[Cell::Float(f64::NAN)]).unwrap_err().to_string();
         assert!(error.starts_with("people.db: row 1, column x: `NaN` is no number"), "{error}");
+        let bytes = [Cell::Bytes(b"a"), Cell::Bytes(b"a"), Cell::Bytes(b"a\xff")];
+        let error = table(None, &bytes).unwrap_err().to_string();
+        assert!(error.starts_with("people.db: row 3, column x: a text that is not UTF-8"), "{error}");
+        let error = table(None, &[Cell::Bytes(b"a"), Cell::Bytes(b"a\0")]).unwrap_err().to_string();
+        assert!(error.contains("row 2, column x") && error.contains("NUL"), "{error}");
         let error = table(Some(Kind::Float), &[]).unwrap_err().to_string();
         assert!(error.starts_with("people.db: there are no rows"), "{error}");
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use hedgerow_joint::{Agreed, AgreedRef, Attribute, JointClass, JointRow, Share};
 use hedgerow_policy::{Method, Policy, Summary};
 use hedgerow_publish::bind::{Bound, declared_table, read_source};
-use hedgerow_publish::catalog::Gate;
-use hedgerow_publish::{Divided, PublishError, PublishOptions, TableFormat, publish_divided};
+use hedgerow_publish::{Divided, PublishError, PublishOptions, publish_divided};
 use hedgerow_smc::Limits;
 use hedgerow_table::progress::NoProgress;
 use hedgerow_table::{Codes, Column, Domain, InputError, Table, TableError};
@@ -78,19 +77,7 @@ impl Terms {
         let regions: Vec<_> = classes.iter().map(|class| class.region.clone()).collect();
         let of_row: Vec<u32> = rows.iter().map(|row| row.class).collect();
         let table = self.table(classes, rows).ok_or_else(|| PublishError::Internal("rows of no class".to_owned()))?;
-        let options = PublishOptions {
-            destination,
-            overwrite: false,
-            format: TableFormat::Csv,
-            seed: None,
-            candidates: false,
-            nodes_max: None,
-            seconds_max: None,
-            levels: Vec::new(),
-            metadata: Vec::new(),
-            gate: Gate::default(),
-            progress: &NoProgress,
-        };
+        let options = PublishOptions::to(destination);
         let divided = Divided { axes: &self.agreed.axes, regions: &regions, of_row: &of_row };
         publish_divided(&self.policy, &table, divided, &options).map(|_| ())
     }

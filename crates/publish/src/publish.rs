@@ -10,7 +10,7 @@ use hedgerow_release::manifest::{Manifest, Rows as RowCounts};
 use hedgerow_release::metadata::Metadata;
 use hedgerow_release::{ReadBy, Release, Within};
 use hedgerow_table::read::{ReadOptions, read_table};
-use hedgerow_table::{Engine, InputError, Progress, Spill, Table, TableError};
+use hedgerow_table::{Engine, InputError, NoProgress, Progress, Spill, Table, TableError};
 use hedgerow_verify::check::Checked;
 use hedgerow_verify::verified::Staged;
 use serde_json::{Map, Value};
@@ -53,6 +53,25 @@ pub struct PublishOptions<'a> {
     /// The catalog that the release is audited with before it is placed.
     pub gate: Gate,
     pub progress: &'a dyn Progress,
+}
+
+impl PublishOptions<'_> {
+    /// A release of CSV tables at a place that is free, without limits of its own.
+    pub fn to(destination: impl Into<PathBuf>) -> Self {
+        PublishOptions {
+            destination: destination.into(),
+            overwrite: false,
+            format: TableFormat::Csv,
+            seed: None,
+            candidates: false,
+            nodes_max: None,
+            seconds_max: None,
+            levels: Vec::new(),
+            metadata: Vec::new(),
+            gate: Gate::default(),
+            progress: &NoProgress,
+        }
+    }
 }
 
 impl std::fmt::Debug for PublishOptions<'_> {

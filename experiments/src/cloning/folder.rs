@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::read_source;
-use hedgerow_publish::{PublishOptions, Published, Source, TableFormat, publish};
+use hedgerow_publish::{PublishOptions, Published, Source, publish};
 use hedgerow_table::{NoProgress, Table};
 use tempfile::TempDir;
 
@@ -44,18 +44,9 @@ impl Folder {
     ) -> Result<(PathBuf, Published), Trouble> {
         let destination = source.with_extension("release");
         let options = PublishOptions {
-            destination: destination.clone(),
-            overwrite: true,
-            format: TableFormat::Csv,
-            // Nothing of it is published; the record is the same in every run.
+            overwrite: true, // Nothing of it is published; the record is the same in every run.
             seed: Some(1),
-            candidates: false,
-            nodes_max: None,
-            seconds_max: None,
-            levels: Vec::new(),
-            metadata: Vec::new(),
-            gate: Default::default(),
-            progress: &NoProgress,
+            ..PublishOptions::to(destination.clone())
         };
         let policy = self.policy(source, sensitive, rules, settings)?;
         Ok((destination, publish(&policy, Source::Policy, &options)?))

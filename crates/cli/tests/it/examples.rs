@@ -4,8 +4,7 @@
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishOptions, Published, Source, TableFormat, publish};
-use hedgerow_table::NoProgress;
+use hedgerow_publish::{PublishOptions, Published, Source, publish};
 
 use crate::running::{example, scratch};
 
@@ -36,19 +35,7 @@ pub(crate) fn changed(path: &str, changes: &[(&str, &str)]) -> Policy {
 pub(crate) fn published_at(path: &str, changes: &[(&str, &str)], levels: Vec<(String, u64)>) -> Published {
     let policy = changed(path, changes);
     let folder = scratch();
-    let options = PublishOptions {
-        destination: folder.path().join("release"),
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: None,
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels,
-        metadata: Vec::new(),
-        gate: Default::default(),
-        progress: &NoProgress,
-    };
+    let options = PublishOptions { levels, ..PublishOptions::to(folder.path().join("release")) };
     publish(&policy, Source::Policy, &options).unwrap_or_else(|error| panic!("{error}"))
 }
 

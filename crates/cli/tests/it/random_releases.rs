@@ -10,7 +10,7 @@ use std::path::Path;
 use hedgerow_audit::{MeasureOptions, QuasiSource, QueryOptions, SourceTable, measure, query};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::{Bound, read_source};
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
 use hedgerow_release::Release;
 use hedgerow_release::manifest::Manifest;
 use hedgerow_table::NoProgress;
@@ -262,19 +262,7 @@ fn examine(seed: u64) -> bool {
     let policy = folder.path().join("policy.toml");
     std::fs::write(&policy, &case.policy).unwrap();
     let policy = Policy::load(&policy).unwrap_or_else(|errors| panic!("seed {seed}\n{errors}"));
-    let options = PublishOptions {
-        destination: folder.path().join("release"),
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: None,
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Default::default(),
-        progress: &NoProgress,
-    };
+    let options = PublishOptions::to(folder.path().join("release"));
     let published = match publish(&policy, Source::Policy, &options) {
         Ok(published) => published,
         Err(PublishError::Unsatisfiable(_)) => {

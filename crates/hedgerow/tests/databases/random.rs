@@ -221,8 +221,8 @@ fn postgres_as_an_engine_tells_apart_what_readers_tell_apart() {
 
 /// As [`outcome`], with the rows at the server.
 fn from_engine(policy: &Policy, folder: &Path) -> Result<std::collections::BTreeMap<String, Vec<u8>>, String> {
-    use hedgerow_publish::{PublishError, PublishOptions, Rows, Source, TableFormat};
-    use hedgerow_table::{NoProgress, Spill, TableError};
+    use hedgerow_publish::{PublishError, PublishOptions, Rows, Source};
+    use hedgerow_table::{Spill, TableError};
     let spill = Spill::new(folder, 1 << 20).with_held(0);
     let read = |options: &ReadOptions<'_>, spill: &Spill| {
         let database = policy.source.database.as_ref().expect("a source in a database");
@@ -231,19 +231,7 @@ fn from_engine(policy: &Policy, folder: &Path) -> Result<std::collections::BTree
             held => panic!("no row fits in no memory: {held:?}"),
         }
     };
-    let options = PublishOptions {
-        destination: folder.join("release"),
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: Some(7),
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Default::default(),
-        progress: &NoProgress,
-    };
+    let options = PublishOptions { seed: Some(7), ..PublishOptions::to(folder.join("release")) };
     match hedgerow_publish::publish(policy, Source::Within(&read, &spill), &options) {
         Ok(_) => {
             let found = files(&folder.join("release"));

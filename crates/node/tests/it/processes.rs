@@ -9,8 +9,7 @@ use hedgerow_node::operator::Request;
 use hedgerow_node::terms::Terms;
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::{declared_table, read_source};
-use hedgerow_publish::catalog::Gate;
-use hedgerow_publish::{PublishOptions, Source, TableFormat, publish};
+use hedgerow_publish::{PublishOptions, Source, publish};
 use hedgerow_release::Release;
 use hedgerow_table::progress::NoProgress;
 use hedgerow_table::{Codes, Column, Table};
@@ -65,19 +64,7 @@ pub(crate) fn alone(folder: &Path, policy: &str, header: &str, rows: &[String]) 
     };
     let columns = declared.columns.iter().map(column).collect();
     let union = Table { columns, rows: table.rows, header: declared.header.clone(), warnings: Vec::new() };
-    let options = PublishOptions {
-        destination: folder.join("alone"),
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: None,
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Gate::default(),
-        progress: &NoProgress,
-    };
+    let options = PublishOptions::to(folder.join("alone"));
     publish(&policy, Source::Table(&union), &options).unwrap();
     lines(&folder.join("alone").join("data.csv"))
 }

@@ -8,8 +8,7 @@ use rand::SeedableRng;
 use super::attack::{Limits, attack};
 use super::*;
 use crate::bind::read_source;
-use crate::catalog::Gate;
-use crate::publish::{PublishOptions, TableFormat};
+use crate::publish::PublishOptions;
 
 /// A table that releases one attribute by bucket.
 fn in_buckets(problem: &Problem<'_>, attributes: [usize; 3], sensitive: usize, of_row: [u32; 6]) -> Subtable {
@@ -30,19 +29,7 @@ fn a_breach_found_by_the_attack_refuses_the_release() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/six-patients/decompose.toml");
     let policy = Policy::load(path.as_ref()).unwrap();
     let table = read_source(&policy, &NoProgress).unwrap();
-    let options = PublishOptions {
-        destination: "release".into(),
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: Some(1),
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Gate::default(),
-        progress: &NoProgress,
-    };
+    let options = PublishOptions { seed: Some(1), ..PublishOptions::to("release") };
     let bound = Bound::new(&policy, &table).unwrap();
     let mut rng = StdRng::seed_from_u64(1);
     let naive = draft_chosen(&bound, &options, &mut rng, |_, _, problem, _| {

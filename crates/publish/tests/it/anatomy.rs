@@ -12,8 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Source, TableFormat, publish};
-use hedgerow_table::NoProgress;
+use hedgerow_publish::{PublishError, PublishOptions, Source, publish};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -150,19 +149,7 @@ fn examine(seed: u64) -> Option<usize> {
         ["order", "random"].choose(&mut rng).unwrap(),
     );
     let parsed = Policy::parse(&policy, &folder.path().join("policy.toml")).unwrap();
-    let options = PublishOptions {
-        destination: folder.path().join("release"),
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: None,
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Default::default(),
-        progress: &NoProgress,
-    };
+    let options = PublishOptions::to(folder.path().join("release"));
     match publish(&parsed, Source::Policy, &options) {
         Ok(_) => {}
         Err(PublishError::Ineligible(_)) => return None,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
 use hedgerow_release::Release;
 use hedgerow_table::{NoProgress, Table};
 use hedgerow_verify::release_check::check_release;
@@ -19,19 +19,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
 fn options(destination: PathBuf) -> PublishOptions<'static> {
-    PublishOptions {
-        destination,
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: Some(1),
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Default::default(),
-        progress: &NoProgress,
-    }
+    PublishOptions { seed: Some(1), ..PublishOptions::to(destination) }
 }
 
 /// In memory where the system offers it: hundreds of releases are written and flushed here.

@@ -13,7 +13,7 @@ use hedgerow_policy::{Labels, Method, Policy};
 use hedgerow_publish::bind::{Bound, read_source};
 use hedgerow_publish::cluster::{self, Limit, Neighbors};
 use hedgerow_publish::local::{self, Local};
-use hedgerow_publish::{PublishOptions, Source, TableFormat, publish};
+use hedgerow_publish::{PublishOptions, Source, publish};
 use hedgerow_release::Release;
 use hedgerow_table::Table;
 use hedgerow_table::progress::NoProgress;
@@ -263,19 +263,7 @@ fn the_confidence_of_no_adversary_of_the_audit_exceeds_the_guarantee() {
             format!("[{{ model = \"k-anonymity\", k = 2 }}, {{ model = \"{diversity}-l-diversity\", l = 2 }}]");
         let text = format!("{}[publish]\nmethod = \"cluster\"\nimprove = true\n", policy_text(&require));
         let policy = Policy::parse(&text, &folder.path().join("policy.toml")).unwrap();
-        let options = PublishOptions {
-            destination: folder.path().join("release"),
-            overwrite: false,
-            format: TableFormat::Csv,
-            seed: Some(seed),
-            candidates: false,
-            nodes_max: None,
-            seconds_max: None,
-            levels: Vec::new(),
-            metadata: Vec::new(),
-            gate: Default::default(),
-            progress: &NoProgress,
-        };
+        let options = PublishOptions { seed: Some(seed), ..PublishOptions::to(folder.path().join("release")) };
         let Ok(published) = publish(&policy, Source::Policy, &options) else { continue };
         releases += 1;
         let release = Release::open(&published.release, &NoProgress).unwrap();

@@ -15,8 +15,7 @@ use hedgerow_audit::finding::Finding;
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::read_source;
-use hedgerow_publish::catalog::Gate;
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
 use hedgerow_release::Release;
 use hedgerow_table::{Hierarchy, HierarchySpec, NoProgress};
 use rand::rngs::StdRng;
@@ -125,17 +124,9 @@ impl Case {
             &policy,
             Source::Policy,
             &PublishOptions {
-                destination: self.folder.path().join(name),
-                overwrite: false,
-                format: TableFormat::Csv,
                 seed: Some(self.seed),
                 candidates: true,
-                nodes_max: None,
-                seconds_max: None,
-                levels: Vec::new(),
-                metadata: Vec::new(),
-                gate: Gate::default(),
-                progress: &NoProgress,
+                ..PublishOptions::to(self.folder.path().join(name))
             },
         )
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hedgerow_audit::query;
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishOptions, Source, TableFormat, publish};
+use hedgerow_publish::{PublishOptions, Source, publish};
 use hedgerow_release::Release;
 use hedgerow_table::NoProgress;
 use rand::rngs::StdRng;
@@ -17,19 +17,7 @@ const NUMBERS: [&str; 3] = ["age", "los", "charge"];
 const RANGES: [&str; 3] = ["range = [0, 120]", "range = [1, 365]", "range = [0, inf]"];
 
 fn options(destination: PathBuf) -> PublishOptions<'static> {
-    PublishOptions {
-        destination,
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: Some(1),
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Default::default(),
-        progress: &NoProgress,
-    }
+    PublishOptions { seed: Some(1), ..PublishOptions::to(destination) }
 }
 
 /// Discharges: most stays are short, a few are long; few charges are large.

@@ -7,7 +7,7 @@ use hedgerow_audit::{AuditOptions, Audited, audit};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::read_any;
 use hedgerow_publish::catalog::{Catalog, Gate};
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
 use hedgerow_release::Release;
 use hedgerow_table::NoProgress;
 use rand::rngs::StdRng;
@@ -32,19 +32,7 @@ fn policy(folder: &Path, quasi: &[&str], k: u64) -> Policy {
 }
 
 fn published(policy: &Policy, destination: &Path, gate: Gate) -> Result<Published, PublishError> {
-    let options = PublishOptions {
-        destination: destination.to_path_buf(),
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: Some(1),
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate,
-        progress: &NoProgress,
-    };
+    let options = PublishOptions { seed: Some(1), gate, ..PublishOptions::to(destination.to_path_buf()) };
     publish(policy, Source::Policy, &options)
 }
 

@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::catalog::Gate;
-use hedgerow_publish::{PublishOptions, Published, Source, TableFormat, publish};
-use hedgerow_table::{NoProgress, Table};
+use hedgerow_publish::{PublishOptions, Published, Source, publish};
+use hedgerow_table::Table;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -32,19 +31,7 @@ fn table(rows: &[Row]) -> Table {
 /// Everything that is released, by file name, and what only the custodian sees.
 fn released(policy: &Policy, rows: &[Row]) -> Option<(BTreeMap<String, Vec<u8>>, Published)> {
     let folder = scratch();
-    let options = PublishOptions {
-        destination: folder.path().join("release"),
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: Some(7),
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Gate::default(),
-        progress: &NoProgress,
-    };
+    let options = PublishOptions { seed: Some(7), ..PublishOptions::to(folder.path().join("release")) };
     let published = publish(policy, Source::Table(&table(rows)), &options).ok()?;
     let mut files = BTreeMap::new();
     read_below(&published.release, "", &mut files);

@@ -10,8 +10,7 @@ use std::path::Path;
 
 use hedgerow_audit::{AuditOptions, audit};
 use hedgerow_policy::Policy;
-use hedgerow_publish::catalog::Gate;
-use hedgerow_publish::{PublishError, PublishOptions, Published, Source, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Published, Source, publish};
 use hedgerow_release::Release;
 use hedgerow_table::{NoProgress, Table};
 use hedgerow_verify::release_check::check_release;
@@ -119,17 +118,9 @@ impl Case {
         community: &str,
     ) -> Result<Published, PublishError> {
         let options = PublishOptions {
-            destination: self.folder.path().join(source),
-            overwrite: false,
-            format: TableFormat::Csv,
             seed: Some(self.seed),
             candidates: true,
-            nodes_max: None,
-            seconds_max: None,
-            levels: Vec::new(),
-            metadata: Vec::new(),
-            gate: Gate::default(),
-            progress: &NoProgress,
+            ..PublishOptions::to(self.folder.path().join(source))
         };
         publish(&self.policy(source, attribute, method, require, community), Source::Policy, &options)
     }
@@ -225,19 +216,8 @@ fn a_text_of_ours_must_be_a_value() {
              [[rule]]\nrequire = {{ model = \"k-anonymity\", k = 1 }}\n[community.values.s]\nFlu = \"{text}\"\n"
         );
         let policy = Policy::parse(&text, &folder.path().join("policy.toml")).unwrap();
-        let options = PublishOptions {
-            destination: folder.path().join("release"),
-            overwrite: true,
-            format: TableFormat::Csv,
-            seed: Some(1),
-            candidates: false,
-            nodes_max: None,
-            seconds_max: None,
-            levels: Vec::new(),
-            metadata: Vec::new(),
-            gate: Gate::default(),
-            progress: &NoProgress,
-        };
+        let options =
+            PublishOptions { overwrite: true, seed: Some(1), ..PublishOptions::to(folder.path().join("release")) };
         publish(&policy, Source::Policy, &options).err().map(|error| error.to_string())
     };
     assert_eq!(refused("influenza", ""), None);

@@ -20,19 +20,7 @@ use crate::random_case::random_case;
 const MEBIBYTE: u64 = 1 << 20;
 
 fn options(destination: &Path, format: TableFormat) -> PublishOptions<'static> {
-    PublishOptions {
-        destination: destination.to_path_buf(),
-        overwrite: false,
-        format,
-        seed: Some(7),
-        candidates: true,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Gate::default(),
-        progress: &NoProgress,
-    }
+    PublishOptions { format, seed: Some(7), candidates: true, ..PublishOptions::to(destination.to_path_buf()) }
 }
 
 /// From the disk. `spilled` hears whether the rows went there.

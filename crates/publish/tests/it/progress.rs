@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::catalog::Gate;
 use hedgerow_publish::{PHASES, PublishError, PublishOptions, Published, Source, TableFormat, publish};
 use hedgerow_table::{NoProgress, Progress, Table};
 
@@ -57,17 +56,11 @@ impl Case {
         progress: &dyn Progress,
     ) -> Result<Published, PublishError> {
         let options = PublishOptions {
-            destination: self.folder.path().join("release"),
-            overwrite: false,
             format,
             seed: Some(1),
             candidates,
-            nodes_max: None,
-            seconds_max: None,
-            levels: Vec::new(),
-            metadata: Vec::new(),
-            gate: Gate::default(),
             progress,
+            ..PublishOptions::to(self.folder.path().join("release"))
         };
         publish(&self.policy, source, &options)
     }

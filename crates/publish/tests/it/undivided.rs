@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hedgerow_policy::Policy;
 use hedgerow_publish::bind::Bound;
 use hedgerow_publish::undivided::undivided;
-use hedgerow_publish::{PublishError, PublishOptions, Source, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Source, publish};
 use hedgerow_release::Release;
 use hedgerow_table::{NoProgress, Table};
 use rand::rngs::StdRng;
@@ -57,19 +57,7 @@ fn check_case(seed: u64) -> Option<[u64; 3]> {
     );
     let policy = Policy::parse(&text, "policy.toml".as_ref()).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let options = PublishOptions {
-        destination: folder.path().join("release"),
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: Some(seed),
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Default::default(),
-        progress: &NoProgress,
-    };
+    let options = PublishOptions { seed: Some(seed), ..PublishOptions::to(folder.path().join("release")) };
     match publish(&policy, Source::Table(&table), &options) {
         Err(PublishError::Unsatisfiable(_)) => return None,
         published => published.unwrap_or_else(|error| panic!("seed {seed}: {error}")),

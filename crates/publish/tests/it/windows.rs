@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Source, TableFormat, publish};
-use hedgerow_table::NoProgress;
+use hedgerow_publish::{PublishError, PublishOptions, Source, publish};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -23,19 +22,7 @@ fn bucketized(folder: &Path, rows: &[(u32, Option<i32>)], require: &str) -> Resu
          [[rule]]\nprotect = \"pay\"\nrequire = {require}\n[publish]\nmethod = \"anatomy\"\n"
     );
     let policy = Policy::parse(&policy, &folder.join("policy.toml")).unwrap();
-    let options = PublishOptions {
-        destination: folder.join("release"),
-        overwrite: false,
-        format: TableFormat::Csv,
-        seed: None,
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Default::default(),
-        progress: &NoProgress,
-    };
+    let options = PublishOptions::to(folder.join("release"));
     publish(&policy, Source::Policy, &options).map(|_| ())
 }
 

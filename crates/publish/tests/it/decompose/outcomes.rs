@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use hedgerow_policy::Policy;
-use hedgerow_publish::{PublishError, PublishOptions, Source, TableFormat, publish};
+use hedgerow_publish::{PublishError, PublishOptions, Source, publish};
 use hedgerow_release::Release;
 use hedgerow_table::NoProgress;
 use hedgerow_verify::release_check::check_release;
@@ -34,19 +34,7 @@ fn has_release(tiny: &Tiny, algorithm: &str, anonymizer: &str, folder: &Path, se
     }
     let text = format!("{}algorithm = \"{algorithm}\"\nanonymizer = \"{anonymizer}\"\n", tiny.policy);
     let policy = Policy::parse(&text, &folder.join("policy.toml")).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let options = PublishOptions {
-        destination: folder.join("release"),
-        overwrite: true,
-        format: TableFormat::Csv,
-        seed: Some(seed),
-        candidates: false,
-        nodes_max: None,
-        seconds_max: None,
-        levels: Vec::new(),
-        metadata: Vec::new(),
-        gate: Default::default(),
-        progress: &NoProgress,
-    };
+    let options = PublishOptions { overwrite: true, seed: Some(seed), ..PublishOptions::to(folder.join("release")) };
     match publish(&policy, Source::Policy, &options) {
         Ok(published) => {
             let release = Release::open(&published.release, &NoProgress).unwrap();

@@ -14,6 +14,7 @@ mod engine;
 mod failure;
 mod parts;
 mod publish;
+mod recode;
 mod session;
 mod sql;
 

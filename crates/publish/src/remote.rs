@@ -6,13 +6,15 @@ use std::path::Path;
 use hedgerow_policy::{Method, Policy};
 use hedgerow_release::CountReleased;
 use hedgerow_table::frequency::{Recoding, pack};
-use hedgerow_table::{Domain, Engine, InputError, Kind, Progress, TableError, with_words};
+use hedgerow_table::{Codes, Domain, Engine, InputError, Kind, Progress, TableError, with_words};
 
 use crate::bind::Bound;
 use crate::catalog::Gate;
 use crate::community;
 use crate::draft::{Content, Draft};
 use crate::error::PublishError;
+pub use crate::local::counted::Piece;
+use crate::local::counted::Pieces;
 
 /// Whoever holds the rows and can recode, write and count them.
 pub trait Remote: Engine + CountReleased {
@@ -21,12 +23,14 @@ pub trait Remote: Engine + CountReleased {
     fn write(&self, table: &RecodedTable<'_>, path: &Path, progress: &dyn Progress) -> Result<u64, TableError>;
 }
 
-/// What becomes of the rows: a value for every code of every released column.
+/// What becomes of the rows: of every released column a value for every code, or for every class.
 #[derive(Debug)]
 pub struct RecodedTable<'a> {
     /// In the order of the release.
     pub columns: Vec<RecodedColumn<'a>>,
     pub suppressed: Option<Suppressed>,
+    /// Present where classes decide some columns.
+    pub classes: Option<ClassOfRows<'a>>,
 }
 
 /// One released column.
@@ -35,10 +39,35 @@ pub struct RecodedColumn<'a> {
     pub name: &'a str,
     /// A category once its values are generalized; else the kind of its domain.
     pub kind: Kind,
-    /// Of the source.
+    /// The values of what is not generalized.
     pub domain: &'a Domain,
-    /// For every code the text that is released; an empty one is missing.
+    /// What is released, by the code of a row's value; an empty text is missing.
     pub texts: &'a [String],
+    /// Where not the value decides but the class: the position of every class's text.
+    pub of_class: Option<&'a [u32]>,
+}
+
+/// Which rows are of which class.
+#[derive(Debug)]
+pub struct ClassOfRows<'a> {
+    /// What rows are distinguished by: columns of the source by name, with the codes of the
+    /// distinct rows.
+    pub distinct: Vec<(&'a str, &'a Codes)>,
+    counts: &'a [u32],
+    pieces: &'a Pieces,
+}
+
+impl ClassOfRows<'_> {
+    /// Every distinct row with its class. Where equal rows are parted, the classes take so many of
+    /// them one after the other, in any order of the rows.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.pieces.each(self.counts)
+    }
+
+    /// Whether some equal rows are of different classes.
+    pub fn part_equal_rows(&self) -> bool {
+        self.pieces.part_equal_rows()
+    }
 }
 
 /// The rows that are not released.
@@ -52,7 +81,7 @@ pub struct Suppressed {
 
 impl<'a> RecodedTable<'a> {
     /// The one table of a draft over distinct rows.
-    pub(crate) fn of(bound: &Bound<'_>, draft: &'a Draft<'_>) -> Result<RecodedTable<'a>, PublishError> {
+    pub(crate) fn of(bound: &'a Bound<'_>, draft: &'a Draft<'_>) -> Result<RecodedTable<'a>, PublishError> {
         let [table] = draft.tables.as_slice() else {
             return Err(PublishError::Internal("internal error: several tables from one recoding".to_owned()));
         };
@@ -60,13 +89,24 @@ impl<'a> RecodedTable<'a> {
             return Err(PublishError::Internal("internal error: a recoding without columns".to_owned()));
         };
         let suppressed = kept.as_ref().map(|kept| suppressed(bound, draft, kept)).transpose()?;
+        let of_class = |name: &str| {
+            let labels = draft.recoded.iter().flat_map(|recoded| &recoded.labels);
+            labels.filter(|(decided, ..)| decided == name).map(|(_, of_class, _)| of_class.as_slice()).next()
+        };
         let columns = columns.iter().map(|column| RecodedColumn {
             name: column.name,
             kind: column.kind,
             domain: &column.domain,
             texts: &column.texts,
+            of_class: of_class(column.name),
         });
-        Ok(RecodedTable { columns: columns.collect(), suppressed })
+        let columns = columns.collect();
+        let classes = draft.recoded.as_ref().map(|recoded| {
+            let names = bound.judged_domains().into_iter().map(|(name, _)| name);
+            let distinct = names.zip(bound.judged_codes()).collect();
+            ClassOfRows { distinct, counts: bound.row_counts().unwrap_or_default(), pieces: &recoded.pieces }
+        });
+        Ok(RecodedTable { columns, suppressed, classes })
     }
 }
 
@@ -110,8 +150,13 @@ pub(crate) fn refuse(policy: &Policy, gate: &Gate) -> Result<(), PublishError> {
         _ if !community::releases(policy)?.is_empty() => {
             ("a guarantee across releases", "publish from a file or a database")
         }
-        Method::FullDomain => return Ok(()),
-        method => (method.name(), "use `method = \"full-domain\"`, or publish from a file or a database"),
+        Method::Mondrian if policy.publish.improve => {
+            ("`improve = true`", "remove it, or publish from a file or a database")
+        }
+        Method::FullDomain | Method::Mondrian => return Ok(()),
+        method => {
+            (method.name(), "use `method = \"full-domain\"` or \"mondrian\", or publish from a file or a database")
+        }
     };
     let problem = format!("{what} is not done where the rows are, and they do not leave the cluster");
     Err(InputError::new(format!("{}: publish.method", policy.path.display()), problem, hint).into())

@@ -12,7 +12,9 @@ use servers::Server;
 fn apache_spark_publishes_what_memory_publishes() {
     let Some(server) = Server::spark() else { return };
     same::adult(&server.address());
-    same::random_tables(&server.address(), 12);
+    same::adult_divided(&server.address());
+    same::equal_rows_are_parted(&server.address());
+    same::random_tables(&server.address(), 15);
     same::tables_and_queries(&server.address());
     release::a_release_is_checked_by_the_cluster(&server.address());
     failures::a_failing_job_discloses_nothing(&server.address());
@@ -22,7 +24,10 @@ fn apache_spark_publishes_what_memory_publishes() {
 fn sail_publishes_what_memory_publishes() {
     let Some(server) = Server::sail() else { return };
     same::adult(&server.address());
-    same::random_tables(&server.address(), 60);
+    same::adult_divided(&server.address());
+    same::equal_rows_are_parted(&server.address());
+    same::other_methods_are_refused(&server.address());
+    same::random_tables(&server.address(), 75);
     release::a_release_is_checked_by_the_cluster(&server.address());
     release::the_command_publishes_and_checks(&server.address());
     failures::a_failing_job_discloses_nothing(&server.address());

@@ -199,16 +199,27 @@ impl CountReleased for Session {
 
 /// A path as the cluster reads it: the cluster has another folder to start from.
 pub(crate) fn absolute(path: &Path) -> Result<String, TableError> {
-    let absolute = std::path::absolute(path).map_err(|error| TableError::io(path, error))?;
+    let text = absolute_pattern(path)?;
     // To a cluster some characters of a path are a pattern.
-    match absolute.into_os_string().into_string() {
-        Ok(text) if !text.contains(['*', '?', '[', ']', '{', '}', '\\']) => Ok(text),
-        _ => {
-            let problem = "a cluster takes some characters of the path for a pattern";
-            let hint = "name a folder whose path has none of * ? [ ] { } \\ and is valid UTF-8";
-            Err(TableError::input(path.display().to_string(), problem, hint))
-        }
+    if text.contains(['*', '?', '[', ']', '{', '}', '\\']) {
+        let problem = "a cluster takes some characters of the path for a pattern";
+        let hint = "name a folder whose path has none of * ? [ ] { } \\";
+        return Err(TableError::input(path.display().to_string(), problem, hint));
     }
+    Ok(text)
+}
+
+/// The same of a source, which may be a pattern, and may have an address of the cluster's own, such
+/// as `s3a://…`.
+pub(crate) fn absolute_pattern(path: &Path) -> Result<String, TableError> {
+    if let Some(address) = path.to_str().filter(|text| text.contains("://")) {
+        return Ok(address.to_owned());
+    }
+    let absolute = std::path::absolute(path).map_err(|error| TableError::io(path, error))?;
+    absolute.into_os_string().into_string().map_err(|_| {
+        let problem = "the path is not valid UTF-8, and cannot be sent to a cluster";
+        TableError::input(path.display().to_string(), problem, "rename the file or the folder")
+    })
 }
 
 /// Spark takes names that differ in case alone for one.
@@ -286,4 +297,19 @@ fn profile_of(
 pub(crate) fn changed(place: &str) -> TableError {
     let hint = "publish again while nobody writes to it; a query must answer the same each time";
     TableError::input(place, "the data changed while it was read", hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_travel_from_the_root() {
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(absolute(Path::new("data/a.csv")).unwrap(), here.join("data/a.csv").to_str().unwrap());
+        let parts = Path::new("data/*.parquet");
+        assert_eq!(absolute_pattern(parts).unwrap(), here.join(parts).to_str().unwrap());
+        assert!(absolute(parts).unwrap_err().to_string().contains("pattern"));
+        assert_eq!(absolute_pattern(Path::new("s3a://bucket/a")).unwrap(), "s3a://bucket/a");
+    }
 }

@@ -12,7 +12,7 @@ use hedgerow_table::read::ReadOptions;
 use hedgerow_table::{Format, InputError, TableError};
 
 use crate::column::Strings;
-use crate::engine::SparkTable;
+use crate::engine::{SparkTable, absolute_pattern};
 use crate::session::Session;
 use crate::sql;
 
@@ -107,7 +107,7 @@ fn open<'s>(
         None => {
             let (format, how) = files(&policy.source.path, options)?;
             let strings = if format == "csv" { Strings::Written } else { Strings::Undeclared };
-            (session.view_of_files(format, how, &place, progress)?, strings)
+            (session.view_of_files(format, how, &absolute_pattern(&policy.source.path)?, progress)?, strings)
         }
     };
     SparkTable::of(session, view, &place, strings, options)

@@ -1,6 +1,7 @@
 //! Publishing from real servers: Apache Spark's own Connect server, and Sail, which speaks the same
 //! protocol. Each is started for its test on a free port and stopped by its process id.
 
+mod census;
 mod failures;
 mod release;
 mod same;
@@ -17,6 +18,7 @@ fn apache_spark_publishes_what_memory_publishes() {
     same::random_tables(&server.address(), 15);
     same::tables_and_queries(&server.address());
     release::a_release_is_checked_by_the_cluster(&server.address());
+    release::the_command_publishes_and_checks(&server.address());
     failures::a_failing_job_discloses_nothing(&server.address());
 }
 
@@ -37,4 +39,18 @@ fn sail_publishes_what_memory_publishes() {
 fn a_server_that_goes_away_leaves_no_release() {
     let Some(server) = Server::sail() else { return };
     failures::a_lost_server_leaves_nothing(server);
+}
+
+#[test]
+#[ignore = "takes minutes: a million rows"]
+fn apache_spark_publishes_a_census() {
+    let Some(server) = Server::spark() else { return };
+    census::census(&server.address());
+}
+
+#[test]
+#[ignore = "takes minutes: a million rows"]
+fn sail_publishes_a_census() {
+    let Some(server) = Server::sail() else { return };
+    census::census(&server.address());
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use hedgerow::{Error, Policy, Publish, Published, Release, Role};
 use rand::rngs::StdRng;
@@ -35,8 +36,11 @@ impl Twins {
 
     /// Publishes both and compares them. `None` when both refuse.
     pub(crate) fn publish(&self) -> Option<(Published, Published)> {
+        let started = Instant::now();
         let here = Publish::new(&self.here, self.at("here")).candidates(true).run();
+        let of_here = started.elapsed();
         let there = hedgerow_spark::Publish::new(&self.there, self.at("there")).candidates(true).run();
+        println!("published here within {of_here:?}, there within {:?}", started.elapsed() - of_here);
         let (here, there) = match (here, there) {
             (Ok(here), Ok(there)) => (here, there),
             (Err(here), Err(there)) => {
@@ -111,7 +115,11 @@ pub(crate) fn adult_policy(k: u64) -> String {
 }
 
 pub(crate) fn adult_source() -> String {
-    format!("path = \"{}\"\ndelimiter = \";\"", examples().join("adult/adult.csv.gz").display())
+    format!("path = \"{}\"\ndelimiter = \";\"", adult_file().display())
+}
+
+pub(crate) fn adult_file() -> PathBuf {
+    examples().join("adult/adult.csv.gz")
 }
 
 fn examples() -> PathBuf {

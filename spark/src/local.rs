@@ -45,3 +45,27 @@ fn double(value: &Value) -> Option<f64> {
 fn day(value: &Value) -> Option<i32> {
     if let Value::Date(day) = value { Some(*day) } else { None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::decoded;
+
+    #[test]
+    fn rows_arrive_as_they_were_sent() {
+        let schema = DataType::from_ddl("t string, l bigint").unwrap();
+        let text = |text: &str| Value::String(text.to_owned());
+        let rows = vec![
+            vec![text("it's"), Value::Long(i64::MIN)],
+            vec![Value::Null, Value::Long(7)],
+            vec![text(""), Value::Null],
+        ];
+        let found = decoded(&encoded(&schema, &rows).unwrap()).unwrap();
+        assert_eq!(format!("{found:?}"), format!("{rows:?}"));
+        assert!(decoded(&[]).unwrap().is_empty());
+        assert!(decoded(b"no stream").is_err());
+        // Numbers with a fraction and dates go there, and do not come back.
+        let schema = DataType::from_ddl("v double, d date").unwrap();
+        assert!(decoded(&encoded(&schema, &[vec![Value::Double(0.5), Value::Date(1)]]).unwrap()).is_err());
+    }
+}

@@ -29,6 +29,7 @@ pub struct Publish<'a> {
     policy: &'a Policy,
     destination: PathBuf,
     overwrite: bool,
+    seed: Option<u64>,
     candidates: bool,
 }
 
@@ -37,12 +38,19 @@ impl<'a> Publish<'a> {
     /// machine and the cluster share under one path.
     pub fn new(policy: &'a Policy, destination: impl AsRef<Path>) -> Publish<'a> {
         let destination = destination.as_ref().to_path_buf();
-        Publish { policy, destination, overwrite: false, candidates: false }
+        Publish { policy, destination, overwrite: false, seed: None, candidates: false }
     }
 
     /// Replaces a release that is there already; never anything else.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
+        self
+    }
+
+    /// Makes what is dealt at random here repeatable, for tests: such a release must not be
+    /// published.
+    pub fn danger_seed(mut self, seed: Option<u64>) -> Self {
+        self.seed = seed;
         self
     }
 
@@ -73,7 +81,7 @@ impl<'a> Publish<'a> {
             destination: self.destination,
             overwrite: self.overwrite,
             format: TableFormat::Parquet,
-            seed: None,
+            seed: self.seed,
             candidates: self.candidates,
             nodes_max: None,
             seconds_max: None,

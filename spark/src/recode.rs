@@ -1,13 +1,14 @@
 //! The cluster writes the released rows: what becomes of them goes there as tables.
 //!
 //! For every column there is a dictionary from texts to values. Where the class of a row decides,
-//! the dictionaries also turn its texts into numbers that add up to the row's key, and two more
-//! tables lead from keys to classes and from classes to labels.
+//! the dictionaries also turn its texts into numbers that add up to the row's key, and more tables
+//! lead from keys to classes and from classes to labels. Where single rows are dealt, keys lead to
+//! kinds, rows of a kind are numbered at random, and a table leads from numbers to classes.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use hedgerow_publish::remote::{ClassOfRows, RecodedColumn, RecodedTable, Remote, Suppressed};
+use hedgerow_publish::remote::{ClassOfRows, ClassesBy, RecodedColumn, RecodedTable, Remote, Suppressed};
 use hedgerow_table::{Codes, Kind, Progress, TableError, Values};
 use spark_connect::row::Value;
 
@@ -86,12 +87,9 @@ impl SparkTable<'_> {
             };
             released.push((column.name, origin));
         }
-        let rows = sql::Rows::InClasses {
-            words: key.words(),
-            pieces: self.send_pieces(classes, &key, progress)?,
-            part_equal_rows: classes.part_equal_rows(),
-            classes: self.send_classes(table, progress)?,
-        };
+        let (pieces, by) = self.send_pieces(classes, &key, progress)?;
+        let rows =
+            sql::Rows::InClasses { words: key.words(), pieces, by, classes: self.send_classes(table, progress)? };
         Ok(sql::recode(&self.view, &source, &released, &rows))
     }
 
@@ -129,23 +127,42 @@ impl SparkTable<'_> {
         Ok(sql::Rows::But { suppressed: self.session.send(&columns.join(", "), rows, progress)?, places })
     }
 
-    /// For every distinct row its key and its class; where equal rows are parted, also which of
-    /// them: those after the `a`th, up to the `b`th.
-    fn send_pieces(&self, classes: &ClassOfRows<'_>, key: &Key, progress: &dyn Progress) -> Result<String, TableError> {
+    /// For every distinct row its key and what leads to its class.
+    fn send_pieces(
+        &self,
+        classes: &ClassOfRows<'_>,
+        key: &Key,
+        progress: &dyn Progress,
+    ) -> Result<(String, sql::Classes), TableError> {
         let codes: Vec<&Codes> = classes.distinct.iter().map(|&(_, codes)| codes).collect();
-        let parted = classes.part_equal_rows();
-        let rows = classes.pieces().map(|piece| {
-            let mut row = key.of(codes.iter().map(|codes| codes.get(piece.distinct as usize)));
-            if parted {
-                row.extend([piece.before, piece.until].map(|rows| Value::Long(rows.into())));
-            }
-            row.push(Value::Long(piece.class.into()));
+        let of = |distinct: u32, more: &[u32]| {
+            let mut row = key.of(codes.iter().map(|codes| codes.get(distinct as usize)));
+            row.extend(more.iter().map(|&number| Value::Long(number.into())));
             row
-        });
-        let mut schema: Vec<String> = (0..key.words).map(|word| format!("k{word} bigint")).collect();
-        schema.extend(parted.then(|| "a bigint, b bigint".to_owned()));
-        schema.push("c bigint".to_owned());
-        self.session.send(&schema.join(", "), rows, progress)
+        };
+        let schema = |more: &str| {
+            let keys: String = (0..key.words).map(|word| format!("k{word} bigint, ")).collect();
+            keys + more
+        };
+        match &classes.by {
+            ClassesBy::Value(pieces) if pieces.part_equal_rows() => {
+                let rows = pieces.each().map(|piece| of(piece.distinct, &[piece.before, piece.until, piece.class]));
+                let view = self.session.send(&schema("a bigint, b bigint, c bigint"), rows, progress)?;
+                Ok((view, sql::Classes::Parted))
+            }
+            ClassesBy::Value(pieces) => {
+                let rows = pieces.each().map(|piece| of(piece.distinct, &[piece.class]));
+                Ok((self.session.send(&schema("c bigint"), rows, progress)?, sql::Classes::Whole))
+            }
+            ClassesBy::Number { kinds, classes } => {
+                let rows = (0..).zip(kinds).map(|(distinct, kind)| of(distinct, &[kind.start, kind.end]));
+                let view = self.session.send(&schema("a bigint, z bigint"), rows, progress)?;
+                let rows =
+                    (1..).zip(*classes).map(|(number, &class)| vec![Value::Long(number), Value::Long(class.into())]);
+                let numbers = self.session.send("b bigint, c bigint", rows, progress)?;
+                Ok((view, sql::Classes::Numbered(numbers)))
+            }
+        }
     }
 
     /// For every class what is released of the columns that it decides.

@@ -77,15 +77,29 @@ pub(crate) enum Rows {
         places: Vec<usize>,
     },
     /// All. The numbers of the columns of each word add up to a part `k0`, `k1`, … of the row's
-    /// key, by which the view `pieces` has its class `c`. Where equal rows are parted, only those
-    /// after the `a`th of them and up to the `b`th are of that class. The view `classes` has for
-    /// every class what is released as the column at a place: `v0`, `v1`, …
+    /// key, by which the view `pieces` has what leads to the row's class. The view `classes` has
+    /// for every class `c` what is released as the column at a place: `v0`, `v1`, …
     InClasses {
         words: Vec<Vec<usize>>,
         pieces: String,
-        part_equal_rows: bool,
+        by: Classes,
         classes: String,
     },
+}
+
+/// How the view `pieces` leads to the class of a row.
+#[derive(Debug)]
+pub(crate) enum Classes {
+    /// It has the class `c`.
+    Whole,
+    /// It has the class `c` of the rows after the `a`th of equal ones, up to the `b`th.
+    Parted,
+    /// It has how many rows come before those of a kind, `a`, and how many up to its last, `z`.
+    /// With these, rows are numbered; the view named here has for every number `b`, from 1 on, the
+    /// class `c`. Numbers meet as equals: a cluster compares ranges with every row. A row beyond
+    /// the last of its kind was not there when rows were counted, and must not take the number of
+    /// another.
+    Numbered(String),
 }
 
 /// The rows of a view with each text replaced, in random order.
@@ -101,12 +115,12 @@ pub(crate) fn recode(view: &str, source: &[Source<'_>], released: &[(&str, Origi
             identifier(&column.dictionary)
         ));
     }
-    if let Rows::InClasses { words, part_equal_rows, .. } = rows {
+    if let Rows::InClasses { words, by, .. } = rows {
         known.extend(words.iter().enumerate().map(|(word, places)| {
             let terms: String = places.iter().map(|place| format!(" + d{place}.l")).collect();
             format!("CAST(0 AS BIGINT){terms} AS k{word}")
         }));
-        known.extend(part_equal_rows.then(|| "RAND() AS draw".to_owned()));
+        known.extend((!matches!(by, Classes::Whole)).then(|| "RAND() AS draw".to_owned()));
     }
     let joined = format!("SELECT {} FROM ({}) AS source{joins}", known.join(", "), texts(view, &names));
     let released = released.iter().enumerate().map(|(place, (name, origin))| match origin {
@@ -127,23 +141,38 @@ fn chosen(joined: &str, rows: &Rows) -> String {
             let suppressed = identifier(suppressed);
             format!("({joined}) AS recoded LEFT ANTI JOIN {suppressed} AS suppressed ON {}", same.join(" AND "))
         }
-        Rows::InClasses { words, pieces, part_equal_rows, classes } => {
+        Rows::InClasses { words, pieces, by, classes } => {
             let keys: Vec<String> = (0..words.len()).map(|word| format!("k{word}")).collect();
-            let mut same: Vec<String> = keys.iter().map(|key| format!("recoded.{key} = pieces.{key}")).collect();
-            let mut numbered = joined.to_owned();
-            if *part_equal_rows {
-                // Equal rows in random order, since the source has none.
-                let by = keys.join(", ");
-                numbered = format!(
-                    "SELECT *, ROW_NUMBER() OVER (PARTITION BY {by} ORDER BY draw) AS n FROM ({joined}) AS drawn"
-                );
-                same.push("recoded.n > pieces.a AND recoded.n <= pieces.b".to_owned());
-            }
+            let same = |rows: &str| keys.iter().map(|key| format!("{rows}.{key} = pieces.{key}")).collect::<Vec<_>>();
             let (pieces, classes) = (identifier(pieces), identifier(classes));
-            format!(
-                "({numbered}) AS recoded JOIN {pieces} AS pieces ON {} JOIN {classes} AS classes ON pieces.c = classes.c",
-                same.join(" AND ")
-            )
+            // Rows that are equal, or of one kind, stand in random order: the source has none.
+            let placed = match by {
+                Classes::Whole => {
+                    let same = same("recoded").join(" AND ");
+                    format!("({joined}) AS recoded JOIN {pieces} AS pieces ON {same}")
+                }
+                Classes::Parted => {
+                    let number = format!("ROW_NUMBER() OVER (PARTITION BY {} ORDER BY draw)", keys.join(", "));
+                    let same = same("recoded").join(" AND ");
+                    format!(
+                        "(SELECT *, {number} AS n FROM ({joined}) AS drawn) AS recoded JOIN {pieces} AS pieces \
+                         ON {same} AND recoded.n > pieces.a AND recoded.n <= pieces.b"
+                    )
+                }
+                Classes::Numbered(numbers) => {
+                    let same = same("drawn").join(" AND ");
+                    let number = "kinds.a + ROW_NUMBER() OVER (PARTITION BY kinds.a ORDER BY kinds.draw)";
+                    let kinds = format!(
+                        "SELECT drawn.*, pieces.a, pieces.z FROM ({joined}) AS drawn JOIN {pieces} AS pieces ON {same}"
+                    );
+                    let numbers = identifier(numbers);
+                    format!(
+                        "(SELECT *, {number} AS n FROM ({kinds}) AS kinds) AS recoded JOIN {numbers} AS pieces \
+                         ON recoded.n = pieces.b AND recoded.n <= recoded.z"
+                    )
+                }
+            };
+            format!("{placed} JOIN {classes} AS classes ON pieces.c = classes.c")
         }
     }
 }
@@ -187,19 +216,25 @@ mod tests {
             Source { name: "sex", dictionary: "d_sex".to_owned() },
         ];
         let released = [("age", Origin::Class), ("sex", Origin::Value(1))];
-        let recoded = |part_equal_rows: bool| {
+        let recoded = |by: Classes| {
             let (pieces, classes) = ("p".to_owned(), "c".to_owned());
-            let rows = Rows::InClasses { words: vec![vec![0, 1], vec![]], pieces, part_equal_rows, classes };
+            let rows = Rows::InClasses { words: vec![vec![0, 1], vec![]], pieces, by, classes };
             recode("v", &source, &released, &rows)
         };
-        let whole = recoded(false);
+        let whole = recoded(Classes::Whole);
         assert!(whole.starts_with("SELECT classes.v0 AS `age`, recoded.v1 AS `sex` FROM ("), "{whole}");
         assert!(whole.contains("CAST(0 AS BIGINT) + d0.l + d1.l AS k0, CAST(0 AS BIGINT) AS k1"), "{whole}");
         assert!(whole.contains("ON recoded.k0 = pieces.k0 AND recoded.k1 = pieces.k1 JOIN"), "{whole}");
         assert!(!whole.contains("ROW_NUMBER") && !whole.contains("draw"), "{whole}");
-        let parted = recoded(true);
+        let parted = recoded(Classes::Parted);
         assert!(parted.contains("ROW_NUMBER() OVER (PARTITION BY k0, k1 ORDER BY draw) AS n"), "{parted}");
         assert!(parted.contains("recoded.n > pieces.a AND recoded.n <= pieces.b"), "{parted}");
         assert!(parted.ends_with("ORDER BY RAND()"), "{parted}");
+        let numbered = recoded(Classes::Numbered("s".to_owned()));
+        assert!(numbered.contains("PARTITION BY kinds.a ORDER BY kinds.draw) AS n"), "{numbered}");
+        assert!(
+            numbered.contains("ON recoded.n = pieces.b AND recoded.n <= recoded.z JOIN `c` AS classes"),
+            "{numbered}"
+        );
     }
 }

@@ -162,7 +162,7 @@ fn broken(class: &str) -> SparkError {
 }
 
 /// Rows of texts and numbers.
-fn decoded(data: &[u8]) -> Result<Vec<Vec<Value>>, SparkError> {
+pub(crate) fn decoded(data: &[u8]) -> Result<Vec<Vec<Value>>, SparkError> {
     let unreadable = |_| broken(UNREADABLE);
     let mut rows = Vec::new();
     if data.is_empty() {

@@ -14,8 +14,9 @@ fn apache_spark_publishes_what_memory_publishes() {
     let Some(server) = Server::spark() else { return };
     same::adult(&server.address());
     same::adult_divided(&server.address());
+    same::adult_in_buckets(&server.address());
     same::equal_rows_are_parted(&server.address());
-    same::random_tables(&server.address(), 15);
+    same::random_tables(&server.address(), 16);
     same::tables_and_queries(&server.address());
     release::a_release_is_checked_by_the_cluster(&server.address());
     release::the_command_publishes_and_checks(&server.address());
@@ -27,9 +28,10 @@ fn sail_publishes_what_memory_publishes() {
     let Some(server) = Server::sail() else { return };
     same::adult(&server.address());
     same::adult_divided(&server.address());
+    same::adult_in_buckets(&server.address());
     same::equal_rows_are_parted(&server.address());
     same::other_methods_are_refused(&server.address());
-    same::random_tables(&server.address(), 75);
+    same::random_tables(&server.address(), 80);
     release::a_release_is_checked_by_the_cluster(&server.address());
     release::the_command_publishes_and_checks(&server.address());
     failures::a_failing_job_discloses_nothing(&server.address());
@@ -43,14 +45,8 @@ fn a_server_that_goes_away_leaves_no_release() {
 
 #[test]
 #[ignore = "takes minutes: a million rows"]
-fn apache_spark_publishes_a_census() {
-    let Some(server) = Server::spark() else { return };
-    census::census(&server.address());
-}
-
-#[test]
-#[ignore = "takes minutes: a million rows"]
-fn sail_publishes_a_census() {
-    let Some(server) = Server::sail() else { return };
-    census::census(&server.address());
+fn a_census_is_published_alike() {
+    let servers = [("sail", Server::sail()), ("apache-spark", Server::spark())];
+    let there = servers.into_iter().filter_map(|(name, server)| Some((name, server?)));
+    census::census(&there.collect::<Vec<_>>());
 }

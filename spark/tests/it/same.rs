@@ -1,10 +1,15 @@
 //! The cluster and memory lead to the same release, to the row.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hedgerow::{Error, Policy, Publish, Published, Release, Role};
+use hedgerow_release::bucketized::{Bucketized, GROUP};
+use hedgerow_release::manifest::Manifest;
+use hedgerow_table::read::ReadOptions;
+use hedgerow_table::{NoProgress, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
@@ -37,9 +42,11 @@ impl Twins {
     /// Publishes both and compares them. `None` when both refuse.
     pub(crate) fn publish(&self) -> Option<(Published, Published)> {
         let started = Instant::now();
-        let here = Publish::new(&self.here, self.at("here")).candidates(true).run();
+        // Buckets are dealt by random numbers, which are the same for both.
+        let here = Publish::new(&self.here, self.at("here")).candidates(true).danger_seed(Some(7)).run();
         let of_here = started.elapsed();
-        let there = hedgerow_spark::Publish::new(&self.there, self.at("there")).candidates(true).run();
+        let there = hedgerow_spark::Publish::new(&self.there, self.at("there")).candidates(true);
+        let there = there.danger_seed(Some(7)).run();
         println!("published here within {of_here:?}, there within {:?}", started.elapsed() - of_here);
         let (here, there) = match (here, there) {
             (Ok(here), Ok(there)) => (here, there),
@@ -51,30 +58,23 @@ impl Twins {
             }
             (here, there) => panic!("{here:?}\n{there:?}"),
         };
-        assert_eq!((here.rows, here.classes), (there.rows, there.classes));
-        assert_eq!(here.loss, there.loss);
-        assert_eq!(here.guarantees, there.guarantees);
-        let search = |published: &Published| {
-            published.search.as_ref().map(|search| (search.levels.clone(), search.candidates, search.proven))
-        };
-        assert_eq!(search(&here), search(&there));
-        let warnings = |published: &Published| published.warnings.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(warnings(&here), warnings(&there));
+        compare(&here, &there);
         let released = [self.at("here"), self.at("there")].map(|path| hedgerow::open(path).unwrap());
-        if self.here.publish.strict {
+        if self.here.publish.method.name() == "anatomy" {
+            self.compare_buckets();
+        } else if self.here.publish.strict {
             let [here, there] = released.each_ref().map(|release| sorted_rows(release, |_| true));
-            assert_eq!(here, there);
+            assert!(here == there);
         } else {
             // Rows that rules take for equal are parted at random, so what else is in them differs.
             let named = |name: &str| {
                 let mut names = self.here.rules.iter().flat_map(|rule| rule.know.iter().chain(&rule.protect));
                 names.any(|known| known == name)
             };
-            let is_quasi = |name: &str| self.here.attribute(name).is_some_and(|known| known.role == Role::Quasi);
             for decided in [true, false] {
-                let wanted = |name: &str| (is_quasi(name) || named(name)) == decided;
+                let wanted = |name: &str| (self.is_quasi(name) || named(name)) == decided;
                 let [here, there] = released.each_ref().map(|release| sorted_rows(release, wanted));
-                assert_eq!(here, there);
+                assert!(here == there);
             }
         }
         let codebook = |name: &str| std::fs::read(self.at(name).join("codebook.csv")).unwrap();
@@ -82,6 +82,50 @@ impl Twins {
         assert!(hedgerow::check(&released[1]).unwrap().holds());
         Some((here, there))
     }
+
+    fn is_quasi(&self, name: &str) -> bool {
+        self.here.attribute(name).is_some_and(|known| known.role == Role::Quasi)
+    }
+
+    /// Rows that are equal to the eyes of the bucketizer are dealt at random, so that which of them
+    /// is in which bucket differs. With a column `id`, each is held against its own row of the
+    /// source.
+    fn compare_buckets(&self) {
+        let [here, there] = ["here", "there"].map(|name| {
+            let manifest = Manifest::read(&self.at(name)).unwrap();
+            Bucketized::read(&self.at(name), &manifest, &NoProgress).unwrap()
+        });
+        assert!(sorted_texts(&here.counted, |_| true) == sorted_texts(&there.counted, |_| true));
+        for of_group in [true, false] {
+            let wanted = |name: &str| (name == GROUP) == of_group;
+            assert!(sorted_texts(&here.quasi, wanted) == sorted_texts(&there.quasi, wanted));
+        }
+        let source = hedgerow_table::read::read_table(&self.here.source.path, &ReadOptions::default()).unwrap();
+        let (Some(id), Some(value)) = (source.column("id"), source.column(&there.sensitive)) else { return };
+        let values: HashMap<String, String> = (0..source.rows).map(|row| (id.text(row), value.text(row))).collect();
+        let (id, group) = (there.quasi.column("id").unwrap(), there.quasi.column(GROUP).unwrap());
+        let mut counts: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+        for row in 0..there.quasi.rows {
+            *counts.entry(vec![group.text(row), values[&id.text(row)].clone()]).or_default() += 1;
+        }
+        let mut counts: Vec<Vec<String>> =
+            counts.into_iter().map(|(key, count)| [key, vec![count.to_string()]].concat()).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, sorted_texts(&there.counted, |_| true));
+    }
+}
+
+/// Levels, losses, sizes of classes, guarantees and warnings are the same.
+pub(crate) fn compare(here: &Published, there: &Published) {
+    assert_eq!((here.rows, here.classes), (there.rows, there.classes));
+    assert_eq!(here.loss, there.loss);
+    assert_eq!(here.guarantees, there.guarantees);
+    let search = |published: &Published| {
+        published.search.as_ref().map(|search| (search.levels.clone(), search.candidates, search.proven))
+    };
+    assert_eq!(search(here), search(there));
+    let warnings = |published: &Published| published.warnings.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(warnings(here), warnings(there));
 }
 
 /// All rows of a generalized release as texts.
@@ -90,13 +134,20 @@ pub(crate) fn rows(release: &Release) -> Vec<Vec<String>> {
 }
 
 fn rows_over(release: &Release, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
-    let (table, _) = release.sensitive_in_rows().unwrap();
+    texts(release.sensitive_in_rows().unwrap().0, is_wanted)
+}
+
+fn sorted_rows(release: &Release, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
+    sorted_texts(release.sensitive_in_rows().unwrap().0, is_wanted)
+}
+
+fn texts(table: &Table, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
     let columns: Vec<_> = table.columns.iter().filter(|column| is_wanted(&column.name)).collect();
     (0..table.rows).map(|row| columns.iter().map(|column| column.text(row)).collect()).collect()
 }
 
-fn sorted_rows(release: &Release, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
-    let mut rows = rows_over(release, is_wanted);
+fn sorted_texts(table: &Table, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
+    let mut rows = texts(table, is_wanted);
     rows.sort_unstable();
     rows
 }
@@ -155,6 +206,32 @@ pub(crate) fn adult_divided(address: &str) {
     let (_, there) = twins.publish().expect("Adult can be divided");
     assert!(there.classes.count > 1000, "{}", there.classes.count);
     assert!(hedgerow_spark::check(&twins.at("there"), address).unwrap().holds());
+}
+
+/// Anatomy, by the order of the rows and at random.
+pub(crate) fn adult_in_buckets(address: &str) {
+    let mut rest = adult_policy(5);
+    let rules = rest.find("[[rule]]").unwrap();
+    rest.truncate(rules);
+    for (l, assignment) in [(4, "order"), (5, "random")] {
+        let rest = format!(
+            "{rest}[[rule]]\nprotect = \"occupation\"\nrequire = {{ model = \"frequency-l-diversity\", l = {l} }}\n\
+             [publish]\nmethod = \"anatomy\"\nassignment = \"{assignment}\"\n"
+        );
+        let twins = Twins::new(tempfile::tempdir().unwrap(), address, &adult_source(), &rest);
+        let (_, there) = twins.publish().expect("Adult can be bucketized");
+        assert!(there.classes.count > 5000, "{}", there.classes.count);
+        let found = hedgerow_spark::check(&twins.at("there"), address).unwrap();
+        assert!(found.holds());
+        let here = hedgerow::check(&hedgerow::open(twins.at("there")).unwrap()).unwrap();
+        assert_eq!((here.guarantees, here.classes, here.rows), (found.guarantees, found.classes, found.rows));
+        // The rows of another deal: their buckets are not those that the counts are of.
+        hedgerow_spark::publish(&twins.there, twins.at("other")).unwrap();
+        let table = "there/quasi.parquet";
+        std::fs::rename(twins.at(table), twins.at("quasi")).unwrap();
+        std::fs::rename(twins.at("other/quasi.parquet"), twins.at(table)).unwrap();
+        assert!(!hedgerow_spark::check(&twins.at("there"), address).unwrap().holds());
+    }
 }
 
 /// Six of eight rows are equal, and a cut through them is the only one that keeps the rule.
@@ -224,14 +301,14 @@ fn random_table(address: &str, seed: u64) -> bool {
     let rows = [0, 1, 2, 7, 30, 120][rng.random_range(0..6)];
     let text_values = rng.random_range(1..=AWKWARD.len());
     let missing = [0.0, 0.2, 1.0][usize::from(rng.random_bool(0.4)) + usize::from(rng.random_bool(0.05))];
-    let mut csv = "age,\"na`me, of\",day,share,sick\n".to_owned();
-    for _ in 0..rows {
+    let mut csv = "id,age,\"na`me, of\",day,share,sick\n".to_owned();
+    for id in 0..rows {
         let age = if rng.random_bool(missing) { String::new() } else { rng.random_range(20..26).to_string() };
         let text = AWKWARD[rng.random_range(0..text_values)].replace('"', "\"\"");
         let day = format!("2024-0{}-1{}", rng.random_range(1..4), rng.random_range(0..3));
         let share = ["1.5", "1.50", "-0.25", "0.25", "NA", ""][rng.random_range(0..6)];
         let sick = AWKWARD[rng.random_range(0..3)];
-        writeln!(csv, "{age},\"{text}\",{day},{share},{sick}").unwrap();
+        writeln!(csv, "{id},{age},\"{text}\",{day},{share},{sick}").unwrap();
     }
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("people.csv"), csv).unwrap();
@@ -243,19 +320,25 @@ fn random_table(address: &str, seed: u64) -> bool {
         2 => "[[rule]]\nprotect = \"sick\"\nrequire = { model = \"t-closeness\", t = 0.4, distance = \"equal\" }\n",
         _ => "",
     };
-    let publish = match seed % 3 {
-        0 => format!("method = \"full-domain\"\nsuppression = {suppression:.1}\n"),
+    let k_anonymity = format!("[[rule]]\nrequire = {{ model = \"k-anonymity\", k = {k} }}\n");
+    let (rules, publish) = match seed % 4 {
+        0 => (k_anonymity + second, format!("method = \"full-domain\"\nsuppression = {suppression:.1}\n")),
+        3 => {
+            let assignment = ["order", "random"][rng.random_range(0..2)];
+            let rule = "[[rule]]\nprotect = \"sick\"\nrequire = { model = \"frequency-l-diversity\", l = 2 }\n";
+            (rule.to_owned(), format!("method = \"anatomy\"\nassignment = \"{assignment}\"\n"))
+        }
         cuts => {
             let summary = ["region", "tight"][rng.random_range(0..2)];
-            format!("method = \"mondrian\"\nstrict = {}\nsummarise = \"{summary}\"\n", cuts == 1)
+            let publish = format!("method = \"mondrian\"\nstrict = {}\nsummarise = \"{summary}\"\n", cuts == 1);
+            (k_anonymity + second, publish)
         }
     };
     let rest = format!(
-        "[attributes]\nage = {{ role = \"quasi\", hierarchy = {{ widths = [2, 4] }} }}\n\
-         \"na`me, of\" = {{ role = \"quasi\" }}\nday = {{ role = \"quasi\", hierarchy = {{ dates = [\"month\"] }} }}\n\
+        "[attributes]\nid = {{ role = \"plain\", allow-unique = true }}\n\
+         age = {{ role = \"quasi\", hierarchy = {{ widths = [2, 4] }} }}\n\"na`me, of\" = {{ role = \"quasi\" }}\nday = {{ role = \"quasi\", hierarchy = {{ dates = [\"month\"] }} }}\n\
          share = {{ role = \"plain\", type = \"float\", allow-unique = true }}\nsick = {{ role = \"sensitive\" }}\n\
-         [[rule]]\nrequire = {{ model = \"k-anonymity\", k = {k} }}\n{second}\
-         [publish]\n{publish}"
+         {rules}[publish]\n{publish}"
     );
     let source = "path = \"people.csv\"\nnull = [\"\", \"NA\"]";
     Twins::new(folder, address, source, &rest).publish().is_some()

@@ -181,11 +181,22 @@ impl Pieces {
         let rows = (0..).zip(counts.iter().zip(self.starts.windows(2)));
         rows.flat_map(move |(distinct, (&count, bounds))| {
             let (from, to) = (bounds[0] as usize, bounds[1] as usize);
+            let before = move |piece: usize| self.before.get(piece).copied().unwrap_or((piece - from) as u32);
             (from..to).map(move |piece| {
-                let until = if piece + 1 < to { self.before[piece + 1] } else { count };
-                Piece { distinct, before: self.before[piece], until, class: self.class[piece] }
+                let until = if piece + 1 < to { before(piece + 1) } else { count };
+                Piece { distinct, before: before(piece), until, class: self.class[piece] }
             })
         })
+    }
+
+    /// How many pieces come before those of a distinct row, and how many up to its last.
+    pub(crate) fn of(&self, distinct: u32) -> Range<u32> {
+        self.starts[distinct as usize]..self.starts[distinct as usize + 1]
+    }
+
+    /// Whether every piece is one row.
+    pub(crate) fn are_rows(&self) -> bool {
+        self.before.is_empty()
     }
 
     /// Whether some equal rows are of different classes.

@@ -19,10 +19,10 @@ pub fn check(release: &Path, address: &str) -> Result<Check, Error> {
     };
     let manifest = Manifest::read(release)?;
     let shape = Shape::of_release(release, &manifest)?;
-    if !matches!(shape, Shape::Generalized { .. }) {
+    if !matches!(shape, Shape::Generalized { .. } | Shape::Bucketized { .. }) {
         let hint = "check it without a cluster: `hedgerow check`";
         let place = release.display().to_string();
-        return Err(InputError::new(place, "a cluster checks releases of one table", hint).into());
+        return Err(InputError::new(place, "a cluster does not check releases of this kind", hint).into());
     }
     let claims = manifest.hedgerow.guarantees.clone();
     let judged: Vec<&str> =

@@ -6,20 +6,16 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use hedgerow_publish::remote::{RecodedColumn, RecodedTable, Remote, Suppressed};
 use hedgerow_release::CountReleased;
 use hedgerow_release::manifest::Resource;
 use hedgerow_release::read::{refuse_other_columns, released_options};
 use hedgerow_table::engine::{Answer, ColumnProfile, Distinct, Visit};
 use hedgerow_table::read::ReadOptions;
-use hedgerow_table::{
-    Codes, Counted, Domain, Engine, InputError, Kind, Profile, Progress, TableBuilder, TableError, Values,
-};
-use spark_connect::row::Value;
+use hedgerow_table::{Codes, Counted, Domain, Engine, InputError, Profile, Progress, TableBuilder, TableError};
 
-use crate::column::{CellType, Strings, sql_type};
+use crate::column::{CellType, Strings};
 use crate::session::Session;
-use crate::{parts, sql};
+use crate::sql;
 
 /// Values of one column, and distinct rows, that are brought here.
 const VALUES_MAX: usize = 50_000_000;
@@ -28,8 +24,8 @@ const DISTINCT_MAX: usize = 200_000_000;
 /// A view of the session, with the values of its columns.
 #[derive(Debug)]
 pub(crate) struct SparkTable<'s> {
-    session: &'s Session,
-    view: String,
+    pub(crate) session: &'s Session,
+    pub(crate) view: String,
     profile: Profile,
     /// As the profile has its columns.
     texts: Vec<Texts>,
@@ -37,7 +33,7 @@ pub(crate) struct SparkTable<'s> {
 
 /// The texts of a column on the cluster, and the code of each.
 #[derive(Default)]
-struct Texts {
+pub(crate) struct Texts {
     codes: HashMap<String, u32>,
     /// The code of NULL, where it occurs.
     null: Option<u32>,
@@ -57,7 +53,7 @@ impl Texts {
         }
     }
 
-    fn each(&self) -> impl Iterator<Item = (Option<&str>, u32)> {
+    pub(crate) fn each(&self) -> impl Iterator<Item = (Option<&str>, u32)> {
         let texts = self.codes.iter().map(|(text, &code)| (Some(text.as_str()), code));
         texts.chain(self.null.map(|code| (None, code)))
     }
@@ -103,54 +99,12 @@ impl<'s> SparkTable<'s> {
         &self.profile.columns[column].name
     }
 
-    /// For every text of a column the value that is released and the number of its label.
-    fn send_dictionary(
-        &self,
-        column: &RecodedColumn<'_>,
-        labels: Option<&[u32]>,
-        progress: &dyn Progress,
-    ) -> Result<String, TableError> {
-        let place = self.profile.columns.iter().position(|known| known.name == column.name);
-        let texts = &self.texts[place.ok_or_else(|| TableError::Internal("a column that was not read".to_owned()))?];
-        let rows = texts.each().map(|(text, code)| {
-            let text = text.map_or(Value::Null, |text| Value::String(text.to_owned()));
-            let label = labels.and_then(|labels| labels.get(code as usize)).map_or(Value::Null, |&l| integer(l));
-            vec![text, released(column, code), label]
-        });
-        self.session.send(&format!("t string, v {}, l int", sql_type(column.kind)), rows, progress)
+    /// A column with its texts.
+    pub(crate) fn column(&self, name: &str) -> Result<(&ColumnProfile, &Texts), TableError> {
+        let mut columns = self.profile.columns.iter().zip(&self.texts);
+        let found = columns.find(|(column, _)| column.name == name);
+        found.ok_or_else(|| TableError::Internal("a column that was not read".to_owned()))
     }
-
-    fn send_suppressed(
-        &self,
-        suppressed: &Suppressed,
-        table: &RecodedTable<'_>,
-        progress: &dyn Progress,
-    ) -> Result<(String, Vec<usize>), TableError> {
-        let mut places = Vec::new();
-        for (name, _) in &suppressed.labels {
-            let place = table.columns.iter().position(|column| column.name == *name);
-            places.push(place.ok_or_else(|| TableError::Internal("a rule looks at what is not released".to_owned()))?);
-        }
-        let columns: Vec<String> = (0..places.len()).map(|label| format!("l{label} int")).collect();
-        let rows = suppressed.rows.iter().map(|row| row.iter().map(|&label| integer(label)).collect());
-        Ok((self.session.send(&columns.join(", "), rows, progress)?, places))
-    }
-}
-
-fn integer(number: u32) -> Value {
-    Value::Integer(number as i32)
-}
-
-/// The value that is released for a code.
-fn released(column: &RecodedColumn<'_>, code: u32) -> Value {
-    let index = code as usize;
-    let value = match (column.kind, column.domain.values()) {
-        (Kind::Integer, Values::Integer(values)) => values.get(index).map(|&value| Value::Long(value)),
-        (Kind::Float, Values::Float(values)) => values.get(index).map(|&value| Value::Double(value)),
-        (Kind::Date, Values::Date(values)) => values.get(index).map(|date| Value::Date(date.0)),
-        _ => column.texts.get(index).filter(|text| !text.is_empty()).map(|text| Value::String(text.clone())),
-    };
-    value.unwrap_or(Value::Null)
 }
 
 impl Engine for SparkTable<'_> {
@@ -207,31 +161,6 @@ impl Engine for SparkTable<'_> {
 
 const TOO_OFTEN: &str = "a combination of values occurs more than 4294967295 times";
 
-impl Remote for SparkTable<'_> {
-    fn write(&self, table: &RecodedTable<'_>, path: &Path, progress: &dyn Progress) -> Result<u64, TableError> {
-        let mut columns = Vec::with_capacity(table.columns.len());
-        for column in &table.columns {
-            let labels = table.suppressed.iter().flat_map(|suppressed| &suppressed.labels);
-            let labels = labels.filter(|(name, _)| name == column.name).map(|(_, labels)| labels.as_slice()).next();
-            let dictionary = self.send_dictionary(column, labels, progress)?;
-            columns.push(sql::Recoded { name: column.name, dictionary });
-        }
-        let suppressed = table.suppressed.as_ref().filter(|suppressed| !suppressed.rows.is_empty());
-        let suppressed = suppressed.map(|suppressed| self.send_suppressed(suppressed, table, progress)).transpose()?;
-        let suppressed = suppressed.as_ref().map(|(view, places)| (view.as_str(), places.as_slice()));
-        let folder = path.with_extension("writing");
-        self.session.write(&sql::recode(&self.view, &columns, suppressed), &absolute(&folder)?, progress)?;
-        parts::collect(&folder, path)?;
-        let written = self.session.view_of_files("parquet", HashMap::new(), &absolute(path)?, progress)?;
-        let mut rows = None;
-        self.session.query(&sql::count(&written), progress, &mut |row| {
-            rows = row.first().and_then(Value::as_i64).and_then(|rows| u64::try_from(rows).ok());
-            Ok(())
-        })?;
-        rows.ok_or_else(|| changed(self.session.place()))
-    }
-}
-
 impl CountReleased for SparkTable<'_> {
     fn count(
         &self,
@@ -269,17 +198,28 @@ impl CountReleased for Session {
 }
 
 /// A path as the cluster reads it: the cluster has another folder to start from.
-fn absolute(path: &Path) -> Result<String, TableError> {
-    let absolute = std::path::absolute(path).map_err(|error| TableError::io(path, error))?;
+pub(crate) fn absolute(path: &Path) -> Result<String, TableError> {
+    let text = absolute_pattern(path)?;
     // To a cluster some characters of a path are a pattern.
-    match absolute.into_os_string().into_string() {
-        Ok(text) if !text.contains(['*', '?', '[', ']', '{', '}', '\\']) => Ok(text),
-        _ => {
-            let problem = "a cluster takes some characters of the path for a pattern";
-            let hint = "name a folder whose path has none of * ? [ ] { } \\ and is valid UTF-8";
-            Err(TableError::input(path.display().to_string(), problem, hint))
-        }
+    if text.contains(['*', '?', '[', ']', '{', '}', '\\']) {
+        let problem = "a cluster takes some characters of the path for a pattern";
+        let hint = "name a folder whose path has none of * ? [ ] { } \\";
+        return Err(TableError::input(path.display().to_string(), problem, hint));
     }
+    Ok(text)
+}
+
+/// The same of a source, which may be a pattern, and may have an address of the cluster's own, such
+/// as `s3a://…`.
+pub(crate) fn absolute_pattern(path: &Path) -> Result<String, TableError> {
+    if let Some(address) = path.to_str().filter(|text| text.contains("://")) {
+        return Ok(address.to_owned());
+    }
+    let absolute = std::path::absolute(path).map_err(|error| TableError::io(path, error))?;
+    absolute.into_os_string().into_string().map_err(|_| {
+        let problem = "the path is not valid UTF-8, and cannot be sent to a cluster";
+        TableError::input(path.display().to_string(), problem, "rename the file or the folder")
+    })
 }
 
 /// Spark takes names that differ in case alone for one.
@@ -354,7 +294,22 @@ fn profile_of(
     Ok((ColumnProfile { name: name.to_owned(), domain, counts }, texts))
 }
 
-fn changed(place: &str) -> TableError {
+pub(crate) fn changed(place: &str) -> TableError {
     let hint = "publish again while nobody writes to it; a query must answer the same each time";
     TableError::input(place, "the data changed while it was read", hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_travel_from_the_root() {
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(absolute(Path::new("data/a.csv")).unwrap(), here.join("data/a.csv").to_str().unwrap());
+        let parts = Path::new("data/*.parquet");
+        assert_eq!(absolute_pattern(parts).unwrap(), here.join(parts).to_str().unwrap());
+        assert!(absolute(parts).unwrap_err().to_string().contains("pattern"));
+        assert_eq!(absolute_pattern(Path::new("s3a://bucket/a")).unwrap(), "s3a://bucket/a");
+    }
 }

@@ -12,10 +12,13 @@ mod check;
 mod column;
 mod engine;
 mod failure;
+mod local;
 mod parts;
 mod publish;
+mod recode;
 mod session;
 mod sql;
+mod stream;
 
 pub use check::check;
 pub use publish::{Publish, publish};

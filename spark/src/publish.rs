@@ -12,7 +12,7 @@ use hedgerow_table::read::ReadOptions;
 use hedgerow_table::{Format, InputError, TableError};
 
 use crate::column::Strings;
-use crate::engine::SparkTable;
+use crate::engine::{SparkTable, absolute_pattern};
 use crate::session::Session;
 use crate::sql;
 
@@ -29,6 +29,7 @@ pub struct Publish<'a> {
     policy: &'a Policy,
     destination: PathBuf,
     overwrite: bool,
+    seed: Option<u64>,
     candidates: bool,
 }
 
@@ -37,12 +38,19 @@ impl<'a> Publish<'a> {
     /// machine and the cluster share under one path.
     pub fn new(policy: &'a Policy, destination: impl AsRef<Path>) -> Publish<'a> {
         let destination = destination.as_ref().to_path_buf();
-        Publish { policy, destination, overwrite: false, candidates: false }
+        Publish { policy, destination, overwrite: false, seed: None, candidates: false }
     }
 
     /// Replaces a release that is there already; never anything else.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
+        self
+    }
+
+    /// Makes what is dealt at random here repeatable, for tests: such a release must not be
+    /// published.
+    pub fn danger_seed(mut self, seed: Option<u64>) -> Self {
+        self.seed = seed;
         self
     }
 
@@ -73,7 +81,7 @@ impl<'a> Publish<'a> {
             destination: self.destination,
             overwrite: self.overwrite,
             format: TableFormat::Parquet,
-            seed: None,
+            seed: self.seed,
             candidates: self.candidates,
             nodes_max: None,
             seconds_max: None,
@@ -107,7 +115,7 @@ fn open<'s>(
         None => {
             let (format, how) = files(&policy.source.path, options)?;
             let strings = if format == "csv" { Strings::Written } else { Strings::Undeclared };
-            (session.view_of_files(format, how, &place, progress)?, strings)
+            (session.view_of_files(format, how, &absolute_pattern(&policy.source.path)?, progress)?, strings)
         }
     };
     SparkTable::of(session, view, &place, strings, options)

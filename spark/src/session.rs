@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 use std::net::{TcpStream, ToSocketAddrs};
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
@@ -12,11 +14,13 @@ use std::time::{Duration, Instant};
 
 use hedgerow_config::ClusterAddress;
 use hedgerow_table::{Progress, TableError};
-use spark_connect::row::{Row, Value};
-use spark_connect::{DataFrame, DataType, SparkError, SparkSession};
+use spark_connect::row::Value;
+use spark_connect::{DataType, SparkError, SparkSession};
+use spark_connect_core::{ChannelBuilder, SparkConnectClient, block_on};
+use spark_connect_proto::Relation;
 
 use crate::failure::{failure, lost, unresolved};
-use crate::sql;
+use crate::{local, sql, stream};
 
 /// How long a cluster that does not answer is waited for.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
@@ -24,8 +28,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 const PROBE_EVERY: Duration = Duration::from_secs(4);
 const PORT: u16 = 15_002;
-/// Rows handed over at once.
-const BATCH_ROWS: usize = 1 << 12;
+/// Parts of an answer that wait to be taken.
 const BATCHES_WAITING: usize = 4;
 /// Rows and bytes of texts of a table that are sent at once: a message has a limit of 128 MiB.
 const SENT_ROWS: usize = 1 << 17;
@@ -34,6 +37,8 @@ const SENT_BYTES: usize = 16 << 20;
 /// A connection to a cluster. Everything in it is temporary and ends with it.
 pub struct Session {
     spark: SparkSession,
+    /// In the same session: for whatever is executed.
+    client: Arc<SparkConnectClient>,
     address: String,
     place: String,
     views: AtomicU32,
@@ -55,12 +60,11 @@ impl Session {
             let problem = std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "no Spark Connect server answers");
             return Err(TableError::Io { path: place.into(), source: problem });
         }
-        let spark = SparkSession::builder().remote(address.danger_text()).get_or_create();
-        let spark = spark.map_err(|_| {
+        let (client, spark) = connect(address.danger_text()).map_err(|_| {
             let hint = "write it as `sc://host:15002`, with `/;use_ssl=true` where a token is sent";
             TableError::input(&place, "the client does not accept the address", hint)
         })?;
-        Ok(Session { spark, address: host, place, views: AtomicU32::new(0) })
+        Ok(Session { spark, client: Arc::new(client), address: host, place, views: AtomicU32::new(0) })
     }
 
     /// The address, to be shown.
@@ -75,8 +79,7 @@ impl Session {
 
     /// Gives what a statement answers a name.
     pub(crate) fn view_of_statement(&self, statement: &str, progress: &dyn Progress) -> Result<String, TableError> {
-        let (spark, statement) = (self.spark.clone(), statement.to_owned());
-        self.view(progress, move || spark.sql(&statement))
+        self.view(stream::relation_of(statement), progress)
     }
 
     /// Gives files a name.
@@ -87,18 +90,13 @@ impl Session {
         path: &str,
         progress: &dyn Progress,
     ) -> Result<String, TableError> {
-        let (spark, format, path) = (self.spark.clone(), format.to_owned(), path.to_owned());
-        self.view(progress, move || Ok(spark.read().format(&format).options(options).load(Some(&path))))
+        self.view(stream::relation_of_files(format, options, path), progress)
     }
 
-    fn view(
-        &self,
-        progress: &dyn Progress,
-        frame: impl FnOnce() -> Result<DataFrame, SparkError> + Send + 'static,
-    ) -> Result<String, TableError> {
+    fn view(&self, relation: Relation, progress: &dyn Progress) -> Result<String, TableError> {
         let name = self.next_view();
-        let view = name.clone();
-        self.run(progress, unresolved, move || frame()?.create_or_replace_temp_view(&view))?;
+        let (client, view) = (self.client.clone(), name.clone());
+        self.run(progress, unresolved, move || stream::create_view(&client, relation, &view))?;
         Ok(name)
     }
 
@@ -110,20 +108,16 @@ impl Session {
         progress: &dyn Progress,
     ) -> Result<String, TableError> {
         let declared = DataType::from_ddl(schema).map_err(|error| failure(&self.place, &error))?;
-        let DataType::Struct { fields } = &declared else {
-            return Err(TableError::Internal("a table that is sent has no columns".to_owned()));
-        };
-        let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
         let mut rows = rows.into_iter().peekable();
         let mut views = Vec::new();
         while rows.peek().is_some() || views.is_empty() {
             let (mut part, mut bytes) = (Vec::new(), 0);
             while let Some(row) = rows.next_if(|_| part.len() < SENT_ROWS && bytes < SENT_BYTES) {
                 bytes += row.iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
-                part.push(Row::new(names.clone(), row));
+                part.push(row);
             }
-            let (spark, declared) = (self.spark.clone(), declared.clone());
-            views.push(self.view(progress, move || spark.create_dataframe(part, declared))?);
+            let part = local::relation_of(&declared, &part).map_err(|error| failure(&self.place, &error))?;
+            views.push(self.view(part, progress)?);
         }
         match views.as_slice() {
             [view] => Ok(view.clone()),
@@ -133,8 +127,8 @@ impl Session {
 
     /// The names and types of a view's columns.
     pub(crate) fn columns(&self, view: &str, progress: &dyn Progress) -> Result<Vec<(String, DataType)>, TableError> {
-        let (spark, statement) = (self.spark.clone(), format!("SELECT * FROM {}", sql::identifier(view)));
-        let schema = self.run(progress, unresolved, move || spark.sql(&statement)?.schema())?;
+        let (spark, view) = (self.spark.clone(), view.to_owned());
+        let schema = self.run(progress, unresolved, move || spark.table(&view)?.schema())?;
         match schema {
             DataType::Struct { fields } => Ok(fields.into_iter().map(|field| (field.name, field.data_type)).collect()),
             _ => Err(TableError::Internal("a view has no columns".to_owned())),
@@ -149,8 +143,8 @@ impl Session {
         visit: &mut dyn FnMut(Vec<Value>) -> Result<(), TableError>,
     ) -> Result<(), TableError> {
         let (send, receive) = sync_channel(BATCHES_WAITING);
-        let (spark, statement) = (self.spark.clone(), statement.to_owned());
-        thread::spawn(move || send_rows(&spark, &statement, &send));
+        let (client, statement) = (self.client.clone(), statement.to_owned());
+        thread::spawn(move || send_rows(&client, &statement, &send));
         self.wait(&receive, progress, failure, |batch| {
             let Some(rows) = batch else { return Ok(true) };
             rows.into_iter().try_for_each(&mut *visit)?;
@@ -160,10 +154,8 @@ impl Session {
 
     /// Has the rows of a query written into a new folder of Parquet files.
     pub(crate) fn write(&self, statement: &str, path: &str, progress: &dyn Progress) -> Result<(), TableError> {
-        let (spark, statement, path) = (self.spark.clone(), statement.to_owned(), path.to_owned());
-        self.run(progress, failure, move || {
-            spark.sql(&statement)?.write().format("parquet").mode("error").save(Some(&path))
-        })
+        let (client, statement, path) = (self.client.clone(), statement.to_owned(), path.to_owned());
+        self.run(progress, failure, move || stream::write(&client, &statement, &path))
     }
 
     /// Runs a call of the client to its end.
@@ -246,31 +238,33 @@ impl Drop for Session {
     }
 }
 
-/// All rows of a query, batch after batch, then `None`.
-fn send_rows(spark: &SparkSession, statement: &str, send: &SyncSender<Result<Option<Vec<Vec<Value>>>, SparkError>>) {
-    let rows = match spark.sql(statement).and_then(|frame| frame.to_local_iterator(false)) {
-        Ok(rows) => rows,
-        Err(error) => {
-            let _ = send.send(Err(error));
-            return;
-        }
-    };
-    let mut batch = Vec::with_capacity(BATCH_ROWS);
-    for row in rows {
-        match row {
-            Ok(row) => batch.push(row.into_values()),
-            Err(error) => {
-                let _ = send.send(Err(error));
-                return;
-            }
-        }
-        if batch.len() == BATCH_ROWS && send.send(Ok(Some(std::mem::take(&mut batch)))).is_err() {
-            return;
-        }
+/// A client, and a session that is the same to the cluster.
+fn connect(address: &str) -> Result<(SparkConnectClient, SparkSession), SparkError> {
+    let client = block_on(SparkConnectClient::connect(&ChannelBuilder::parse(address)?))?;
+    let spark = SparkSession::builder().remote(&in_session(address, client.session_id())).get_or_create()?;
+    Ok((client, spark))
+}
+
+/// An address that also names the session.
+fn in_session(address: &str, session: &str) -> String {
+    if address.contains(";session_id=") {
+        return address.to_owned();
     }
-    if send.send(Ok(Some(batch))).is_ok() {
-        let _ = send.send(Ok(None));
-    }
+    let separator = if address.trim_start_matches("sc://").contains('/') { ";" } else { "/;" };
+    format!("{address}{separator}session_id={session}")
+}
+
+/// All rows of a query, some at once, then `None`.
+fn send_rows(
+    client: &SparkConnectClient,
+    statement: &str,
+    send: &SyncSender<Result<Option<Vec<Vec<Value>>>, SparkError>>,
+) {
+    let sent = stream::rows(client, statement, |rows| match send.send(Ok(Some(rows))) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    });
+    let _ = send.send(sent.map(|()| None));
 }
 
 /// Host and port of an address, and its parameters.
@@ -299,6 +293,14 @@ mod tests {
         assert_eq!(host("sc://127.0.0.1:25002"), "127.0.0.1:25002");
         assert_eq!(host("sc://spark.example"), "spark.example:15002");
         assert_eq!(host("sc://spark.example:1/;token=x:2"), "spark.example:1");
+    }
+
+    #[test]
+    fn an_address_can_name_its_session() {
+        assert_eq!(in_session("sc://host:1", "a"), "sc://host:1/;session_id=a");
+        assert_eq!(in_session("sc://host/", "a"), "sc://host/;session_id=a");
+        assert_eq!(in_session("sc://host/;token=x", "a"), "sc://host/;token=x;session_id=a");
+        assert_eq!(in_session("sc://host/;session_id=b", "a"), "sc://host/;session_id=b");
     }
 
     #[test]

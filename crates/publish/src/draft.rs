@@ -249,23 +249,35 @@ pub(crate) fn write(
     Ok(written)
 }
 
-/// Has whoever holds the rows write the one table of a draft over the distinct ones; the codebook
-/// is written here.
+/// Has whoever holds the rows write the one table of a draft that has them; what is made of counts
+/// and the codebook are written here.
 pub(crate) fn write_elsewhere(
-    draft: &Draft<'_>,
+    draft: &mut Draft<'_>,
     bound: &Bound<'_>,
     remote: &dyn Remote,
     root: &Path,
+    rng: &mut StdRng,
     progress: &dyn Progress,
 ) -> Result<Written, PublishError> {
+    let mut written = Written { resources: Vec::new(), flushing: Vec::new() };
     let recoded = RecodedTable::of(bound, draft)?;
-    let resources: Vec<Resource> = draft.tables.iter().map(|table| table.resource(TableFormat::Parquet)).collect();
-    for resource in &resources {
-        let rows = remote.write(&recoded, &root.join(&resource.path), progress)?;
-        remote::refuse_other_rows(bound.policy, rows, draft.rows.out)?;
+    for table in &draft.tables {
+        let resource = table.resource(TableFormat::Parquet);
+        if !table.of_other_rows {
+            let rows = remote.write(&recoded, &root.join(&resource.path), progress)?;
+            remote::refuse_other_rows(bound.policy, rows, draft.rows.out)?;
+        }
+        written.resources.push(resource);
+    }
+    drop(recoded);
+    let tables = std::mem::take(&mut draft.tables).into_iter().zip(&written.resources);
+    for (table, resource) in tables.filter(|(table, _)| table.of_other_rows) {
+        let path = root.join(&resource.path);
+        let flushing = table.write(&path, TableFormat::Parquet, rng, progress)?;
+        written.flushing.push((path, flushing));
     }
     write_codebook(&draft.codebook, &root.join("codebook.csv"))?;
-    Ok(Written { resources, flushing: Vec::new() })
+    Ok(written)
 }
 
 fn write_codebook(codebook: &Codebook, path: &Path) -> Result<(), TableError> {

@@ -288,7 +288,10 @@ fn publish_with(
         _ => None,
     };
     let written_elsewhere = match &read {
-        Rows::Remote(remote) => Some(draft::write_elsewhere(&draft, &bound, remote.as_ref(), staged.path(), &phase)?),
+        Rows::Remote(remote) => {
+            let (remote, root) = (remote.as_ref(), staged.path());
+            Some(draft::write_elsewhere(&mut draft, &bound, remote, root, &mut rng, &phase)?)
+        }
         _ => None,
     };
     let rows_outside = rows_outside.as_ref();

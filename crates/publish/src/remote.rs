@@ -1,18 +1,22 @@
 //! Publishing where the rows are: another machine counts, recodes and writes them. The search sees
 //! the distinct rows, and no row comes here.
 
+use std::ops::Range;
 use std::path::Path;
 
 use hedgerow_policy::{Method, Policy};
 use hedgerow_release::CountReleased;
 use hedgerow_table::frequency::{Recoding, pack};
-use hedgerow_table::{Domain, Engine, InputError, Kind, Progress, TableError, with_words};
+use hedgerow_table::{Codes, Domain, Engine, InputError, Kind, Progress, TableError, with_words};
 
 use crate::bind::Bound;
 use crate::catalog::Gate;
 use crate::community;
 use crate::draft::{Content, Draft};
 use crate::error::PublishError;
+pub use crate::local::counted::Piece;
+use crate::local::counted::Pieces;
+use crate::out_of_core::RecodedOutside;
 
 /// Whoever holds the rows and can recode, write and count them.
 pub trait Remote: Engine + CountReleased {
@@ -21,12 +25,14 @@ pub trait Remote: Engine + CountReleased {
     fn write(&self, table: &RecodedTable<'_>, path: &Path, progress: &dyn Progress) -> Result<u64, TableError>;
 }
 
-/// What becomes of the rows: a value for every code of every released column.
+/// What becomes of the rows: of every released column a value for every code, or for every class.
 #[derive(Debug)]
 pub struct RecodedTable<'a> {
     /// In the order of the release.
     pub columns: Vec<RecodedColumn<'a>>,
     pub suppressed: Option<Suppressed>,
+    /// Present where classes decide some columns.
+    pub classes: Option<ClassOfRows<'a>>,
 }
 
 /// One released column.
@@ -35,10 +41,80 @@ pub struct RecodedColumn<'a> {
     pub name: &'a str,
     /// A category once its values are generalized; else the kind of its domain.
     pub kind: Kind,
-    /// Of the source.
+    /// The values of what is not generalized.
     pub domain: &'a Domain,
-    /// For every code the text that is released; an empty one is missing.
+    /// What is released, by the code of a row's value; an empty text is missing.
     pub texts: &'a [String],
+    /// Where not the value decides but the class: the position of every class's text.
+    pub of_class: Option<&'a [u32]>,
+}
+
+/// Which rows are of which class.
+#[derive(Debug)]
+pub struct ClassOfRows<'a> {
+    /// What rows are distinguished by: columns of the source by name, with the codes of the
+    /// distinct rows.
+    pub distinct: Vec<(&'a str, &'a Codes)>,
+    pub by: ClassesBy<'a>,
+}
+
+/// What decides the class of a row.
+#[derive(Debug)]
+pub enum ClassesBy<'a> {
+    /// The distinct row that it is equal to.
+    Value(ValuePieces<'a>),
+    /// Its number. Rows of one kind have numbers one after the other, in any order of the rows.
+    Number {
+        /// For every distinct row the numbers, from 0 on, of the kind that it is of.
+        kinds: Vec<Range<u32>>,
+        /// For every number its class.
+        classes: &'a [u32],
+    },
+}
+
+/// Distinct rows with their classes.
+#[derive(Debug)]
+pub struct ValuePieces<'a> {
+    counts: &'a [u32],
+    pieces: &'a Pieces,
+}
+
+impl ValuePieces<'_> {
+    /// Every distinct row with its class. Where equal rows are parted, the classes take so many of
+    /// them one after the other, in any order of the rows.
+    pub fn each(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.pieces.each(self.counts)
+    }
+
+    /// Whether some equal rows are of different classes.
+    pub fn part_equal_rows(&self) -> bool {
+        self.pieces.part_equal_rows()
+    }
+}
+
+impl<'a> ClassOfRows<'a> {
+    fn of(bound: &'a Bound<'_>, recoded: &'a RecodedOutside) -> Result<ClassOfRows<'a>, PublishError> {
+        let lost = || PublishError::Internal("internal error: rows of unknown kinds".to_owned());
+        let pieces = &recoded.pieces;
+        let Some(kinds) = &recoded.kinds else {
+            let names = bound.judged_domains().into_iter().map(|(name, _)| name);
+            let distinct = names.zip(bound.judged_codes()).collect();
+            let counts = bound.row_counts().unwrap_or_default();
+            return Ok(ClassOfRows { distinct, by: ClassesBy::Value(ValuePieces { counts, pieces }) });
+        };
+        if !pieces.are_rows() {
+            return Err(lost());
+        }
+        let mut distinct = Vec::with_capacity(kinds.names.len());
+        for name in &kinds.names {
+            let column = bound.table.column(name).ok_or_else(lost)?;
+            distinct.push((column.name.as_str(), &column.codes));
+        }
+        let codes: Vec<&Codes> = distinct.iter().map(|&(_, codes)| codes).collect();
+        let kinds = (kinds.of_rows)(&codes)?;
+        let kinds = kinds.into_iter().map(|kind| pieces.of(kind)).collect();
+        Ok(ClassOfRows { distinct, by: ClassesBy::Number { kinds, classes: &pieces.class } })
+    }
 }
 
 /// The rows that are not released.
@@ -51,22 +127,30 @@ pub struct Suppressed {
 }
 
 impl<'a> RecodedTable<'a> {
-    /// The one table of a draft over distinct rows.
-    pub(crate) fn of(bound: &Bound<'_>, draft: &'a Draft<'_>) -> Result<RecodedTable<'a>, PublishError> {
-        let [table] = draft.tables.as_slice() else {
+    /// The one table of a draft over distinct rows that has the rows of the source.
+    pub(crate) fn of(bound: &'a Bound<'_>, draft: &'a Draft<'_>) -> Result<RecodedTable<'a>, PublishError> {
+        let mut tables = draft.tables.iter().filter(|table| !table.of_other_rows);
+        let (Some(table), None) = (tables.next(), tables.next()) else {
             return Err(PublishError::Internal("internal error: several tables from one recoding".to_owned()));
         };
         let Content::Columns { columns, kept } = &table.content else {
             return Err(PublishError::Internal("internal error: a recoding without columns".to_owned()));
         };
         let suppressed = kept.as_ref().map(|kept| suppressed(bound, draft, kept)).transpose()?;
+        let of_class = |name: &str| {
+            let labels = draft.recoded.iter().flat_map(|recoded| &recoded.labels);
+            labels.filter(|(decided, ..)| decided == name).map(|(_, of_class, _)| of_class.as_slice()).next()
+        };
         let columns = columns.iter().map(|column| RecodedColumn {
             name: column.name,
             kind: column.kind,
             domain: &column.domain,
             texts: &column.texts,
+            of_class: of_class(column.name),
         });
-        Ok(RecodedTable { columns: columns.collect(), suppressed })
+        let columns = columns.collect();
+        let classes = draft.recoded.as_ref().map(|recoded| ClassOfRows::of(bound, recoded)).transpose()?;
+        Ok(RecodedTable { columns, suppressed, classes })
     }
 }
 
@@ -110,8 +194,14 @@ pub(crate) fn refuse(policy: &Policy, gate: &Gate) -> Result<(), PublishError> {
         _ if !community::releases(policy)?.is_empty() => {
             ("a guarantee across releases", "publish from a file or a database")
         }
-        Method::FullDomain => return Ok(()),
-        method => (method.name(), "use `method = \"full-domain\"`, or publish from a file or a database"),
+        Method::Mondrian if policy.publish.improve => {
+            ("`improve = true`", "remove it, or publish from a file or a database")
+        }
+        Method::FullDomain | Method::Mondrian | Method::Anatomy => return Ok(()),
+        method => (
+            method.name(),
+            "use `method = \"full-domain\"`, \"mondrian\" or \"anatomy\", or publish from a file or a database",
+        ),
     };
     let problem = format!("{what} is not done where the rows are, and they do not leave the cluster");
     Err(InputError::new(format!("{}: publish.method", policy.path.display()), problem, hint).into())

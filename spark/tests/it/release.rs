@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::same::{Twins, adult_policy, adult_source};
+use crate::same::{Twins, adult_file, adult_policy, adult_source};
 
 fn copy(from: &Path, to: &Path) {
     if !from.is_dir() {
@@ -45,7 +45,10 @@ pub(crate) fn a_release_is_checked_by_the_cluster(address: &str) {
 
 pub(crate) fn the_command_publishes_and_checks(address: &str) {
     let twins = Twins::new(tempfile::tempdir().unwrap(), address, &adult_source(), &adult_policy(5));
-    let text = format!("[source]\nengine = \"{address}\"\n{}\n{}", adult_source(), adult_policy(5));
+    // A path that starts where the policy is, which is no place that the server knows.
+    std::fs::copy(adult_file(), twins.at("adult.csv.gz")).unwrap();
+    let source = "path = \"adult.csv.gz\"\ndelimiter = \";\"";
+    let text = format!("[source]\nengine = \"{address}\"\n{source}\n{}", adult_policy(5));
     std::fs::write(twins.at("policy.toml"), text).unwrap();
     let command = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_hedgerow-spark"))

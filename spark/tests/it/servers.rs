@@ -30,6 +30,8 @@ impl Server {
             format!("spark.connect.grpc.binding.port={port}"),
             "spark.ui.enabled=false".to_owned(),
             "spark.sql.shuffle.partitions=2".to_owned(),
+            // Two minutes where nobody sets it: answers are complete all the same.
+            "spark.connect.execute.reattachable.senderMaxStreamDuration=1s".to_owned(),
             format!("spark.sql.warehouse.dir={}", folder.path().join("warehouse").display()),
         ] {
             command.args(["--conf", &setting]);

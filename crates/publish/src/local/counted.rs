@@ -123,6 +123,16 @@ pub struct Pieces {
     pub class: Vec<u32>,
 }
 
+/// Some of the rows that are equal to a distinct one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    pub distinct: u32,
+    /// How many equal rows come before it, and how many up to its end.
+    pub before: u32,
+    pub until: u32,
+    pub class: u32,
+}
+
 impl Pieces {
     /// From distinct rows, how many equal ones come before, and their classes.
     fn new(mut all: Vec<(u32, u32, u32)>, distinct: usize) -> Pieces {
@@ -164,6 +174,34 @@ impl Pieces {
             sizes.extend(before.iter().zip(before[1..].iter().chain([&count])).map(|(from, to)| to - from));
         }
         sizes
+    }
+
+    /// All pieces, by how often each distinct row occurs.
+    pub(crate) fn each<'a>(&'a self, counts: &'a [u32]) -> impl Iterator<Item = Piece> + 'a {
+        let rows = (0..).zip(counts.iter().zip(self.starts.windows(2)));
+        rows.flat_map(move |(distinct, (&count, bounds))| {
+            let (from, to) = (bounds[0] as usize, bounds[1] as usize);
+            let before = move |piece: usize| self.before.get(piece).copied().unwrap_or((piece - from) as u32);
+            (from..to).map(move |piece| {
+                let until = if piece + 1 < to { before(piece + 1) } else { count };
+                Piece { distinct, before: before(piece), until, class: self.class[piece] }
+            })
+        })
+    }
+
+    /// How many pieces come before those of a distinct row, and how many up to its last.
+    pub(crate) fn of(&self, distinct: u32) -> Range<u32> {
+        self.starts[distinct as usize]..self.starts[distinct as usize + 1]
+    }
+
+    /// Whether every piece is one row.
+    pub(crate) fn are_rows(&self) -> bool {
+        self.before.is_empty()
+    }
+
+    /// Whether some equal rows are of different classes.
+    pub(crate) fn part_equal_rows(&self) -> bool {
+        self.class.len() >= self.starts.len()
     }
 
     /// The class of the next rows of the source, whose distinct rows these are. `seen` has how many

@@ -9,6 +9,7 @@
 
 use std::path::Path;
 
+use super::generalized::ReadBy;
 use super::{covers, texts};
 use crate::classes::{ReleasedClasses, SensitiveCounts};
 use crate::codebook::Codebook;
@@ -17,7 +18,7 @@ use crate::read::{quasi_of, read_released, read_released_within};
 use crate::shape::Shape;
 use hedgerow_table::engine::{ColumnProfile, Profile};
 use hedgerow_table::read::Held;
-use hedgerow_table::{Codes, Column, Domain, Engine, InputError, Kind, Progress, Spill, Table, TableError, Values};
+use hedgerow_table::{Codes, Column, Domain, Engine, InputError, Kind, Progress, Table, TableError, Values};
 
 /// The column of both tables that joins them.
 pub const GROUP: &str = "group";
@@ -80,21 +81,24 @@ impl Bucketized {
         Bucketized::examine_within(directory, quasi, sensitive, None, progress)
     }
 
-    /// The same within a limit of memory: the rows of `quasi` that do not fit stay on the disk.
+    /// The same within a limit of memory, or by another machine: the rows of `quasi` that do not
+    /// fit stay on the disk, or where they are. `sensitive` has counts and no rows, and is read
+    /// here.
     pub(crate) fn examine_within(
         directory: &Path,
         quasi: &Resource,
         sensitive: &Resource,
-        spill: Option<&Spill>,
+        by: Option<ReadBy<'_>>,
         progress: &dyn Progress,
     ) -> Result<(Bucketized, Vec<String>), TableError> {
         let place = |resource: &Resource| directory.join(&resource.path).display().to_string();
         let name = sensitive_attribute(quasi, sensitive, &place)?;
-        let (rows, rows_of_group, in_memory) = match spill {
-            Some(spill) => match read_released_within(directory, quasi, spill, progress)? {
+        let (rows, rows_of_group, in_memory) = match by {
+            Some(ReadBy::Spill(spill)) => match read_released_within(directory, quasi, spill, progress)? {
                 Held::Memory(table) => with_group_counts(table),
                 Held::Spilled(spilled) => without_rows(spilled.profile()),
             },
+            Some(ReadBy::Counter(counter)) => counted_elsewhere(counter.count(directory, quasi, &[], progress)?),
             None => with_group_counts(read_released(directory, quasi, progress)?),
         };
         let counted = read_released(directory, sensitive, progress)?;
@@ -297,6 +301,12 @@ fn without_rows(profile: &Profile) -> (Table, Vec<u64>, bool) {
     let (header, warnings) = (profile.header.clone(), profile.warnings.clone());
     let counts = profile.columns.iter().find(|column| column.name == GROUP).map(|group| group.counts.clone());
     (Table { columns, rows: profile.rows, header, warnings }, counts.unwrap_or_default(), false)
+}
+
+/// The same of a table whose rows are on another machine.
+fn counted_elsewhere(counted: hedgerow_table::Counted) -> (Table, Vec<u64>, bool) {
+    let counts = counted.values(GROUP).unwrap_or_default().to_vec();
+    (Table { rows: counted.rows as usize, ..counted.table }, counts, false)
 }
 
 /// The bucket of every code. Rows without a group count for the first bucket.

@@ -20,7 +20,7 @@ use crate::shape::Shape;
 use bucketized::Bucketized;
 use cloned::Cloned;
 use decomposed::Decomposed;
-use generalized::{Generalized, ReadBy, Within};
+use generalized::{Generalized, Within};
 
 /// The tables of a release, each read once.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,11 +84,8 @@ impl Tables {
                 (Tables::Generalized(table), Vec::new())
             }
             Shape::Bucketized { quasi, sensitive } => {
-                let spill = within.and_then(|within| match within.by {
-                    ReadBy::Spill(spill) => Some(spill),
-                    ReadBy::Counter(_) => None,
-                });
-                let (tables, problems) = Bucketized::examine_within(directory, quasi, sensitive, spill, progress)?;
+                let by = within.map(|within| within.by);
+                let (tables, problems) = Bucketized::examine_within(directory, quasi, sensitive, by, progress)?;
                 (Tables::Bucketized(Box::new(tables)), problems)
             }
             Shape::Cloned { statistics, sensitive } => {

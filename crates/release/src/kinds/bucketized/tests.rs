@@ -3,8 +3,10 @@
 use std::fs;
 
 use super::*;
+use crate::kinds::generalized::CountReleased;
 use crate::manifest::Field;
-use hedgerow_table::NoProgress;
+use hedgerow_table::engine::Embedded;
+use hedgerow_table::{Answer, Counted, NoProgress, Spill};
 
 fn resources() -> (Resource, Resource) {
     let group = || Field::new(GROUP, Kind::Integer, None);
@@ -20,14 +22,35 @@ fn examine(quasi: &str, sensitive: &str) -> Result<(Bucketized, Vec<String>), Ta
     let (first, second) = resources();
     let here = Bucketized::examine(directory.path(), &first, &second, &NoProgress);
     let spill = Spill::new(directory.path(), 1 << 20).with_held(0);
-    let outside = Bucketized::examine_within(directory.path(), &first, &second, Some(&spill), &NoProgress);
-    same_from_the_disk(&here, &outside);
+    for by in [ReadBy::Spill(&spill), ReadBy::Counter(&Elsewhere)] {
+        let outside = Bucketized::examine_within(directory.path(), &first, &second, Some(by), &NoProgress);
+        same_from_outside(&here, &outside);
+    }
     here
+}
+
+/// Another machine.
+struct Elsewhere;
+
+impl CountReleased for Elsewhere {
+    fn count(
+        &self,
+        directory: &Path,
+        table: &Resource,
+        names: &[&str],
+        progress: &dyn Progress,
+    ) -> Result<Counted, TableError> {
+        let table = read_released(directory, table, progress)?;
+        match Counted::of(&Embedded::new(&table), names, progress)? {
+            Answer::Exact(counted) => Ok(counted),
+            Answer::Unsupported(why) => panic!("{why}"),
+        }
+    }
 }
 
 /// Whether the rows are in memory changes nothing in what is found.
 #[track_caller]
-fn same_from_the_disk(
+fn same_from_outside(
     here: &Result<(Bucketized, Vec<String>), TableError>,
     outside: &Result<(Bucketized, Vec<String>), TableError>,
 ) {

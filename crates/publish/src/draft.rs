@@ -100,8 +100,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// How many rows writing will report as progress. Where the rows of the source are not in memory,
-    /// one table has all that are released.
+    /// How many rows writing will report as progress. Where the rows of the source are not in
+    /// memory, one table has all that are released.
     pub(crate) fn rows_to_write(&self, outside: bool) -> u64 {
         let here = self.tables.iter().filter(|table| !outside || table.of_other_rows);
         let elsewhere = if outside { self.rows.out } else { 0 };

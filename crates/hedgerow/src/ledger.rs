@@ -23,9 +23,9 @@ const COUNTS_OF_ROWS: [hedgerow_smc::Kind; 5] = [
     hedgerow_smc::Kind::ClippedSizes,
 ];
 
-/// The ledger as JSON lines, one for each entry in order: `step`, `round`, `kind`, `about`, `part`,
-/// `attribute`, `at_least` and `values`. For the custodians of the run, who have seen it all, and
-/// not for readers of the release.
+/// The ledger as JSON lines, one for each entry in order: `step`, `round`, `kind`, `about`,
+/// `attribute`, `parts`, `at_least` and `values`, as many for each part. For the custodians of the
+/// run, who have seen it all, and not for readers of the release.
 ///
 /// ```
 /// use hedgerow::federation::{Profile, ledger_lines, rehearse};
@@ -43,9 +43,9 @@ pub fn ledger_lines(ledger: &Ledger) -> String {
             "step": "classes",
             "round": entry.round,
             "kind": entry.kind.describe(),
-            "about": entry.about.what,
-            "part": entry.about.part,
-            "attribute": entry.about.attribute,
+            "about": entry.what,
+            "attribute": entry.attribute,
+            "parts": entry.parts,
             "at_least": entry.at_least,
             "values": entry.values,
         });

@@ -20,9 +20,9 @@ use hedgerow_table::progress::NoProgress;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!(
-        "| rows | k | classes | depth | rounds | 3·depth·log₂ domain | custodians | messages | MB in all | MB sent by each | ring: rounds | messages | MB in all |"
+        "| rows | k | classes | depth | rounds | 3·depth·log₂ domain | opened values | custodians | messages | MB in all | MB sent by each | ring: rounds | messages | MB in all |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for path in std::env::args().skip(1).filter(|argument| argument != "--bench") {
         let policy = Policy::load(Path::new(&path)).map_err(|errors| errors.to_string())?;
         let table = read_source(&policy, &NoProgress)?;
@@ -44,11 +44,12 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let masked = forecast.masked(custodians);
                 let ring = forecast.baseline(custodians, baseline::Chances::default());
                 println!(
-                    "| {} | {k} | {} | {} | {} | {most:.0} | {custodians} | {} | {:.1} | {:.2} | {} | {} | {:.1} |",
+                    "| {} | {k} | {} | {} | {} | {most:.0} | {} | {custodians} | {} | {:.1} | {:.2} | {} | {} | {:.1} |",
                     table.rows,
                     joined.classes.len(),
                     joined.depth,
                     masked.rounds,
+                    forecast.opened(),
                     masked.messages,
                     mega(masked.bytes),
                     mega(masked.bytes) / custodians as f64,

@@ -13,8 +13,9 @@ use hedgerow_smc::{About, Coins, Inquiry, Kind, Turn};
 
 use super::judging::{Judged, Judging};
 use super::part::Part;
+use super::ranges::Bounds;
 use super::request::{Answer, Request, Requested};
-use super::trial::{Side, View};
+use super::trial::{Compared, Side, View};
 use crate::{AgreedRef, Joined, JointClass, Share};
 
 /// The most words in one ask, but for those of the last part that it has room for; other parts wait
@@ -34,6 +35,7 @@ pub struct Joint {
     depth: u32,
     /// How many rows there are in all: no count exceeds it.
     rows: u64,
+    compared: Compared,
     requested: Requested,
     waiting: Waiting,
 }
@@ -62,6 +64,7 @@ impl Joint {
     /// custodian's own.
     pub fn new(agreed: AgreedRef, share: Share, coins: Coins) -> Joint {
         Joint {
+            compared: Compared::new(&agreed, 0),
             agreed,
             share,
             coins,
@@ -77,7 +80,7 @@ impl Joint {
     }
 
     fn view(&self) -> View<'_> {
-        View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, rows: self.rows }
+        View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, compared: &self.compared }
     }
 
     fn all_rows(&self) -> Vec<u32> {
@@ -113,7 +116,8 @@ impl Joint {
                 let region: Vec<Span> = self.agreed.axes.iter().map(Axis::whole).collect();
                 let dividable = hedgerow_cuts::decide::can_divide(self.rows, self.agreed.minimum());
                 let side = Side { span: Span::new(0, 0), rows: self.all_rows(), dividable };
-                let whole = Part::new(self.view(), 0, side, region, 0);
+                let bounds: Vec<Bounds> = region.iter().map(|span| Bounds::within(*span)).collect();
+                let whole = Part::new(self.view(), 0, side, region, &bounds, 0);
                 self.named = 1;
                 self.settle(vec![whole]);
                 self.next_parts()
@@ -130,16 +134,14 @@ impl Joint {
         let mut next = Vec::with_capacity(chosen.len());
         for mut part in chosen {
             let own = answer.take(part.requested());
-            let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, rows: self.rows };
+            let view =
+                View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, compared: &self.compared };
             match part.absorb(view, own, &mut self.coins) {
                 None => next.push(part),
                 Some((attribute, sides)) => {
-                    for side in sides {
-                        let mut region = part.ground.region.clone();
-                        region[attribute] = side.span;
-                        next.push(Part::new(view, self.named, side, region, part.depth + 1));
-                        self.named += 1;
-                    }
+                    let parts = part.divide(view, attribute, sides, self.named);
+                    self.named += parts.len() as u64;
+                    next.extend(parts);
                 }
             }
         }
@@ -165,7 +167,7 @@ impl Joint {
         if self.named > max {
             return Turn::Exceeds { what: "parts", found: self.named, max };
         }
-        let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, rows: self.rows };
+        let view = View { agreed: &self.agreed, share: &self.share, wholes: &self.wholes, compared: &self.compared };
         let mut request = Request::default();
         let mut parts = 0;
         for part in &mut self.parts {
@@ -234,7 +236,7 @@ impl Inquiry for Joint {
                 if rows < self.share.rows() as u64 {
                     return Turn::Impossible("fewer rows in all than we have ourselves");
                 }
-                self.rows = rows;
+                (self.rows, self.compared) = (rows, Compared::new(&self.agreed, rows));
                 if rows < self.agreed.minimum() {
                     return Turn::Done(None);
                 }

@@ -143,12 +143,14 @@ impl Judging {
 #[cfg(test)]
 pub(super) mod together {
     use super::*;
+    use crate::trial::Compared;
     use crate::{Agreed, Share};
 
     /// Whether all rows of all custodians may stand as one class.
     pub(crate) fn stands(agreed: &Agreed, shares: &[Share], wholes: &[Distribution]) -> bool {
         let rows: Vec<Vec<u32>> = shares.iter().map(|share| (0..share.rows() as u32).collect()).collect();
-        let view = |share| View { agreed, share, wholes, rows: rows.iter().map(|rows| rows.len() as u64).sum() };
+        let compared = Compared::new(agreed, rows.iter().map(|rows| rows.len() as u64).sum());
+        let view = |share| View { agreed, share, wholes, compared: &compared };
         let mut all: Vec<Judging> = shares.iter().map(|share| Judging::new(view(share), false)).collect();
         while all[0].judged() == Judged::Open {
             let mut requests = Vec::new();

@@ -38,6 +38,7 @@ mod coalitions;
 mod digest;
 mod inquiry;
 mod judging;
+mod own;
 mod part;
 mod ranges;
 #[cfg(feature = "rehearse")]

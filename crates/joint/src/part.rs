@@ -10,7 +10,7 @@
 use hedgerow_smc::{About, Coins, Kind};
 
 use super::Agreed;
-use super::ranges::Ranges;
+use super::ranges::{Bounds, Ranges};
 use super::request::{Answer, Request, Requested};
 use super::trial::{Ground, Side, Trial, Verdict, View};
 use hedgerow_cuts::Span;
@@ -38,20 +38,39 @@ enum Stage {
 }
 
 impl Part {
-    /// `part` names it; `side` are our rows in it.
-    pub(super) fn new(view: View<'_>, part: u64, side: Side, region: Vec<Span>, depth: u32) -> Part {
+    /// `part` names it; `side` are our rows in it; `bounds` is what is known of where people are.
+    pub(super) fn new(view: View<'_>, part: u64, side: Side, region: Vec<Span>, bounds: &[Bounds], depth: u32) -> Part {
         let agreed = view.agreed;
         let Side { rows, dividable, .. } = side;
-        let wide = |axis: &usize| region[*axis].first < region[*axis].last;
-        let requested: Vec<usize> =
-            (0..region.len()).filter(wide).filter(|axis| dividable || shows_extent(agreed, *axis)).collect();
+        let open = (0..region.len()).filter(|axis| bounds[*axis].is_open());
+        let requested: Vec<(usize, Bounds)> =
+            open.filter(|axis| dividable || shows_extent(agreed, *axis)).map(|axis| (axis, bounds[axis])).collect();
+        let people = bounds.iter().map(|bounds| bounds.span).collect();
+        let tried = vec![false; region.len()];
         let stage = match requested.is_empty() {
             true => Stage::Class,
-            false => Stage::Ranges(Ranges::new(requested, &rows, view.share, &region)),
+            false => Stage::Ranges(Ranges::new(requested, &rows, view.share)),
         };
-        let tried = vec![false; region.len()];
-        let ground = Ground { part, rows, people: region.clone(), region };
-        Part { ground, depth, dividable, requested: Requested::default(), tried, stage }
+        let ground = Ground { part, rows, people, region };
+        let mut part = Part { ground, depth, dividable, requested: Requested::default(), tried, stage };
+        if part.is_class() && dividable {
+            part.try_attributes(view, 1);
+        }
+        part
+    }
+
+    /// The parts that a cut along `attribute` leaves, numbered from `named` on.
+    pub(super) fn divide(&self, view: View<'_>, attribute: usize, sides: Vec<Side>, named: u64) -> Vec<Part> {
+        let Ground { region, people, .. } = &self.ground;
+        let mut bounds: Vec<Bounds> = people.iter().map(|people| Bounds::within(*people)).collect();
+        let last = sides.len().saturating_sub(1);
+        let part = |(place, side): (usize, Side)| {
+            let mut region = region.clone();
+            region[attribute] = side.span;
+            bounds[attribute] = Bounds::of_side(side.span, people[attribute], place == 0, place == last);
+            Part::new(view, named + place as u64, side, region, &bounds, self.depth + 1)
+        };
+        sides.into_iter().enumerate().map(part).collect()
     }
 
     pub(super) fn is_class(&self) -> bool {
@@ -102,7 +121,7 @@ impl Part {
     ) -> Option<(usize, Vec<Side>)> {
         match std::mem::replace(&mut self.stage, Stage::Class) {
             Stage::Ranges(mut ranges) => {
-                match ranges.absorb(answer.flags(), &self.ground.region) {
+                match ranges.absorb(answer.flags()) {
                     None => self.stage = Stage::Ranges(ranges),
                     Some(people) => {
                         people.into_iter().for_each(|(axis, people)| self.ground.people[axis] = people);

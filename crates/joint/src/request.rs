@@ -1,14 +1,14 @@
 //! What one part asks of all custodians in one round: counts, comparisons with thresholds, and
 //! flags; and the answers, part by part.
 
-use hedgerow_smc::{About, Ask, Kind, Opens, Operation};
+use hedgerow_smc::{About, Ask, Kind, Opens, Operation, Thresholds};
 
 /// Our words of one round, in the order in which parts ask for them.
 #[derive(Default)]
 pub(super) struct Request {
     counts: Words,
     compared: Words,
-    thresholds: Vec<Vec<u64>>,
+    thresholds: Vec<Thresholds>,
     flags: Words,
 }
 
@@ -61,9 +61,9 @@ impl Request {
     }
 
     /// How many of the thresholds the total of a word reaches.
-    pub(super) fn compare(&mut self, kind: Kind, about: About, word: u64, thresholds: Vec<u64>) {
+    pub(super) fn compare(&mut self, kind: Kind, about: About, word: u64, thresholds: &Thresholds) {
         self.compared.push(kind, about, [word]);
-        self.thresholds.push(thresholds);
+        self.thresholds.push(Thresholds::clone(thresholds));
     }
 
     /// Whether anybody's flag is raised.

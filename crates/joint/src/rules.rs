@@ -80,21 +80,21 @@ impl Agreed {
     /// Our part of what is compared to judge a class. [`Agreed::compared`] takes the answer.
     pub(super) fn compare(&self, share: &Share, rows: &[u32], about: About, request: &mut Request) {
         if self.sites > 1 {
-            request.compare(Kind::Sites, about, u64::from(!rows.is_empty()), vec![self.sites]);
+            request.compare(Kind::Sites, about, u64::from(!rows.is_empty()), &[self.sites].into());
         }
         let wanted = self.rows_wanted();
         for most in self.clips() {
             let threshold = wanted.saturating_add(self.towards.saturating_mul(most));
-            request.compare(Kind::ClippedSizes, about, most.min(rows.len() as u64), vec![threshold]);
+            request.compare(Kind::ClippedSizes, about, most.min(rows.len() as u64), &[threshold].into());
         }
         for (place, _) in self.different_values() {
             let histogram = self.histogram(share, rows, place);
             if self.towards == 0 {
                 request.any(Kind::Presence, about, histogram.iter().map(|count| *count > 0));
             } else {
+                let thresholds = [1, self.towards.saturating_add(1)].into();
                 for count in histogram {
-                    let thresholds = vec![1, self.towards.saturating_add(1)];
-                    request.compare(Kind::Holders, about, u64::from(count > 0), thresholds);
+                    request.compare(Kind::Holders, about, u64::from(count > 0), &thresholds);
                 }
             }
         }

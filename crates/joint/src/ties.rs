@@ -8,7 +8,7 @@
 //! Lots that several people share leave the sides uneven; their sizes are compared afterwards, and
 //! a cut whose sides are too small is not made.
 
-use hedgerow_smc::{About, Coins, Kind};
+use hedgerow_smc::{About, Coins, Kind, Thresholds};
 
 use super::request::{Answer, Request};
 
@@ -39,12 +39,13 @@ impl Ties {
         Ties { open, base, low: 0, high: u64::MAX }
     }
 
-    /// Our part of what is compared next; `rows` is the number of all rows of all custodians.
-    pub(super) fn request(&self, rows: u64, about: About, request: &mut Request) {
+    /// Our part of what is compared next: with the number of all rows of all custodians, and with
+    /// two more.
+    pub(super) fn request(&self, rows: &Thresholds, about: About, request: &mut Request) {
         for threshold in thresholds(self.low, self.high) {
             let below = self.open.partition_point(|(lot, _)| *lot <= threshold) as u64;
             // Half of the part or one more than half; or beyond.
-            request.compare(Kind::CountsAtProbe, about, self.base + 2 * below, vec![rows, rows + 2]);
+            request.compare(Kind::CountsAtProbe, about, self.base + 2 * below, rows);
         }
     }
 

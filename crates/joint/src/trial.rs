@@ -9,9 +9,10 @@
 use hedgerow_cuts::decide::{self, Around, Side as Which};
 use hedgerow_cuts::{Shape, Span};
 use hedgerow_privacy::Distribution;
-use hedgerow_smc::{About, Coins, Kind};
+use hedgerow_smc::{About, Coins, Kind, Thresholds};
 
 use super::judging::{Judged, Judging};
+use super::own::{Sorted, child_of};
 use super::request::{Answer, Request, Requested};
 use super::ties::Ties;
 use crate::{Agreed, Share};
@@ -22,20 +23,42 @@ pub(super) struct View<'a> {
     pub(super) agreed: &'a Agreed,
     pub(super) share: &'a Share,
     pub(super) wholes: &'a [Distribution],
-    /// How many rows there are in all.
-    pub(super) rows: u64,
+    pub(super) compared: &'a Compared,
+}
+
+/// What the totals of trials are compared with: made once, since there are as many comparisons as
+/// parts.
+#[derive(Debug)]
+pub(super) struct Compared {
+    /// At least the fewest rows of a class; and twice as many, which can be divided.
+    sizes: Thresholds,
+    /// The same, and whether there is anybody at all.
+    child: Thresholds,
+    all: Thresholds,
+    /// More than all by one row of a side, which counts twice.
+    beyond: Thresholds,
+    all_and_beyond: Thresholds,
+}
+
+impl Compared {
+    /// `rows` is how many there are in all.
+    pub(super) fn new(agreed: &Agreed, rows: u64) -> Compared {
+        let minimum = agreed.minimum();
+        let (twice, beyond) = (minimum.saturating_mul(2), rows.saturating_add(2));
+        Compared {
+            sizes: [minimum, twice].into(),
+            child: [1, minimum, twice].into(),
+            all: [rows].into(),
+            beyond: [beyond].into(),
+            all_and_beyond: [rows, beyond].into(),
+        }
+    }
 }
 
 impl View<'_> {
     /// Our part of a total that reaches the number of all rows where `twice` is at least `once`.
     fn at_least(self, twice: u64, once: u64) -> u64 {
         self.share.rows() as u64 + twice - once
-    }
-
-    /// At least the fewest rows of a class; and twice as many, which can be divided.
-    fn size_thresholds(self) -> Vec<u64> {
-        let minimum = self.agreed.minimum();
-        vec![minimum, minimum.saturating_mul(2)]
     }
 }
 
@@ -67,11 +90,12 @@ enum Step {
     Missing,
     /// The median, which lies in `low..=high`.
     Halving {
+        own: Sorted,
         low: u32,
         high: u32,
     },
     /// Sizes of what lies around the median.
-    Around(u32),
+    Around(Sorted, u32),
     Ties(Cuts, Ties),
     /// Sizes of the two sides that lots have made.
     Shared(Cuts, Vec<Side>),
@@ -112,9 +136,16 @@ impl Trial {
     pub(super) fn new(attribute: usize, view: View<'_>, ground: &Ground) -> Trial {
         let (axis, people) = (&view.agreed.axes[attribute], ground.people[attribute]);
         let step = match (axis.node(people), axis.shape()) {
-            (Some(node), _) => Step::Children(node.children.clone()),
+            (Some(node), _) => {
+                // Nobody is in the others, and nothing is asked about them.
+                let some = |child: &&Span| child.first <= people.last && people.first <= child.last;
+                Step::Children(node.children.iter().filter(some).copied().collect())
+            }
             (None, Shape::Line(line)) if people.last == line.present() => Step::Missing,
-            _ => Step::Halving { low: people.first, high: people.last },
+            _ => {
+                let own = Sorted::new(attribute, view, ground);
+                Step::Halving { own, low: people.first, high: people.last }
+            }
         };
         Trial { attribute, step, requested: Requested::default() }
     }
@@ -145,46 +176,44 @@ impl Trial {
         let before = request.requested();
         let about = |what| About { what, part: Some(ground.part), attribute: Some(self.attribute as u32) };
         let ranks = &view.share.ranks[self.attribute];
-        let count = |wanted: &dyn Fn(u32) -> bool| {
-            ground.rows.iter().filter(|row| wanted(ranks[**row as usize])).count() as u64
-        };
-        let within = |span: &Span| count(&|rank| (span.first..=span.last).contains(&rank));
-        let own = ground.rows.len() as u64;
-        let mut size = |what, rows: u64| request.compare(Kind::Sizes, about(what), rows, view.size_thresholds());
+        let (own, compared) = (ground.rows.len() as u64, view.compared);
+        let mut size = |what, rows: u64| request.compare(Kind::Sizes, about(what), rows, &compared.sizes);
         match &self.step {
             Step::Fits(_) | Step::Fails => {}
             Step::Children(children) => {
-                for child in children {
-                    let thresholds = [vec![1], view.size_thresholds()].concat();
-                    request.compare(Kind::Sizes, about("a child of a node"), within(child), thresholds);
+                let mut sizes = vec![0; children.len()];
+                let of_row = |row: &u32| child_of(children, ranks[*row as usize]);
+                ground.rows.iter().filter_map(of_row).for_each(|child| sizes[child] += 1);
+                for size in sizes {
+                    request.compare(Kind::Sizes, about("a child of a node"), size, &compared.child);
                 }
             }
             Step::Missing => {
                 let last = ground.people[self.attribute].last;
-                let missing = within(&Span::new(last, last));
+                let missing = ground.rows.iter().filter(|row| ranks[**row as usize] == last).count() as u64;
                 size("with a value", own - missing);
                 size("without a value", missing);
             }
-            Step::Halving { low, high } => {
+            Step::Halving { own: sorted, low, high } => {
                 let probe = low + (high - low) / 2;
-                let word = view.at_least(2 * count(&|rank| rank <= probe), own);
-                request.compare(Kind::CountsAtProbe, about("half at or below a probe"), word, vec![view.rows]);
+                let word = view.at_least(2 * sorted.through(probe), own);
+                request.compare(Kind::CountsAtProbe, about("half at or below a probe"), word, &compared.all);
             }
-            Step::Around(median) => {
-                let (below, through) = (count(&|rank| rank < *median), count(&|rank| rank <= *median));
+            Step::Around(sorted, median) => {
+                let (below, through) = (sorted.below(*median), sorted.through(*median));
                 size("through the median", through);
                 size("above the median", own - through);
                 size("below the median", below);
                 size("from the median on", own - below);
                 let word = view.at_least(own - through, below);
-                request.compare(Kind::CountsAtProbe, about("as many above as below"), word, vec![view.rows]);
+                request.compare(Kind::CountsAtProbe, about("as many above as below"), word, &compared.all);
                 if !view.agreed.strict {
                     let word = view.at_least(2 * through, own);
                     let about = about("more than half through the median");
-                    request.compare(Kind::CountsAtProbe, about, word, vec![view.rows + 2]);
+                    request.compare(Kind::CountsAtProbe, about, word, &compared.beyond);
                 }
             }
-            Step::Ties(_, ties) => ties.request(view.rows, about("half by lot"), request),
+            Step::Ties(_, ties) => ties.request(&compared.all_and_beyond, about("half by lot"), request),
             Step::Shared(_, sides) => {
                 sides.iter().for_each(|side| size("a side that lots made", side.rows.len() as u64));
             }
@@ -207,16 +236,16 @@ impl Trial {
                 let before = [present > 1, missing > 1];
                 self.next_cut(view, ground, Cuts { median, cuts, after: [false; 2], before }, coins)
             }
-            Step::Halving { mut low, mut high } => {
+            Step::Halving { own, mut low, mut high } => {
                 let probe = low + (high - low) / 2;
                 if answer.reached() > 0 {
                     high = probe;
                 } else {
                     low = probe + 1;
                 }
-                if low < high { Step::Halving { low, high } } else { Step::Around(low) }
+                if low < high { Step::Halving { own, low, high } } else { Step::Around(own, low) }
             }
-            Step::Around(median) => {
+            Step::Around(_, median) => {
                 let [through, above, below, from] = std::array::from_fn(|_| answer.reached());
                 let around = Around {
                     after: through > 0 && above > 0,
@@ -263,11 +292,14 @@ impl Trial {
             return Step::Fails;
         }
         let ranks = &view.share.ranks[self.attribute];
-        let side = |(span, size): (Span, u64)| {
-            let inside = |row: &u32| (span.first..=span.last).contains(&ranks[*row as usize]);
-            Side { span, rows: ground.rows.iter().copied().filter(inside).collect(), dividable: size > 2 }
-        };
-        let filled = children.into_iter().zip(sizes).filter(|(_, size)| *size > 0);
+        let mut rows = vec![Vec::new(); children.len()];
+        for row in &ground.rows {
+            if let Some(child) = child_of(&children, ranks[*row as usize]) {
+                rows[child].push(*row);
+            }
+        }
+        let side = |((span, rows), size): ((Span, Vec<u32>), u64)| Side { span, rows, dividable: size > 2 };
+        let filled = children.into_iter().zip(rows).zip(sizes).filter(|(_, size)| *size > 0);
         let sides: Vec<Side> = filled.map(side).collect();
         let cuts = Cuts { median: 0, cuts: Vec::new(), after: [false; 2], before: [false; 2] };
         // Only flags that are not true leave fewer than two children.

@@ -189,7 +189,8 @@ impl Trial {
             let (mut entries, mut values) = (0u64, 0u64);
             let count = |line: &disk::Line| {
                 if line.record.what == What::Disclosed {
-                    let round = line.record.detail["entries"].as_array().map_or(&[][..], Vec::as_slice);
+                    let detail = line.record.detail.value();
+                    let round = detail["entries"].as_array().map_or(&[][..], Vec::as_slice);
                     let opened = |entry: &serde_json::Value| entry["values"].as_array().map_or(0, Vec::len) as u64;
                     entries += round.len() as u64;
                     values += round.iter().map(opened).sum::<u64>();

@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags, Row, params};
-use serde_json::Value;
 
 use crate::clock;
 use crate::hex;
-use crate::journal::{Record, What, chain};
+use crate::journal::{Detail, Record, What, chain};
 use crate::message::{Hex, RunId};
+use crate::opened;
 use crate::store::{Found, Store, StoreError};
 use crate::terms::Terms;
 
@@ -95,9 +95,8 @@ impl Disk {
             let mut statement = self.connection.prepare(sql)?;
             let mut rows = statement.query(params![run.to_string()])?;
             while let Some(row) = rows.next()? {
-                let detail: String = row.get(0)?;
-                let round = serde_json::from_str(&detail).map_err(std::io::Error::other);
-                if let Err(error) = round.and_then(|round| write_entries(&mut out, round)) {
+                let detail = row.get_ref(0)?.as_str()?;
+                if let Err(error) = opened::write_lines(&mut out, detail) {
                     return Ok(Err(error));
                 }
             }
@@ -118,9 +117,8 @@ impl Store for Disk {
                 let mut insert =
                     transaction.prepare_cached("INSERT INTO journal VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
                 for record in records {
-                    let detail = record.detail.to_string();
                     number += 1;
-                    hash = chain(&hash, number, record, &detail);
+                    hash = chain(&hash, number, record);
                     let run = record.run.map_or(String::new(), |run| run.to_string());
                     let (at, hash) = (clock::text(record.at), hash.to_string());
                     let what = record.what.name();
@@ -131,7 +129,7 @@ impl Store for Disk {
                         what,
                         run,
                         record.who,
-                        detail,
+                        record.detail.text(),
                         hash
                     ])?;
                 }
@@ -155,7 +153,7 @@ impl Store for Disk {
             let mut rows = statement.query([])?;
             let mut lines = Vec::new();
             while let Some(row) = rows.next()? {
-                lines.push(line(row)?.map(|(line, _)| line));
+                lines.push(line(row)?);
             }
             Ok(lines)
         };
@@ -217,16 +215,6 @@ impl Store for Disk {
     }
 }
 
-/// The entries of a round in which values opened, each with its step and its round.
-fn write_entries(out: &mut impl std::io::Write, mut round: Value) -> std::io::Result<()> {
-    let Some(Value::Array(entries)) = round.get_mut("entries").map(Value::take) else { return Ok(()) };
-    for mut entry in entries {
-        (entry["step"], entry["round"]) = (round["step"].clone(), round["round"].clone());
-        writeln!(out, "{entry}")?;
-    }
-    Ok(())
-}
-
 /// Reads a journal without its node and verifies its chain; hands every row to `each`, and gives
 /// the last number and hash.
 pub fn read_journal(
@@ -251,8 +239,8 @@ fn verify(
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let (number, before) = last;
-            let Some((line, detail)) = line(row)? else { return Ok(Err(changed(path, number + 1))) };
-            let expected = chain(&before, number + 1, &line.record, &detail);
+            let Some(line) = line(row)? else { return Ok(Err(changed(path, number + 1))) };
+            let expected = chain(&before, number + 1, &line.record);
             if line.number != number + 1 || line.hash != expected {
                 return Ok(Err(changed(path, number + 1)));
             }
@@ -271,19 +259,19 @@ fn changed(path: &Path, number: u64) -> StoreError {
     StoreError(format!("{}: row {number} was changed, removed or put in by somebody else", path.display()))
 }
 
-/// A row, and its detail as it is written; nothing where no node wrote it.
-fn line(row: &Row<'_>) -> rusqlite::Result<Option<(Line, String)>> {
+/// A row; nothing where no node wrote it.
+fn line(row: &Row<'_>) -> rusqlite::Result<Option<Line>> {
     let (number, at): (i64, i64) = (row.get(0)?, row.get(1)?);
     let (what, run): (String, String) = (row.get(2)?, row.get(3)?);
     let (who, detail, hash): (String, String, String) = (row.get(4)?, row.get(5)?, row.get(6)?);
-    let parsed = || {
+    let parsed = move || {
         let what = What::from_name(&what)?;
         let run = if run.is_empty() { None } else { Some(Hex(hex::decode(&run)?)) };
-        let value: Value = serde_json::from_str(&detail).ok().filter(|_| detail.len() <= DETAIL_BYTES_MAX)?;
-        let record = Record { at: u64::try_from(at).ok()?, what, run, who, detail: value };
+        let detail = Detail::written(detail).within(DETAIL_BYTES_MAX)?;
+        let record = Record { at: u64::try_from(at).ok()?, what, run, who, detail };
         Some(Line { number: u64::try_from(number).ok()?, record, hash: Hex(hex::decode(&hash)?) })
     };
-    Ok(parsed().map(|line| (line, detail.clone())))
+    Ok(parsed())
 }
 
 /// One line for whoever collects logs: what the journal has, without opened values.

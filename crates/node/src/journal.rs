@@ -94,18 +94,55 @@ pub struct Record {
     pub run: Option<RunId>,
     /// The custodian or operator who did it.
     pub who: String,
-    pub detail: Value,
+    pub detail: Detail,
+}
+
+/// What there is to say of a row: JSON, kept as the text that is hashed and stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detail(String);
+
+impl Detail {
+    /// A text that is JSON already.
+    pub(crate) fn written(json: String) -> Detail {
+        Detail(json)
+    }
+
+    /// Nothing when it is longer.
+    pub(crate) fn within(self, bytes_max: usize) -> Option<Detail> {
+        Some(self).filter(|detail| detail.0.len() <= bytes_max)
+    }
+
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// What it says; nothing where it is not JSON, which no node writes.
+    pub fn value(&self) -> Value {
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
+impl From<Value> for Detail {
+    fn from(value: Value) -> Detail {
+        Detail(value.to_string())
+    }
+}
+
+impl std::fmt::Display for Detail {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// The hash of a row, given that of the row before (of the first: 32 zeros).
-pub fn chain(before: &Hex<32>, number: u64, record: &Record, detail: &str) -> Hex<32> {
+pub fn chain(before: &Hex<32>, number: u64, record: &Record) -> Hex<32> {
     let mut hash = Sha256::new();
     hash.update(b"hedgerow journal 1");
     hash.update(before.0);
     hash.update(number.to_le_bytes());
     hash.update(record.at.to_le_bytes());
     let run = record.run.map_or(String::new(), |run| run.to_string());
-    for text in [record.what.name(), &run, &record.who, detail] {
+    for text in [record.what.name(), &run, &record.who, record.detail.text()] {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }
@@ -118,17 +155,17 @@ mod tests {
 
     #[test]
     fn every_part_of_a_row_is_in_its_hash() {
-        let record =
-            Record { at: 5, what: What::Joined, run: Some(Hex([1; 16])), who: "a".into(), detail: Value::Null };
-        let base = chain(&Hex([0; 32]), 1, &record, "{}");
+        let detail = Detail::from(serde_json::json!({}));
+        let record = Record { at: 5, what: What::Joined, run: Some(Hex([1; 16])), who: "a".into(), detail };
+        let base = chain(&Hex([0; 32]), 1, &record);
         let others = [
-            chain(&Hex([1; 32]), 1, &record, "{}"),
-            chain(&Hex([0; 32]), 2, &record, "{}"),
-            chain(&Hex([0; 32]), 1, &record, "{ }"),
-            chain(&Hex([0; 32]), 1, &Record { at: 6, ..record.clone() }, "{}"),
-            chain(&Hex([0; 32]), 1, &Record { what: What::Aborted, ..record.clone() }, "{}"),
-            chain(&Hex([0; 32]), 1, &Record { run: None, ..record.clone() }, "{}"),
-            chain(&Hex([0; 32]), 1, &Record { who: "b".into(), ..record.clone() }, "{}"),
+            chain(&Hex([1; 32]), 1, &record),
+            chain(&Hex([0; 32]), 2, &record),
+            chain(&Hex([0; 32]), 1, &Record { detail: Detail::written("{ }".to_owned()), ..record.clone() }),
+            chain(&Hex([0; 32]), 1, &Record { at: 6, ..record.clone() }),
+            chain(&Hex([0; 32]), 1, &Record { what: What::Aborted, ..record.clone() }),
+            chain(&Hex([0; 32]), 1, &Record { run: None, ..record.clone() }),
+            chain(&Hex([0; 32]), 1, &Record { who: "b".into(), ..record.clone() }),
         ];
         assert!(others.iter().all(|other| *other != base));
     }

@@ -22,6 +22,7 @@ pub mod keys;
 pub mod message;
 pub mod net;
 mod node;
+mod opened;
 mod operations;
 pub mod operator;
 mod proceeding;

@@ -269,7 +269,7 @@ fn list(journal: &Journal) -> Result<(), String> {
             let at = hedgerow_node::clock::text(record.at);
             let (what, who, detail) = (record.what.name(), &record.who, &record.detail);
             let row = serde_json::json!({ "number": line.number, "at": at, "what": what, "run": run, "who": who,
-                                          "detail": detail, "hash": line.hash });
+                                          "detail": detail.value(), "hash": line.hash });
             println!("{row}");
         }
         Ok(())

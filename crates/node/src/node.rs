@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::endpoint::Queried;
 use crate::health::Counts;
-use crate::journal::{Record, What};
+use crate::journal::{Detail, Record, What};
 use crate::message::{Frame, Hex, Proposal, RunId, plain};
 use crate::run::{Ending, Open, Phase};
 use crate::settings::{Deadlines, Peer, Role};
@@ -30,6 +30,11 @@ use crate::store::{Store, StoreError};
 
 /// After so long without progress a node repeats what it has said.
 pub(crate) const REPEAT_MS: u64 = 1000;
+/// So much longer for every so many bytes of it: others need time for long vectors, and repetitions
+/// would take more of it from them.
+const REPEAT_BYTES_PER_MS: u64 = 1 << 10;
+/// But before so large a part of the time after which somebody is blamed.
+const REPEAT_PARTS_OF_SILENCE: u64 = 4;
 /// Rejected connections and messages in the journal, in an hour.
 const REJECTIONS_MAX: u32 = 600;
 const HOUR_MS: u64 = 3_600_000;
@@ -171,7 +176,7 @@ impl<S: Store> Node<S> {
             let broken = |what: &str| OpenError::Journal(format!("{what} of run {run}"));
             match record.what {
                 What::Proposed => {
-                    let proposal = serde_json::from_value(record.detail.clone()).map_err(|_| broken("a proposal"))?;
+                    let proposal = serde_json::from_str(record.detail.text()).map_err(|_| broken("a proposal"))?;
                     unfinished = Some((proposal, false));
                 }
                 What::Prepared => {
@@ -179,14 +184,15 @@ impl<S: Store> Node<S> {
                     open.ok_or_else(|| broken("the preparation"))?.1 = true;
                 }
                 What::Published => {
-                    let epoch = record.detail["epoch"].as_u64().ok_or_else(|| broken("the epoch"))?;
+                    let epoch = record.detail.value()["epoch"].as_u64().ok_or_else(|| broken("the epoch"))?;
                     last = Some((run, epoch));
                     self.epochs = epoch;
                     self.end(run, Ending::Published { epoch });
                     unfinished = None;
                 }
                 What::Aborted | What::Refused => {
-                    let text = |key: &str| record.detail[key].as_str().map(str::to_owned);
+                    let detail = record.detail.value();
+                    let text = |key: &str| detail[key].as_str().map(str::to_owned);
                     let why = text("why").unwrap_or_default();
                     self.end(run, Ending::Aborted { why, blamed: text("blamed") });
                     if unfinished.as_ref().is_some_and(|(proposal, _)| proposal.run == run) {
@@ -258,7 +264,11 @@ impl<S: Store> Node<S> {
         let now = time.steady_ms;
         let Deadlines { silence, approval, .. } = self.custodian.deadlines;
         let Some(open) = &mut self.open else { return self.flush() };
-        let silent = now.saturating_sub(open.progressed_at) > silence.as_millis() as u64;
+        let silence_ms = silence.as_millis() as u64;
+        let silent = now.saturating_sub(open.progressed_at) > silence_ms;
+        let bytes = open.execution.as_ref().map_or(0, Execution::sent_bytes);
+        let latest = (silence_ms / REPEAT_PARTS_OF_SILENCE).max(REPEAT_MS);
+        let repeat_after = (REPEAT_MS + bytes / REPEAT_BYTES_PER_MS).min(latest);
         match open.phase {
             Phase::Proposed if now.saturating_sub(open.opened_at) > approval.as_millis() as u64 => {
                 let late = open.lacking(&open.approvals, Option::is_some);
@@ -271,7 +281,7 @@ impl<S: Store> Node<S> {
                 let why = format!("no message in {} s from {}", silence.as_secs(), names.join(", "));
                 self.abort(&why, names.first().cloned())?;
             }
-            phase if now.saturating_sub(open.repeated_at.max(open.progressed_at)) >= REPEAT_MS => {
+            phase if now.saturating_sub(open.repeated_at.max(open.progressed_at)) >= repeat_after => {
                 open.in_doubt |= phase == Phase::Prepared && silent;
                 open.repeated_at = now;
                 self.repeat();
@@ -358,7 +368,8 @@ impl<S: Store> Node<S> {
         }
     }
 
-    pub(crate) fn note(&mut self, what: What, run: Option<RunId>, who: &str, detail: Value) {
+    pub(crate) fn note(&mut self, what: What, run: Option<RunId>, who: &str, detail: impl Into<Detail>) {
+        let detail = detail.into();
         self.records.push(Record { at: self.time.unix_ms, what, run, who: who.to_owned(), detail });
     }
 
@@ -374,6 +385,7 @@ impl<S: Store> Node<S> {
 /// Where the book stood when the journal last spoke of it.
 fn last_head(history: &[Record]) -> Option<Head> {
     let burned = history.iter().rev().find(|record| record.what == What::Burned)?;
-    let digest: Hex<32> = serde_json::from_value(burned.detail["head"].clone()).ok()?;
-    Some(Head { entries: burned.detail["entries"].as_u64()?, digest: digest.0 })
+    let mut detail = burned.detail.value();
+    let digest: Hex<32> = serde_json::from_value(detail["head"].take()).ok()?;
+    Some(Head { entries: detail["entries"].as_u64()?, digest: digest.0 })
 }

@@ -1,12 +1,13 @@
 //! How a run goes on at a node: from the last approval to its publication, or to its end without
 //! one.
 
-use hedgerow_smc::{About, Coins, Entry, Fault};
-use serde_json::{Value, json};
+use hedgerow_smc::{Coins, Fault};
+use serde_json::json;
 
 use crate::journal::What;
 use crate::message::{Hex, Note, Proposal, plain};
 use crate::node::Node;
+use crate::opened;
 use crate::run::{Ending, Phase};
 use crate::steps::{Advanced, Execution, Next, StepName};
 use crate::store::{Store, StoreError};
@@ -60,15 +61,13 @@ impl<S: Store> Node<S> {
     }
 
     pub(crate) fn advance(&mut self, advanced: Advanced) -> Result<(), StoreError> {
-        let Advanced { opened, send, next } = advanced;
+        let Advanced { opened: entries, send, next } = advanced;
         let Some(open) = &self.open else { return Ok(()) };
         let run = open.proposal.run;
         let step = open.execution.as_ref().and_then(Execution::step).map_or("", StepName::name);
         // One row for a round: a row for each entry would take longer than the round itself.
-        for round in opened.chunk_by(|one, other| one.round == other.round) {
-            let entries: Vec<Value> = round.iter().map(entry_json).collect();
-            let detail = json!({ "step": step, "round": round[0].round, "entries": entries });
-            self.note(What::Disclosed, Some(run), "all", detail);
+        for round in entries.chunk_by(|one, other| one.round == other.round) {
+            self.note(What::Disclosed, Some(run), "all", opened::detail(step, round[0].round, round));
         }
         send.iter().for_each(|outgoing| self.send_step(outgoing));
         match next {
@@ -147,19 +146,4 @@ impl<S: Store> Node<S> {
         self.store.append(&std::mem::take(&mut self.records))?;
         self.store.discard(run)
     }
-}
-
-fn entry_json(entry: &Entry) -> Value {
-    let About { what, part, attribute } = entry.about;
-    let mut json = json!({ "kind": entry.kind.describe(), "about": what, "values": entry.values });
-    if let Some(part) = part {
-        json["part"] = json!(part);
-    }
-    if let Some(attribute) = attribute {
-        json["attribute"] = json!(attribute);
-    }
-    if !entry.at_least.is_empty() {
-        json["at_least"] = json!(entry.at_least);
-    }
-    json
 }

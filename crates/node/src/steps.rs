@@ -137,6 +137,11 @@ impl Execution {
         self.sent.iter().flatten()
     }
 
+    /// How much that is.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        self.sent().map(|outgoing| outgoing.message.body.bytes()).sum()
+    }
+
     /// Keeps a message for a step that has not begun; nothing but a first message can be one.
     pub(crate) fn keep(&mut self, step: StepName, from: u16, message: Message, bytes: usize) {
         let kept = self.early.iter().any(|(name, sender, _)| (*name, *sender) == (step, from));

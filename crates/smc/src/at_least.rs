@@ -1,6 +1,6 @@
 //! Whether totals reach thresholds: the inquiry that learns the least.
 
-use crate::inquiry::{Ask, Inquiry, Operation, Turn};
+use crate::inquiry::{Ask, Inquiry, Operation, Thresholds, Turn};
 use crate::ledger::{Kind, Opens};
 use crate::secret::Private;
 
@@ -8,13 +8,14 @@ use crate::secret::Private;
 #[derive(Debug)]
 pub struct AtLeast {
     words: Option<Private>,
-    thresholds: Vec<Vec<u64>>,
+    thresholds: Vec<Thresholds>,
     bits: u8,
 }
 
 impl AtLeast {
     /// Every total is known to lie below 2^`bits`; there are as many lists of thresholds as words.
     pub fn new(words: Vec<u64>, thresholds: Vec<Vec<u64>>, bits: u8) -> AtLeast {
+        let thresholds = thresholds.into_iter().map(Thresholds::from).collect();
         AtLeast { words: Some(Private(words)), thresholds, bits }
     }
 }

@@ -44,6 +44,8 @@ pub struct BurnBook {
     plans: Vec<Burned>,
     sessions: Vec<(SessionId, Digest)>,
     entries: Vec<Vec<u8>>,
+    /// The hash over no entry, over the first, over the first two, and so on.
+    chain: Vec<Digest>,
 }
 
 /// A plan that was started.
@@ -88,7 +90,22 @@ pub struct Head {
 impl BurnBook {
     /// An empty book. The coins make the fingerprints in it worthless to whoever has only them.
     pub fn new(coins: &mut Coins) -> BurnBook {
-        BurnBook { secret: coins.secret(), plans: Vec::new(), sessions: Vec::new(), entries: Vec::new() }
+        BurnBook::with_secret(coins.secret())
+    }
+
+    fn with_secret(secret: Secret) -> BurnBook {
+        let chain = vec![Sha256::digest([&b"hedgerow book 1"[..], secret.bytes()].concat()).into()];
+        BurnBook { secret, plans: Vec::new(), sessions: Vec::new(), entries: Vec::new(), chain }
+    }
+
+    /// Adds an entry to the chain, which is never hashed anew: entries hold fingerprints of all
+    /// rows.
+    fn push(&mut self, entry: Vec<u8>) {
+        let mut hash = Sha256::new();
+        hash.update(self.head().digest);
+        hash.update(&entry);
+        self.chain.push(hash.finalize().into());
+        self.entries.push(entry);
     }
 
     /// The state of the custodian's rows, each as bytes that are the same whenever the row is.
@@ -158,10 +175,10 @@ impl BurnBook {
             if !self.plans.is_empty() && burned.insisted.is_empty() {
                 return Err(Fault::Burned);
             }
-            self.entries.push(burned.encode());
+            self.push(burned.encode());
             self.plans.push(burned);
         }
-        self.entries.push(encode_session(&session, &question.digest()));
+        self.push(encode_session(&session, &question.digest()));
         self.sessions.push((session, question.digest()));
         Ok(Permit { session, question, roster: roster.clone() })
     }
@@ -175,19 +192,7 @@ impl BurnBook {
     }
 
     pub fn head(&self) -> Head {
-        Head { entries: self.entries.len() as u64, digest: self.chain(self.entries.len()) }
-    }
-
-    /// The hash over the first so many entries.
-    fn chain(&self, entries: usize) -> Digest {
-        let mut chain: Digest = Sha256::digest([&b"hedgerow book 1"[..], self.secret.bytes()].concat()).into();
-        for entry in self.entries.iter().take(entries) {
-            let mut hash = Sha256::new();
-            hash.update(chain);
-            hash.update(entry);
-            chain = hash.finalize().into();
-        }
-        chain
+        Head { entries: self.entries.len() as u64, digest: self.chain[self.entries.len()] }
     }
 
     pub fn encode(&self) -> Vec<u8> {
@@ -215,13 +220,12 @@ impl BurnBook {
         if version != BOOK_VERSION {
             return Err(WireFault::Version(version));
         }
-        let secret = Secret::new(reader.array()?);
-        let mut book = BurnBook { secret, plans: Vec::new(), sessions: Vec::new(), entries: Vec::new() };
+        let mut book = BurnBook::with_secret(Secret::new(reader.array()?));
         for _ in 0..reader.u64()? {
             let length = reader.count(ENTRY_BYTES_MAX)?;
             let entry = reader.take(length)?;
             book.read_entry(entry)?;
-            book.entries.push(entry.to_vec());
+            book.push(entry.to_vec());
         }
         let head: Digest = reader.array()?;
         reader.end()?;
@@ -231,9 +235,9 @@ impl BurnBook {
     /// The same for a book that once stood at `head`: an older copy, or another book, is refused.
     pub fn decode_after(bytes: &[u8], head: &Head) -> Result<BurnBook, WireFault> {
         let book = BurnBook::decode(bytes)?;
-        let found = book.entries.len() as u64;
-        if found < head.entries || book.chain(head.entries as usize) != head.digest {
-            return Err(WireFault::RolledBack { found, expected: head.entries });
+        let then = usize::try_from(head.entries).ok().and_then(|entries| book.chain.get(entries));
+        if then != Some(&head.digest) {
+            return Err(WireFault::RolledBack { found: book.entries.len() as u64, expected: head.entries });
         }
         Ok(book)
     }

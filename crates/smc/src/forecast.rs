@@ -50,6 +50,16 @@ impl Forecast {
         self.asks.len()
     }
 
+    /// How many values open to all: of a largest value also its binary digits, under masks.
+    pub fn opened(&self) -> u64 {
+        let opened = |&(operation, words): &(Operation, u64)| match operation {
+            Operation::Max { bits: 0 } => 0,
+            Operation::Max { bits } => words * (u64::from(bits.min(64)) + 1),
+            Operation::Sum | Operation::Count { .. } | Operation::Any | Operation::Tally { .. } => words,
+        };
+        self.asks.iter().map(opened).sum()
+    }
+
     /// Under masks, everybody sends one key to all others, and then one vector for each round: one
     /// for a sum, one for each binary digit of a largest value; at the end everybody confirms.
     pub fn masked(&self, custodians: u64) -> Traffic {
@@ -128,8 +138,10 @@ mod tests {
             let inquiry = |me: u16| if me == 0 { everything() } else { nothing() };
             let coins = |me: u16| Coins::danger_from_seed(u64::from(me));
             let starts = (0..count as u16).map(|me| masked::start(permit(), me, inquiry(me), coins(me)).unwrap());
-            let (_, traffic) = simulate::run(starts.collect(), 1).unwrap();
+            let (concluded, traffic) = simulate::run(starts.collect(), 1).unwrap();
             assert_eq!(forecast.masked(count), traffic, "masked, {count}");
+            let opened: u64 = concluded[0].ledger.counts().iter().map(|(_, values)| values).sum();
+            assert_eq!(forecast.opened(), opened, "opened, {count}");
             let chances = Chances { passes: 4, ..Chances::default() };
             let ring = |me: u16| baseline::start(permit(), me, inquiry(me), chances, coins(me)).unwrap();
             let (_, traffic) = simulate::run((0..count as u16).map(ring).collect(), 1).unwrap();

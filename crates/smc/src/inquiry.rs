@@ -12,6 +12,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::fault::Fault;
 use crate::ledger::{Kind, Opens};
@@ -45,14 +46,17 @@ pub enum Turn<I: Inquiry> {
     },
 }
 
+/// What a total is compared with, ascending. Many words have the same ones.
+pub type Thresholds = Arc<[u64]>;
+
 /// One vector, requested of all custodians. `words` is this custodian's own part and never printed;
 /// `opens` says of every word what it opens.
 pub struct Ask {
     pub operation: Operation,
     pub words: Vec<u64>,
     pub opens: Vec<Opens>,
-    /// For each compared word of a tally its thresholds, ascending.
-    pub thresholds: Vec<Vec<u64>>,
+    /// For each compared word of a tally its thresholds.
+    pub thresholds: Vec<Thresholds>,
 }
 
 impl fmt::Debug for Ask {
@@ -143,7 +147,7 @@ impl Operation {
 
 impl Layout {
     /// What the inquiry learns of what opened.
-    pub(crate) fn answer(&self, mut opened: Vec<u64>, thresholds: &[Vec<u64>]) -> Vec<u64> {
+    pub(crate) fn answer(&self, mut opened: Vec<u64>, thresholds: &[Thresholds]) -> Vec<u64> {
         for (total, thresholds) in opened[self.compared.clone()].iter_mut().zip(thresholds) {
             *total = thresholds.iter().filter(|threshold| *total >= **threshold).count() as u64;
         }

@@ -5,14 +5,16 @@
 //! any other kind. So the list that custodians agree on beforehand is a promise that the code
 //! keeps, not a description that may age.
 //!
-//! An entry names what it is about: the part of the rows, the attribute, and where only a
+//! An entry names what it is about: the parts of the rows, the attribute, and where only a
 //! comparison was asked for, the thresholds. Both profiles answer a comparison by opening the
-//! total; the entry says so.
+//! total; the entry says so. What opens of many parts in the same way is one entry: a large run
+//! opens tens of millions of values, and would write more about them than they are.
 
+use std::collections::HashMap;
 use std::fmt;
 
-use sha2::{Digest as _, Sha256};
-
+use crate::inquiry::Thresholds;
+use crate::long;
 use crate::message::Digest;
 
 /// A kind of value that becomes known to all custodians.
@@ -107,14 +109,6 @@ impl From<&'static str> for About {
     }
 }
 
-impl fmt::Display for About {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.what)?;
-        self.part.map_or(Ok(()), |part| write!(f, ", part {part}"))?;
-        self.attribute.map_or(Ok(()), |attribute| write!(f, ", attribute {attribute}"))
-    }
-}
-
 /// What some words of an ask will open: their kind, and what they are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opens {
@@ -123,22 +117,50 @@ pub struct Opens {
     pub words: usize,
 }
 
-/// What was opened in one round, of one kind.
+/// What was opened in one round, of one kind, about one attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub round: u32,
     pub kind: Kind,
-    pub about: About,
-    /// Where it was only asked whether totals reach thresholds: the thresholds of each value. Empty
-    /// where the values themselves were asked for.
+    pub what: &'static str,
+    pub attribute: Option<u32>,
+    /// The parts of the rows, the whole being 0. Of each there are as many values. Empty where
+    /// values are about no part.
+    pub parts: Vec<u64>,
+    /// Where it was only asked whether totals reach thresholds: those of each value of a part, the
+    /// same for all parts. Empty where the values themselves were asked for.
     pub at_least: Vec<Vec<u64>>,
-    /// What opened: the totals, also where only a comparison was asked for.
+    /// What opened, part after part: the totals, also where only a comparison was asked for.
     pub values: Vec<u64>,
+}
+
+impl Entry {
+    /// The values of each part.
+    pub fn by_part(&self) -> impl Iterator<Item = (Option<u64>, &[u64])> {
+        let each = (self.values.len() / self.parts.len().max(1)).max(1);
+        let parts = self.parts.iter().copied().map(Some).chain(std::iter::repeat(None));
+        parts.zip(self.values.chunks(each))
+    }
+
+    /// Whether the values of one more part belong here.
+    fn takes(&self, kind: Kind, about: &About, words: usize, thresholds: &[Thresholds]) -> bool {
+        (self.kind, self.what, self.attribute) == (kind, about.what, about.attribute)
+            && self.values.len() == self.parts.len() * words
+            && self.at_least.len() == thresholds.len()
+            && self.at_least.iter().zip(thresholds).all(|(one, other)| one[..] == other[..])
+    }
 }
 
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "round {}: {} ({})", self.round, self.kind, self.about)?;
+        write!(f, "round {}: {} ({}", self.round, self.kind, self.what)?;
+        self.attribute.map_or(Ok(()), |attribute| write!(f, ", attribute {attribute}"))?;
+        match self.parts.as_slice() {
+            [] => {}
+            [part] => write!(f, ", part {part}")?,
+            parts => write!(f, ", parts {parts:?}")?,
+        }
+        f.write_str(")")?;
         if !self.at_least.is_empty() {
             write!(f, ", asked whether at least {:?}, answered by opening the totals", self.at_least)?;
         }
@@ -165,50 +187,73 @@ impl Ledger {
 
     /// Over what all custodians have seen: equal for all of a run.
     pub fn digest(&self) -> Digest {
-        let mut hash = Sha256::new();
-        hash.update(b"hedgerow ledger 1");
-        let list = |hash: &mut Sha256, numbers: &[u64]| {
-            hash.update((numbers.len() as u64).to_le_bytes());
-            numbers.iter().for_each(|number| hash.update(number.to_le_bytes()));
-        };
+        let mut hash = long::hasher();
+        hash.bytes(b"hedgerow ledger 2");
         for entry in self.shared() {
-            hash.update([entry.kind as u8]);
-            hash.update((entry.about.what.len() as u64).to_le_bytes());
-            hash.update(entry.about.what);
+            hash.u8(entry.kind as u8);
+            hash.u64(entry.what.len() as u64);
+            hash.bytes(entry.what.as_bytes());
             // 0 is nothing, so that every number has a place of its own.
-            let number = |number: Option<u64>| number.map_or(0, |number| number.wrapping_add(1)).to_le_bytes();
-            hash.update(number(entry.about.part));
-            hash.update(number(entry.about.attribute.map(u64::from)));
-            hash.update((entry.at_least.len() as u64).to_le_bytes());
-            entry.at_least.iter().for_each(|thresholds| list(&mut hash, thresholds));
-            list(&mut hash, &entry.values);
+            hash.u64(entry.attribute.map_or(0, |attribute| u64::from(attribute) + 1));
+            hash.u64(entry.parts.len() as u64);
+            hash.plain_words(&entry.parts);
+            hash.u64(entry.at_least.len() as u64);
+            for thresholds in &entry.at_least {
+                hash.u64(thresholds.len() as u64);
+                hash.plain_words(thresholds);
+            }
+            hash.u64(entry.values.len() as u64);
+            hash.plain_words(&entry.values);
         }
-        hash.finalize().into()
+        hash.digest()
     }
 
-    pub(crate) fn record(&mut self, round: u32, kind: Kind, about: impl Into<About>, values: Vec<u64>) {
-        self.entries.push(Entry { round, kind, about: about.into(), at_least: Vec::new(), values });
+    pub(crate) fn record(&mut self, round: u32, kind: Kind, what: &'static str, values: Vec<u64>) {
+        let (parts, at_least) = (Vec::new(), Vec::new());
+        self.entries.push(Entry { round, kind, what, attribute: None, parts, at_least, values });
     }
 
-    /// The totals of an ask, part by part; `compared` says which words have thresholds.
+    /// The totals of an ask; `compared` says which words have thresholds. Parts of which the same
+    /// opened share an entry, in the order in which they asked.
     pub(crate) fn record_all(
         &mut self,
         round: u32,
-        opens: Vec<Opens>,
+        opens: &[Opens],
         values: &[u64],
         compared: std::ops::Range<usize>,
-        thresholds: &[Vec<u64>],
+        thresholds: &[Thresholds],
     ) {
+        // Entries that a part may share, by what is fast to look up; mostly one.
+        let mut shared: HashMap<(Kind, Option<u32>, usize), Vec<usize>> = HashMap::new();
         let mut begin = 0;
         for Opens { kind, about, words } in opens {
             let end = (begin + words).min(values.len());
-            let at_least = if compared.contains(&begin) {
-                thresholds[begin - compared.start..(end - compared.start).min(thresholds.len())].to_vec()
-            } else {
-                Vec::new()
+            let thresholds = match compared.contains(&begin) {
+                true => &thresholds[begin - compared.start..(end - compared.start).min(thresholds.len())],
+                false => &[],
             };
-            self.entries.push(Entry { round, kind, about, at_least, values: values[begin..end].to_vec() });
+            let opened = &values[begin..end];
             begin = end;
+            if let Some(part) = about.part {
+                let candidates = shared.entry((*kind, about.attribute, opened.len())).or_default();
+                let takes = |place: &&usize| self.entries[**place].takes(*kind, about, opened.len(), thresholds);
+                if let Some(place) = candidates.iter().find(takes) {
+                    let entry = &mut self.entries[*place];
+                    entry.parts.push(part);
+                    entry.values.extend_from_slice(opened);
+                    continue;
+                }
+                candidates.push(self.entries.len());
+            }
+            self.entries.push(Entry {
+                round,
+                kind: *kind,
+                what: about.what,
+                attribute: about.attribute,
+                parts: about.part.into_iter().collect(),
+                at_least: thresholds.iter().map(|thresholds| thresholds.to_vec()).collect(),
+                values: opened.to_vec(),
+            });
         }
     }
 
@@ -229,5 +274,46 @@ impl Ledger {
             entries.map(|entry| entry.values.len() as u64).sum::<u64>()
         };
         Kind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_which_the_same_opens_share_an_entry() {
+        let opens = |kind, what, part, attribute, words| Opens { kind, about: About { what, part, attribute }, words };
+        let sizes = |part, words| opens(Kind::Sizes, "a side", Some(part), Some(3), words);
+        let all = [
+            opens(Kind::Totals, "alone", None, None, 1),
+            opens(Kind::Totals, "alone", None, None, 1),
+            sizes(7, 2),
+            sizes(9, 1),
+            sizes(8, 2),
+            opens(Kind::Sizes, "another", Some(8), Some(3), 2),
+            sizes(4, 2),
+        ];
+        let thresholds: Vec<Thresholds> =
+            [5, 6, 5, 5, 6, 5, 6, 5, 7].iter().map(|threshold| Thresholds::from([*threshold])).collect();
+        let mut ledger = Ledger::default();
+        ledger.record_all(2, &all, &(10..21).collect::<Vec<u64>>(), 2..11, &thresholds);
+        let found: Vec<(&[u64], &[u64])> =
+            ledger.entries().iter().map(|entry| (entry.parts.as_slice(), entry.values.as_slice())).collect();
+        let expected: [(&[u64], &[u64]); 6] = [
+            (&[], &[10]),
+            (&[], &[11]),
+            (&[7, 8], &[12, 13, 15, 16]),
+            (&[9], &[14]),
+            (&[8], &[17, 18]),
+            (&[4], &[19, 20]),
+        ];
+        assert_eq!(found, expected, "words, texts and thresholds differ");
+        assert_eq!(ledger.entries()[2].at_least, [[5], [6]]);
+        let by_part: Vec<_> = ledger.entries()[2].by_part().collect();
+        assert_eq!(by_part, [(Some(7), &[12, 13][..]), (Some(8), &[15, 16])]);
+        assert_eq!(ledger.entries()[0].by_part().collect::<Vec<_>>(), [(None, &[10][..])]);
+        assert_eq!(ledger.counts(), [(Kind::Totals, 2), (Kind::Sizes, 9)]);
+        assert!(ledger.entries()[2].to_string().contains("attribute 3, parts [7, 8]"));
     }
 }

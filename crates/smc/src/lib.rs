@@ -29,6 +29,7 @@ mod inbox;
 mod inquiry;
 mod ledger;
 mod limits;
+mod long;
 #[cfg(any(test, feature = "danger-seeded"))]
 pub mod lop;
 mod machine;
@@ -53,7 +54,7 @@ pub use coins::Coins;
 pub use extremes::Extremes;
 pub use fault::{Fault, Reason, WireFault};
 pub use forecast::Forecast;
-pub use inquiry::{Ask, Inquiry, Operation, Turn};
+pub use inquiry::{Ask, Inquiry, Operation, Thresholds, Turn};
 pub use ledger::{About, Entry, Kind, Ledger, Opens};
 pub use limits::Limits;
 pub use machine::{Concluded, Effects, Failure, Machine, Outgoing, To, Transition};

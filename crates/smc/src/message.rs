@@ -4,16 +4,15 @@
 //! round (4), content. Lists are counted with four bytes, and so are the items of a list of items.
 //! Nothing follows the content. Every list has a largest length.
 
-use sha2::{Digest as _, Sha256};
-
 use crate::fault::{Reason, WireFault};
+use crate::long;
 use crate::roster::CUSTODIANS_MAX;
-use crate::wire::{Reader, Writer};
+use crate::wire::{Reader, Sink, Writer};
 
 /// Everything before the content.
 pub(crate) const HEADER_BYTES: u64 = 56;
 /// The version of the encoding that this code speaks.
-pub(crate) const VERSION: u8 = 2;
+pub(crate) const VERSION: u8 = 3;
 /// The version of messages: custodians who speak another one do not start.
 pub const PROTOCOL_VERSION: u8 = VERSION;
 /// The longest vector in one message: 32 MiB.
@@ -31,7 +30,7 @@ pub(crate) const ROUND_MAX: u32 = 1 << 24;
 
 /// Names one run; drawn at random for each.
 pub type SessionId = [u8; 16];
-/// SHA-256 of a question or of a roster.
+/// A hash: SHA-256 of a question or of a roster, BLAKE2b of what is long.
 pub type Digest = [u8; 32];
 /// An item of a union: a row as bytes.
 pub type Item = Vec<u8>;
@@ -132,8 +131,8 @@ impl Body {
         }
     }
 
-    /// What it takes to keep it.
-    pub(crate) fn bytes(&self) -> u64 {
+    /// What it takes to keep it, in bytes.
+    pub fn bytes(&self) -> u64 {
         let items = |items: &[Item]| items.iter().map(|item| item.len() as u64 + 32).sum::<u64>();
         64 + match self {
             Body::Masked { words, seen } => 8 * (words.len() + seen.len()) as u64,
@@ -151,7 +150,19 @@ impl Body {
 
 impl Message {
     pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
+        let mut writer = Writer::new(Vec::with_capacity(HEADER_BYTES as usize + self.body.bytes() as usize));
+        self.write(&mut writer);
+        writer.finish()
+    }
+
+    /// A hash of the encoding: two messages with one digest are the same message.
+    pub(crate) fn digest(&self) -> Digest {
+        let mut hash = long::hasher();
+        self.write(&mut hash);
+        hash.digest()
+    }
+
+    fn write<S: Sink>(&self, writer: &mut Writer<S>) {
         writer.u8(VERSION);
         writer.u8(self.body.kind());
         writer.bytes(&self.session);
@@ -184,12 +195,6 @@ impl Message {
                 writer.words(seen);
             }
         }
-        writer.finish()
-    }
-
-    /// SHA-256 of the encoding: two messages with one digest are the same message.
-    pub(crate) fn digest(&self) -> Digest {
-        Sha256::digest(self.encode()).into()
     }
 
     /// The session of an encoded message, by which a transport finds the run that it belongs to.
@@ -320,7 +325,7 @@ mod tests {
             bytes[place..place + values.len()].copy_from_slice(values);
             Message::decode(&bytes)
         };
-        assert_eq!(with(0, &[1]), Err(WireFault::Version(1)));
+        assert_eq!(with(0, &[2]), Err(WireFault::Version(2)));
         assert_eq!(with(1, &[0]), Err(WireFault::Kind(0)));
         assert_eq!(with(1, &[13]), Err(WireFault::Kind(13)));
         assert_eq!(with(50, &[0xff, 0xff]), Err(WireFault::Range), "sender");

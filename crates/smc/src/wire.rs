@@ -8,35 +8,68 @@ pub(crate) fn words_as_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Writer(Vec<u8>);
+/// Where bytes go: into memory, or into a hash that need not see all of them at once.
+pub(crate) trait Sink {
+    fn put(&mut self, bytes: &[u8]);
+}
 
-impl Writer {
+impl Sink for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// Words that are turned into bytes together.
+const WORDS_TOGETHER: usize = 512;
+
+#[derive(Debug)]
+pub(crate) struct Writer<S = Vec<u8>>(S);
+
+impl Default for Writer {
+    fn default() -> Writer {
+        Writer(Vec::new())
+    }
+}
+
+impl<S: Sink> Writer<S> {
+    pub(crate) fn new(sink: S) -> Writer<S> {
+        Writer(sink)
+    }
+
     pub(crate) fn u8(&mut self, value: u8) {
-        self.0.push(value);
+        self.0.put(&[value]);
     }
 
     pub(crate) fn u16(&mut self, value: u16) {
-        self.0.extend_from_slice(&value.to_le_bytes());
+        self.0.put(&value.to_le_bytes());
     }
 
     pub(crate) fn u32(&mut self, value: u32) {
-        self.0.extend_from_slice(&value.to_le_bytes());
+        self.0.put(&value.to_le_bytes());
     }
 
     pub(crate) fn u64(&mut self, value: u64) {
-        self.0.extend_from_slice(&value.to_le_bytes());
+        self.0.put(&value.to_le_bytes());
     }
 
     pub(crate) fn bytes(&mut self, value: &[u8]) {
-        self.0.extend_from_slice(value);
+        self.0.put(value);
     }
 
     pub(crate) fn words(&mut self, words: &[u64]) {
         self.u32(words.len() as u32);
-        self.0.reserve(words.len() * 8);
-        for word in words {
-            self.0.extend_from_slice(&word.to_le_bytes());
+        self.plain_words(words);
+    }
+
+    /// Words whose number is known.
+    pub(crate) fn plain_words(&mut self, words: &[u64]) {
+        let mut buffer = [0u8; WORDS_TOGETHER * 8];
+        for chunk in words.chunks(WORDS_TOGETHER) {
+            let bytes = &mut buffer[..chunk.len() * 8];
+            for (place, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(chunk) {
+                *place = word.to_le_bytes();
+            }
+            self.0.put(bytes);
         }
     }
 
@@ -48,7 +81,7 @@ impl Writer {
         }
     }
 
-    pub(crate) fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> S {
         self.0
     }
 }

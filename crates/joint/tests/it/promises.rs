@@ -193,11 +193,12 @@ fn every_entry_of_the_ledger_names_its_part_and_comparisons_their_thresholds() {
     let ledger = rehearse(Profile::Masked, &agreed, agreed.deal(&bound.judged_codes(), &owner, 3), 1).unwrap().ledger;
     let mut compared = BTreeSet::new();
     for entry in ledger.entries() {
-        assert!(entry.about.part.is_some(), "{entry}");
-        let whole = matches!(entry.about.what, "all rows" | "a released class");
-        assert!(whole || entry.about.attribute.is_some(), "{entry}");
+        assert!(!entry.parts.is_empty(), "{entry}");
+        let whole = matches!(entry.what, "all rows" | "a released class");
+        assert!(whole || entry.attribute.is_some(), "{entry}");
+        assert_eq!(entry.values.len() % entry.parts.len(), 0, "{entry}");
         if !entry.at_least.is_empty() {
-            assert_eq!(entry.at_least.len(), entry.values.len(), "{entry}");
+            assert_eq!(entry.at_least.len() * entry.parts.len(), entry.values.len(), "{entry}");
             compared.insert(entry.kind);
         }
     }

@@ -54,8 +54,8 @@ fn shown(joined: &Joined) -> Value {
 
 fn opened(ledger: &Ledger) -> Value {
     let entry = |entry: &hedgerow_smc::Entry| {
-        json!({ "round": entry.round, "kind": format!("{:?}", entry.kind), "what": entry.about.what,
-        "part": entry.about.part, "attribute": entry.about.attribute, "at_least": entry.at_least, "values": entry.values })
+        json!({ "round": entry.round, "kind": format!("{:?}", entry.kind), "what": entry.what,
+        "parts": entry.parts, "attribute": entry.attribute, "at_least": entry.at_least, "values": entry.values })
     };
     json!(ledger.entries().iter().map(entry).collect::<Vec<_>>())
 }

@@ -131,7 +131,7 @@ impl Endpoint {
         let settings = Settings::load(&home.join("node.toml")).unwrap();
         let terms = Arc::new(Terms::load(&settings).unwrap());
         let record = |(what, detail): &(What, serde_json::Value)| {
-            let (who, detail) = ("site-0".to_owned(), detail.clone());
+            let (who, detail) = ("site-0".to_owned(), detail.clone().into());
             Record { at: 1_700_000_000_000, what: *what, run: None, who, detail }
         };
         let records: Vec<Record> = rows.iter().map(record).collect();

@@ -56,7 +56,7 @@ fn wait_for_rejection(federation: &Federation, why: &str) {
         let mut found = false;
         read_journal(&federation.data(0), |line| {
             let rejected = line.record.what == What::Rejected;
-            found |= rejected && line.record.detail["why"].as_str().is_some_and(|text| text.contains(why));
+            found |= rejected && line.record.detail.value()["why"].as_str().is_some_and(|text| text.contains(why));
             Ok(())
         })
         .unwrap();

@@ -345,7 +345,7 @@ impl World {
                 assert_eq!(found.rows.len(), rows);
             }
             let burned = site.journal.iter().filter(|record| record.what == What::Burned);
-            let plans: BTreeSet<String> = burned.map(|record| record.detail["plan"].to_string()).collect();
+            let plans: BTreeSet<String> = burned.map(|record| record.detail.value()["plan"].to_string()).collect();
             assert!(plans.len() <= 1, "rows were in two plans, and nobody insisted");
             let text = format!("{:?}", site.journal);
             assert!(!text.contains(CANARY), "a value of a row is in the journal");

@@ -22,15 +22,14 @@
 
 use std::fmt;
 
-use sha2::{Digest as _, Sha256};
-
 use super::ring::{Neighbors, neighbors};
 use crate::burn::Permit;
 use crate::coins::Coins;
 use crate::fault::{Fault, Reason};
 use crate::inbox::{Inbox, Place};
-use crate::inquiry::{Ask, Inquiry, Layout, Operation, Turn};
+use crate::inquiry::{Ask, Inquiry, Layout, Operation, Thresholds, Turn};
 use crate::ledger::{Kind, Ledger, Opens};
+use crate::long;
 use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
 use crate::message::{Body, Digest, Message, WORDS_MAX};
 use crate::secret::Private;
@@ -76,7 +75,7 @@ pub struct Run<I: Inquiry> {
 struct Pending {
     operation: Operation,
     opens: Vec<Opens>,
-    thresholds: Vec<Vec<u64>>,
+    thresholds: Vec<Thresholds>,
     own: Private,
     /// The first one's masks of a sum.
     masks: Private,
@@ -219,7 +218,7 @@ impl<I: Inquiry> Run<I> {
 
     /// The inquiry is done: everybody says what it concludes.
     fn conclude(&mut self, output: I::Output) {
-        let (ledger, shared) = (self.ledger.digest(), Sha256::digest(I::shared(&output)).into());
+        let (ledger, shared) = (self.ledger.digest(), long::digest(&I::shared(&output)));
         let body = Body::Confirm { ledger, output: shared, seen: Vec::new() };
         self.send.push(Outgoing { to: To::Others, message: self.place.message(self.round, body) });
         self.concluded = Some((output, [ledger, shared]));
@@ -367,7 +366,7 @@ impl<I: Inquiry> Run<I> {
         opened[layout.flags.clone()].iter_mut().for_each(|raised| *raised = u64::from(*raised != 0));
         let (opens, thresholds) =
             (std::mem::take(&mut self.pending.opens), std::mem::take(&mut self.pending.thresholds));
-        self.ledger.record_all(round, opens, &opened, layout.compared.clone(), &thresholds);
+        self.ledger.record_all(round, &opens, &opened, layout.compared.clone(), &thresholds);
         self.turn(&layout.answer(opened, &thresholds))
     }
 

@@ -35,16 +35,15 @@
 
 use std::fmt;
 
-use sha2::{Digest as _, Sha256};
-
 use super::keys::{KeyPair, Keyring};
 use super::transcript::Transcript;
 use crate::burn::Permit;
 use crate::coins::Coins;
 use crate::fault::{Fault, Reason};
 use crate::inbox::{Inbox, Place};
-use crate::inquiry::{Ask, Inquiry, Operation, Turn};
+use crate::inquiry::{Ask, Inquiry, Operation, Thresholds, Turn};
 use crate::ledger::{Kind, Ledger, Opens};
+use crate::long;
 use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
 use crate::message::{Body, Digest, Message};
 use crate::packed::{pack, unpack};
@@ -78,7 +77,7 @@ pub struct Run<I: Inquiry> {
 struct Pending {
     operation: Operation,
     opens: Vec<Opens>,
-    thresholds: Vec<Vec<u64>>,
+    thresholds: Vec<Thresholds>,
     own: Private,
     /// For a largest value: what is known of the largest ones, and the digit being requested.
     found: Vec<u64>,
@@ -255,7 +254,7 @@ impl<I: Inquiry> Run<I> {
                 std::mem::take(&mut pending.found)
             }
         };
-        self.ledger.record_all(self.round, pending.opens, &opened, layout.compared.clone(), &pending.thresholds);
+        self.ledger.record_all(self.round, &pending.opens, &opened, layout.compared.clone(), &pending.thresholds);
         Ok(Some(layout.answer(opened, &pending.thresholds)))
     }
 
@@ -335,7 +334,7 @@ impl<I: Inquiry> Run<I> {
     /// The inquiry is done: everybody says what it concludes.
     fn conclude(&mut self, output: I::Output) -> Result<(), Fault> {
         self.next_round()?;
-        let (ledger, shared) = (self.ledger.digest(), Sha256::digest(I::shared(&output)).into());
+        let (ledger, shared) = (self.ledger.digest(), long::digest(&I::shared(&output)));
         self.tell(Body::Confirm { ledger, output: shared, seen: self.transcript.seen() });
         self.concluded = Some((output, [ledger, shared]));
         Ok(())

@@ -35,6 +35,7 @@ use crate::coins::Coins;
 use crate::fault::{Fault, Reason};
 use crate::inbox::{Inbox, Place};
 use crate::ledger::{Kind, Ledger};
+use crate::long;
 use crate::machine::{self, Concluded, Effects, Engine, Failure, Machine, Outgoing, To, Transition};
 use crate::message::{Body, Chunk, Digest, ITEM_BYTES_MAX, Item, Message};
 
@@ -316,12 +317,12 @@ impl Shuffle {
 
     fn conclude(&mut self, rows: Vec<Item>) -> Result<(), Fault> {
         self.ledger.record(u32::from(self.place.count) + 1, Kind::Rows, "rows", vec![rows.len() as u64]);
-        let mut hash = Sha256::new();
+        let mut hash = long::hasher();
         for row in &rows {
-            hash.update((row.len() as u64).to_le_bytes());
-            hash.update(row);
+            hash.u64(row.len() as u64);
+            hash.bytes(row);
         }
-        let output: Digest = hash.finalize().into();
+        let output = hash.digest();
         self.round = u32::from(self.place.count) + 2;
         let body = Body::Confirm { ledger: self.ledger.digest(), output, seen: Vec::new() };
         self.send.push(Outgoing { to: To::Others, message: self.place.message(self.round, body) });

@@ -92,6 +92,10 @@ def sha(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
 
 
+def long(*parts):
+    return hashlib.blake2b(b"".join(parts), digest_size=32).digest()
+
+
 def number(value):
     return struct.pack("<Q", value)
 
@@ -106,12 +110,12 @@ class Run:
         self.sent = []
 
     def message(self, kind, sender, round_, content):
-        head = struct.pack("<BB", 2, kind) + self.session + self.question + struct.pack("<HI", sender, round_)
+        head = struct.pack("<BB", 3, kind) + self.session + self.question + struct.pack("<HI", sender, round_)
         return head + content
 
     def close(self, messages):
         self.sent.append(messages)
-        self.chains = [sha(b"hedgerow chain 1", c, sha(m)) for c, m in zip(self.chains, messages)]
+        self.chains = [sha(b"hedgerow chain 1", c, long(m)) for c, m in zip(self.chains, messages)]
 
     def seen(self):
         return [int.from_bytes(chain[:8], "little") for chain in self.chains]
@@ -146,7 +150,7 @@ class Run:
 
     def medians(self, custodians):
         """`groups` of each custodian: values and the size of their domain."""
-        ledger = hashlib.sha256(b"hedgerow ledger 1")
+        ledger = hashlib.blake2b(b"hedgerow ledger 2", digest_size=32)
 
         def record(kind, what, values):
             ledger.update(bytes([kind]) + number(len(what)) + what + number(0) * 3)
@@ -174,7 +178,7 @@ class Run:
                 else:
                     bounds[g][0] = probes[g] + 1
         medians = [low if rank > 0 else None for low, _, rank in bounds]
-        output = sha(*(number(int(m is not None)) + number(m or 0) for m in medians))
+        output = long(*(number(int(m is not None)) + number(m or 0) for m in medians))
         confirm = ledger.digest() + output + words_bytes(self.seen())
         self.close([self.message(12, me, round_ + 1, confirm) for me in range(self.count)])
         return medians

@@ -46,7 +46,7 @@ fn check_lints() -> Result<(), String> {
 }
 
 fn run_tests() -> Result<(), String> {
-    succeed(repo::cargo().args(["test", "--workspace"]))
+    succeed(repo::cargo().args(["test", "--workspace", "--no-fail-fast"]))
 }
 
 /// Publishes the example into a folder of its own, has the release checked, and leaves nothing

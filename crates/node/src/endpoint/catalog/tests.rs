@@ -1,5 +1,6 @@
 //! The statements that clients send, as PostgreSQL 15 logged them, with the number of rows that it
-//! answered for a table of the same three columns.
+//! answered for a table of the same three columns. Those of DBeaver and Metabase are what their
+//! drivers are known to ask; these programs were not run.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -90,6 +91,11 @@ fn statements_of_sqlalchemy_are_answered() {
 #[test]
 fn statements_of_jdbc_are_answered() {
     replay(include_str!("fixtures/jdbc.sql"));
+}
+
+#[test]
+fn statements_of_dbeaver_and_metabase_are_answered() {
+    replay(concat!(include_str!("fixtures/dbeaver.sql"), include_str!("fixtures/metabase.sql")));
 }
 
 #[test]

@@ -468,11 +468,14 @@ impl VisitorMut for Rewriter<'_> {
             return self.unsupported("this clause of SELECT");
         }
         for item in &mut select.projection {
-            if let SelectItem::UnnamedExpr(expr) = item
-                && !matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
-            {
-                let alias = Ident::with_quote('"', naming::column(expr));
-                *item = SelectItem::ExprWithAlias { expr: take(expr), alias };
+            match item {
+                SelectItem::UnnamedExpr(expr) if !matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => {
+                    let alias = Ident::with_quote('"', naming::column(expr));
+                    *item = SelectItem::ExprWithAlias { expr: take(expr), alias };
+                }
+                // A keyword may be a name here (`AS table`); SQLite takes it in quotes alone.
+                SelectItem::ExprWithAlias { alias, .. } => *alias = Ident::with_quote('"', naming::folded(alias)),
+                _ => {}
             }
         }
         ControlFlow::Continue(())

@@ -25,6 +25,8 @@ pub(super) const TYPES: &[(i64, &str, &str, i64, &str, i64)] = &[
     (1016, "_int8", "bigint[]", -1, "A", 0),
     (1021, "_float4", "real[]", -1, "A", 0),
     (1022, "_float8", "double precision[]", -1, "A", 0),
+    (1033, "aclitem", "aclitem", 12, "U", 1034),
+    (1034, "_aclitem", "aclitem[]", -1, "A", 0),
     (1042, "bpchar", "character", -1, "S", 1014),
     (1043, "varchar", "character varying", -1, "S", 1015),
     (1082, "date", "date", 4, "D", 1182),

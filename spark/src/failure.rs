@@ -18,7 +18,7 @@ pub(crate) fn failure(place: &str, error: &SparkError) -> TableError {
     }
     let problem = match class {
         Some(class) if !class.is_empty() => format!("the cluster stopped with {class}"),
-        _ if error.grpc_code() == Some(UNAVAILABLE) => return lost(place),
+        _ if is_lost(error) => return lost(place),
         _ => "the cluster stopped the job; its own log says why".to_owned(),
     };
     TableError::Io { path: PathBuf::from(place), source: io::Error::other(problem) }
@@ -26,7 +26,15 @@ pub(crate) fn failure(place: &str, error: &SparkError) -> TableError {
 
 /// An error before any row was read: names, types and syntax, which the user can mend.
 pub(crate) fn unresolved(place: &str, error: &SparkError) -> TableError {
-    if error.grpc_code() == Some(UNAVAILABLE) { lost(place) } else { named(place, error) }
+    if is_lost(error) { lost(place) } else { named(place, error) }
+}
+
+/// Whether the call reached nobody, or the connection broke while it was answered: then the client
+/// itself makes up a status that says nothing but that.
+fn is_lost(error: &SparkError) -> bool {
+    let message = error.get_message();
+    let broke = error.get_error_class().is_none() && TRANSPORT.iter().any(|text| message.contains(text));
+    error.grpc_code() == Some(UNAVAILABLE) || broke
 }
 
 fn named(place: &str, error: &SparkError) -> TableError {
@@ -42,6 +50,8 @@ pub(crate) fn lost(place: &str) -> TableError {
 }
 
 const MESSAGE_MAX: usize = 300;
+/// What the client says of a connection that broke.
+const TRANSPORT: [&str; 3] = ["transport error", "h2 protocol error", "error reading a body from connection"];
 /// The status of a call that reached nobody.
 const UNAVAILABLE: i32 = 14;
 
@@ -54,6 +64,16 @@ fn is_class(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_connection_that_breaks_in_an_answer_is_lost() {
+        for at in [failure, unresolved] {
+            let broken = at("sc://host", &SparkError::connect_msg("[Unknown error] transport error"));
+            assert!(matches!(broken, TableError::Io { .. }) && broken.to_string().contains("connection"), "{broken}");
+        }
+        let wrong = unresolved("sc://host", &SparkError::connect_msg("no such column"));
+        assert!(!matches!(wrong, TableError::Io { .. }), "{wrong}");
+    }
 
     #[test]
     fn a_failed_job_shows_its_class_and_no_value() {

@@ -271,7 +271,8 @@ fn parse_all<T: AsRef<str>, V>(texts: &[T], parse: impl Fn(&str) -> Option<V>) -
 /// The distinct values in order, and each input's position among them.
 fn rank<V: PartialEq>(values: Vec<V>, order: impl Fn(&V, &V) -> std::cmp::Ordering) -> (Vec<V>, Vec<u32>) {
     let mut indexed: Vec<(usize, V)> = values.into_iter().enumerate().collect();
-    indexed.sort_by(|a, b| order(&a.1, &b.1));
+    // Which of two equal ones is first matters to nobody; a stable sort would need more room.
+    indexed.sort_unstable_by(|a, b| order(&a.1, &b.1));
     let mut codes = vec![0u32; indexed.len()];
     let mut sorted: Vec<V> = Vec::with_capacity(indexed.len());
     for (index, value) in indexed {

@@ -186,9 +186,9 @@ fn settle(column: Gathered, options: &ReadOptions) -> Result<(Settled, Option<Do
     let (merged, mut maps) = merge(dictionaries);
     let absent = merged.absent || pieces.iter().any(|piece| piece.codes.is_none() && piece.rows > 0);
     let (texts, ends) = merged.into_texts().ok_or_else(|| internal("a dictionary text is not UTF-8"))?;
-    let text_of = |code: usize| &texts[ends[code - 1]..ends[code]];
-    let is_null = |code: usize| options.nulls.iter().any(|null| null == text_of(code));
-    let present: Vec<usize> = (1..ends.len()).filter(|&code| !is_null(code)).collect();
+    let text_of = |code: u32| &texts[ends[code as usize - 1]..ends[code as usize]];
+    let is_null = |code: u32| options.nulls.iter().any(|null| null == text_of(code));
+    let present: Vec<u32> = (1..ends.len() as u32).filter(|&code| !is_null(code)).collect();
     let missing = absent || present.len() + 1 < ends.len();
     let present_texts: Vec<&str> = present.iter().map(|&code| text_of(code)).collect();
     let reading = Reading::new(&name, kind, is_text, options);
@@ -197,7 +197,7 @@ fn settle(column: Gathered, options: &ReadOptions) -> Result<(Settled, Option<Do
         Err(position) => {
             let kind = reading.declared().ok_or_else(|| internal("an inferred kind does not fit"))?;
             let mut unfit = vec![false; ends.len()];
-            present.iter().for_each(|&code| unfit[code] = !reading.takes(text_of(code)));
+            present.iter().for_each(|&code| unfit[code as usize] = !reading.takes(text_of(code)));
             let found = first_cell(&pieces, &maps, &unfit, options.file())?;
             let (row, code) = found.unwrap_or((0, present[position]));
             let text = text_of(code).to_owned();
@@ -208,7 +208,7 @@ fn settle(column: Gathered, options: &ReadOptions) -> Result<(Settled, Option<Do
     let doubt = reading.doubt(&present_texts, &typed);
     let Typed { domain, codes: ranks, .. } = typed;
     let mut finals = vec![domain.missing_code().unwrap_or(0); ends.len()];
-    present.iter().zip(&ranks).for_each(|(&code, &rank)| finals[code] = rank);
+    present.iter().zip(&ranks).for_each(|(&code, &rank)| finals[code as usize] = rank);
     for map in &mut maps {
         map.iter_mut().for_each(|code| *code = finals[*code as usize]);
     }
@@ -238,14 +238,14 @@ fn first_cell(
     maps: &[Vec<u32>],
     marked: &[bool],
     file: Option<&SpillFile>,
-) -> Result<Option<(usize, usize)>, TableError> {
+) -> Result<Option<(usize, u32)>, TableError> {
     let mut row = 0;
     for piece in pieces {
         let map = &maps[piece.worker];
         let codes = piece.codes.as_ref().map(|kept| kept.load(file, 0..piece.rows)).transpose()?;
         for (index, code) in codes.iter().flat_map(Codes::iter).enumerate() {
-            let merged = map[code as usize] as usize;
-            if marked[merged] {
+            let merged = map[code as usize];
+            if marked[merged as usize] {
                 return Ok(Some((row + index, merged)));
             }
         }

@@ -3,7 +3,8 @@
 //! Most cells repeat a value seen before and are short, so the common case must cost a few
 //! nanoseconds: a text of at most 16 bytes is its own key in two machine words, found in an
 //! open-addressing table without looking at the stored text. One way for all short lengths, since a
-//! processor cannot predict which of two ways the next field takes.
+//! processor cannot predict which of two ways the next field takes. Where texts are too many for a
+//! cache, their keys would take more memory than the texts, and are given up.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -17,12 +18,15 @@ pub(super) const PADDING: usize = 64;
 
 /// The longest text that is its own key.
 const SHORT: usize = 16;
+/// The most texts that are their own keys.
+const FEW: usize = 1 << 15;
 type Key = [u64; 2];
 
 #[derive(Debug, Clone)]
 pub(super) struct Interner {
     short: KeyTable,
-    longer: HashTable<u32>,
+    /// Texts without keys: those that are longer, and all where there are many.
+    others: HashTable<u32>,
     hasher: RandomState,
     texts: Vec<u8>,
     /// Where the text of each code ends; it begins where the one before ends.
@@ -38,7 +42,7 @@ impl Interner {
         let seed = hasher.hash_one(0u64);
         Interner {
             short: KeyTable::new(seed),
-            longer: HashTable::new(),
+            others: HashTable::new(),
             hasher,
             texts: Vec::new(),
             ends: vec![0],
@@ -63,14 +67,14 @@ impl Interner {
                 Err(slot) => self.add_short(slot, key, &block[start..start + length]),
             }
         } else {
-            self.code_of_longer(&block[start..start + length])
+            self.code_of_other(&block[start..start + length])
         }
     }
 
     /// The code of a text that stands on its own, free of NUL.
     pub(super) fn code(&mut self, text: &[u8]) -> u32 {
         if text.len() > SHORT {
-            return self.code_of_longer(text);
+            return self.code_of_other(text);
         }
         let mut padded = [0u8; 2 * SHORT];
         padded[..text.len()].copy_from_slice(text);
@@ -79,8 +83,8 @@ impl Interner {
 
     /// The code of a text that has one, whatever bytes it holds.
     pub(super) fn known(&self, text: &[u8]) -> Option<u32> {
-        if text.len() > SHORT {
-            return self.longer.find(self.hasher.hash_one(text), |&code| self.text(code) == text).copied();
+        if text.len() > SHORT || self.short.used > FEW {
+            return self.others.find(self.hasher.hash_one(text), |&code| self.text(code) == text).copied();
         }
         let mut padded = [0u8; SHORT];
         padded[..text.len()].copy_from_slice(text);
@@ -93,22 +97,33 @@ impl Interner {
         &self.texts[self.ends[code as usize - 1]..self.ends[code as usize]]
     }
 
-    fn code_of_longer(&mut self, text: &[u8]) -> u32 {
-        let Interner { longer, hasher, texts, ends, .. } = self;
+    fn code_of_other(&mut self, text: &[u8]) -> u32 {
+        let Interner { others, hasher, texts, ends, .. } = self;
         let hash = hasher.hash_one(text);
         let same = |&code: &u32| &texts[ends[code as usize - 1]..ends[code as usize]] == text;
-        if let Some(&code) = longer.find(hash, same) {
+        if let Some(&code) = others.find(hash, same) {
             return code;
         }
         let code = push_text(texts, ends, text);
-        longer.insert_unique(hash, code, |&code| hasher.hash_one(&texts[ends[code as usize - 1]..ends[code as usize]]));
+        others.insert_unique(hash, code, |&code| hasher.hash_one(&texts[ends[code as usize - 1]..ends[code as usize]]));
         code
     }
 
+    /// The code of a short text that no key was found for.
     #[cold]
     fn add_short(&mut self, slot: usize, key: Key, text: &[u8]) -> u32 {
+        if self.short.used > FEW {
+            return self.code_of_other(text);
+        }
         let code = push_text(&mut self.texts, &mut self.ends, text);
         self.short.insert(slot, key, code);
+        if self.short.used > FEW {
+            let Interner { others, hasher, texts, ends, .. } = self;
+            let hash = |code: u32| hasher.hash_one(&texts[ends[code as usize - 1]..ends[code as usize]]);
+            for code in self.short.give_up() {
+                others.insert_unique(hash(code), code, |&code| hash(code));
+            }
+        }
         code
     }
 
@@ -207,6 +222,12 @@ impl KeyTable {
         }
     }
 
+    /// All codes; no key is found any more.
+    fn give_up(&mut self) -> impl Iterator<Item = u32> + use<> {
+        let slots = std::mem::replace(&mut self.slots, vec![Slot { key: [0; 2], code: EMPTY }]);
+        slots.into_iter().map(|slot| slot.code).filter(|&code| code != EMPTY)
+    }
+
     #[inline]
     fn hash(&self, [low, high]: Key) -> u64 {
         let product = u128::from(low ^ self.seed) * u128::from(SPREAD);
@@ -247,6 +268,27 @@ mod tests {
                 assert_eq!(&texts.as_bytes()[ends[code - 1]..ends[code]], text);
             }
         }
+    }
+
+    /// The same for texts that are too many for keys, before, while and after these are given up.
+    #[test]
+    fn many_texts_keep_their_codes() {
+        let mut interner = Interner::new();
+        let text = |number: usize| format!("{number}{}", if number % 5 == 0 { " and a long end" } else { "" });
+        let count = 2 * FEW;
+        for number in 0..count {
+            let own = text(number);
+            assert_eq!(interner.known(own.as_bytes()), None, "{own}");
+            assert_eq!(interner.code(own.as_bytes()), number as u32 + 1);
+            let before = text(number / 2);
+            assert_eq!(interner.code(before.as_bytes()), number as u32 / 2 + 1, "{before} after {own}");
+        }
+        for number in 0..count {
+            let own = text(number);
+            assert_eq!(interner.known(own.as_bytes()), Some(number as u32 + 1));
+            assert_eq!(interner.known(format!("{own}\0").as_bytes()), None);
+        }
+        assert_eq!((interner.cardinality(), interner.short.slots.len()), (count + 1, 1));
     }
 
     #[test]

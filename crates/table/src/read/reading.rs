@@ -42,6 +42,9 @@ impl<'a> Reading<'a> {
     /// `Err` holds the position of the first text that the declared kind cannot take.
     pub(super) fn typed(&self, texts: &[&str], missing: bool) -> Result<Typed, usize> {
         if let Some(kind) = self.declared {
+            if kind != Kind::Date && self.numbers == NumberFormat::default() {
+                return Domain::typed(texts, missing, Some(kind));
+            }
             let texts = texts.iter().enumerate();
             let canonical: Vec<Cow<'_, str>> =
                 texts.map(|(index, text)| self.canonical(kind, text).ok_or(index)).collect::<Result<_, _>>()?;

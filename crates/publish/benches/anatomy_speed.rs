@@ -60,7 +60,7 @@ fn main() {
     let chance = Chance::new(&mut rng);
     let columns = Space::columns(&bound, &income.codes);
     let drawn = || line(&Space::new(&bound, cardinality), &columns, &chance);
-    let close = || in_blocks(&drawn(), cardinality, &allowed, &chance, &NoProgress).expect("an eligible table");
+    let close = || in_blocks(drawn(), cardinality, &allowed, &chance, &NoProgress).expect("an eligible table");
     fastest("the line alone, one core", rows, || one.install(drawn));
     fastest("assignment = \"order\", one core", rows, || one.install(close));
     let close = fastest("assignment = \"order\", all cores", rows, close);

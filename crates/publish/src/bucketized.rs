@@ -4,6 +4,7 @@
 //! so that nothing but `group` joins them. Quasi-identifiers are released as they are, on level 0.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use hedgerow_release::bucketized::{COUNT, GROUP};
 use hedgerow_release::codebook::Codebook;
@@ -82,30 +83,30 @@ struct Counted {
 impl Counted {
     fn new(codes: &Codes, cardinality: usize, buckets: &Buckets, numbers: &[u32]) -> Counted {
         let mut by_group = by_group(codes, buckets, numbers);
-        let (mut groups, mut values, mut counts) =
-            (Vec::new(), Codes::with_capacity(cardinality, 0), Vec::<u32>::new());
-        let mut runs = Vec::new();
-        for (group, bounds) in (0..).zip(by_group.starts.windows(2)) {
+        let mut distinct = BTreeSet::new();
+        let (mut rows, mut runs) = (0, Vec::new());
+        for bounds in by_group.starts.windows(2) {
             let own = &mut by_group.codes[bounds[0] as usize..bounds[1] as usize];
             own.sort_unstable();
             run_lengths(own.iter(), &mut runs);
+            rows += runs.len();
+            distinct.extend(runs.iter().map(|&(_, count)| i64::from(count)));
+        }
+        let distinct: Vec<i64> = distinct.into_iter().collect();
+        // Once it is known how many rows there are and how wide their codes: there may be as many as
+        // in the source.
+        let mut groups = Codes::with_capacity(numbers.len(), rows);
+        let mut values = Codes::with_capacity(cardinality, rows);
+        let mut counts = Codes::with_capacity(distinct.len(), rows);
+        for (group, bounds) in (0..).zip(by_group.starts.windows(2)) {
+            run_lengths(by_group.codes[bounds[0] as usize..bounds[1] as usize].iter(), &mut runs);
             for &(value, count) in &runs {
                 groups.push(group);
                 values.push(value);
-                counts.push(count);
+                counts.push(distinct.binary_search(&i64::from(count)).expect("collected above") as u32);
             }
         }
-        drop(by_group);
-        let mut distinct = counts.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let place = |count: &u32| distinct.binary_search(count).expect("collected above") as u32;
-        Counted {
-            groups: Codes::U32(groups),
-            values,
-            counts: Codes::from_iter(distinct.len(), counts.iter().map(place)),
-            distinct: Domain::new(Values::Integer(distinct.iter().map(|&count| i64::from(count)).collect()), false),
-        }
+        Counted { groups, values, counts, distinct: Domain::new(Values::Integer(distinct), false) }
     }
 }
 

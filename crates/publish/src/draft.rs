@@ -218,13 +218,13 @@ impl Written {
 }
 
 /// Writes all tables and the codebook below `root`. Where the rows are not in memory, `outside`
-/// knows them.
+/// knows them, and is given up once their table is written.
 pub(crate) fn write(
     tables: Vec<DraftTable<'_>>,
     codebook: &Codebook,
     root: &Path,
     format: TableFormat,
-    outside: Option<&Outside<'_>>,
+    mut outside: Option<Outside<'_>>,
     rng: &mut StdRng,
     progress: &dyn Progress,
 ) -> Result<Written, TableError> {
@@ -235,9 +235,11 @@ pub(crate) fn write(
         if let Some(folder) = table.folder.as_ref().map(|folder| root.join(folder)).filter(|folder| !folder.exists()) {
             fs::create_dir(&folder).map_err(|error| TableError::io(&folder, error))?;
         }
-        let flushing = match (outside, &table.content) {
-            (Some(outside), Content::Columns { columns, .. }) if !table.of_other_rows => {
+        let of_table = outside.take_if(|_| !table.of_other_rows);
+        let flushing = match (of_table, &table.content) {
+            (Some(outside), Content::Columns { columns, .. }) => {
                 let mut rows = outside.scatter(columns, rng, progress)?;
+                drop(outside);
                 write_rows(&path, columns, &mut rows, format, progress)?
             }
             _ => table.write(&path, format, rng, progress)?,

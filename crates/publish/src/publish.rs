@@ -294,7 +294,6 @@ fn publish_with(
         }
         _ => None,
     };
-    let rows_outside = rows_outside.as_ref();
     let Draft { tables, codebook, rows, losses, searched, cloned, stated, rules, warnings, .. } = draft;
     let written = match written_elsewhere {
         Some(written) => written,

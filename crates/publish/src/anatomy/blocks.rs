@@ -43,28 +43,29 @@ pub struct Buckets {
 /// Reports rows that have a bucket as progress; once canceled it cuts and deals nothing further,
 /// and what it returns has no meaning.
 pub fn in_blocks(
-    line: &Line,
+    line: Line,
     cardinality: usize,
     allowed: &Allowed,
     chance: &Chance,
     progress: &dyn Progress,
 ) -> Option<Buckets> {
     let Line { rows: line, codes } = line;
-    if line.is_empty() || !Cutting::new(codes, cardinality, allowed).holds(0..line.len()) {
+    if line.is_empty() || !Cutting::new(&codes, cardinality, allowed).holds(0..line.len()) {
         return None;
     }
     let mut pieces = Vec::new();
-    let cutting = Pieces { codes, cardinality, allowed, progress };
+    let cutting = Pieces { codes: &codes, cardinality, allowed, progress };
     cutting.cut(0..line.len(), &mut pieces);
-    let dealt = parallel::map(pieces.len(), |index| {
-        let piece = pieces[index].clone();
+    let mut of_place = vec![0u32; line.len()];
+    let mut rest = of_place.as_mut_slice();
+    let own = pieces.iter().map(|piece| (piece.clone(), rest.split_off_mut(..piece.len()).unwrap_or_default()));
+    let counts = parallel::map_items(own.collect::<Vec<_>>(), |_, (piece, own)| {
         let mut blocks = Vec::new();
         if progress.is_canceled() {
-            return (0, Vec::new());
+            return 0;
         }
-        Cutting::new(codes, cardinality, allowed).cut(piece.clone(), &mut blocks);
-        let mut dealing = Dealing { allowed, rng: chance.of("deal", piece.start), count: 0, of_place: Vec::new() };
-        dealing.of_place.reserve_exact(piece.len());
+        Cutting::new(&codes, cardinality, allowed).cut(piece.clone(), &mut blocks);
+        let mut dealing = Dealing { allowed, rng: chance.of("deal", piece.start), count: 0, of_place: own };
         for block in blocks {
             if progress.is_canceled() {
                 break;
@@ -72,11 +73,12 @@ pub fn in_blocks(
             progress.advance(block.len() as u64);
             dealing.deal(&codes[block]);
         }
-        (dealing.count, dealing.of_place)
+        dealing.count
     });
+    drop(codes);
     let mut buckets = Buckets { of_row: vec![0; line.len()], count: 0 };
-    for (piece, (count, of_place)) in pieces.into_iter().zip(dealt) {
-        for (&row, bucket) in line[piece].iter().zip(of_place) {
+    for (piece, count) in pieces.into_iter().zip(counts) {
+        for (&row, bucket) in line[piece.clone()].iter().zip(&of_place[piece]) {
             buckets.of_row[row as usize] = buckets.count + bucket;
         }
         buckets.count += count;
@@ -111,9 +113,10 @@ impl Pieces<'_> {
 struct Dealing<'a> {
     allowed: &'a Allowed,
     rng: StdRng,
-    /// Buckets so far, and the bucket of every row so far.
+    /// Buckets so far.
     count: u32,
-    of_place: Vec<u32>,
+    /// Where the buckets of the further rows go.
+    of_place: &'a mut [u32],
 }
 
 impl Dealing<'_> {
@@ -131,9 +134,7 @@ impl Dealing<'_> {
         run_lengths(sorted.iter(), &mut values);
         let count = most_buckets(&values, self.allowed).expect("a block is allowed as one bucket");
         let exchanged = self.allowed.windows().and_then(|reach| exchanged(&rows, codes, count, reach));
-        let start = self.of_place.len();
-        self.of_place.resize(start + codes.len(), 0);
-        let own = &mut self.of_place[start..];
+        let own = self.of_place.split_off_mut(..codes.len()).expect("a place for every row");
         match exchanged.filter(|of_place| all_allowed(&sorted, of_place, count, self.allowed)) {
             Some(of_place) => {
                 rows.iter().zip(of_place).for_each(|(&row, bucket)| own[row as usize] = self.count + bucket);

@@ -5,6 +5,8 @@
 //! Rows are numbered kind after kind, and those of one kind as the source has them. In memory they
 //! stand in the same order before any is dealt, so the outcome is the same.
 
+use std::ops::Range;
+
 use hedgerow_policy::{Assignment, Policy, Role};
 use hedgerow_table::{Codes, TableError, parallel};
 
@@ -32,11 +34,12 @@ pub struct Keyed {
 impl Keyed {
     /// From distinct rows, and how often each occurs.
     pub fn new(space: &Space, columns: &[&Codes], counts: &[u32]) -> Keyed {
-        let counted = parallel::map_ranges(counts.len(), CHUNK_ROWS, |range| {
-            let keys = space.keys(columns, range.clone());
-            keys.into_iter().zip(counts[range].iter().copied()).collect::<Vec<(u64, u32)>>()
+        let mut counted: Vec<(u64, u32)> = counts.iter().map(|&count| (0, count)).collect();
+        parallel::map_items(counted.chunks_mut(CHUNK_ROWS), |chunk, counted| {
+            let first = chunk * CHUNK_ROWS;
+            let keys = space.keys(columns, first..first + counted.len());
+            counted.iter_mut().zip(keys).for_each(|((key, _), own)| *key = own);
         });
-        let mut counted = counted.concat();
         counted.sort_unstable();
         // Distinct rows can lie in one place of the curve.
         counted.dedup_by(|next, first| {
@@ -45,7 +48,7 @@ impl Keyed {
             equal
         });
         let starts = starts(counted.iter().map(|&(_, count)| count));
-        Keyed { keys: counted.into_iter().map(|(key, _)| key).collect(), starts }
+        Keyed { keys: counted.iter().map(|&(key, _)| key).collect(), starts }
     }
 
     /// All rows, in the order of the line.
@@ -62,12 +65,13 @@ impl Keyed {
                 first = end;
             }
         }
-        let mixed = parallel::map_items(parts, |_, keys| {
-            let first = self.starts[keys.start] as usize;
-            let rows = keys.flat_map(|key| self.rows(key).map(move |row| (self.keys[key], row)));
-            space.mixed(rows.collect(), first, chance)
-        });
-        Line::joined(&mixed)
+        let first = |keys: &Range<usize>| self.starts[keys.start] as usize;
+        let lengths = parts.iter().map(|keys| self.starts[keys.end] as usize - first(keys));
+        Line::filled(lengths, |part, line| {
+            let keys = parts[part].clone();
+            let rows = keys.clone().flat_map(|key| self.rows(key).map(move |row| (self.keys[key], row)));
+            space.mix(rows.collect(), first(&keys), chance, line);
+        })
     }
 
     /// The sensitive value of every row.
@@ -77,7 +81,7 @@ impl Keyed {
         Codes::from_iter(cardinality, rows)
     }
 
-    fn rows(&self, key: usize) -> std::ops::Range<u32> {
+    fn rows(&self, key: usize) -> Range<u32> {
         self.starts[key]..self.starts[key + 1]
     }
 

@@ -44,12 +44,26 @@ pub struct Line {
 }
 
 impl Line {
-    /// One part after the other.
-    pub(super) fn joined(parts: &[Line]) -> Line {
-        let rows = parts.iter().map(|part| part.rows.as_slice()).collect::<Vec<_>>().concat();
-        let codes = parts.iter().map(|part| part.codes.as_slice()).collect::<Vec<_>>().concat();
-        Line { rows, codes }
+    /// Parts of these lengths, one after the other, each filled by itself.
+    pub(super) fn filled(lengths: impl Iterator<Item = usize>, fill: impl Fn(usize, Part<'_>) + Sync) -> Line {
+        let lengths: Vec<usize> = lengths.collect();
+        let count = lengths.iter().sum();
+        let mut line = Line { rows: vec![0; count], codes: vec![0; count] };
+        let (mut rows, mut codes) = (line.rows.as_mut_slice(), line.codes.as_mut_slice());
+        let parts = lengths.iter().map(|&length| Part {
+            rows: rows.split_off_mut(..length).unwrap_or_default(),
+            codes: codes.split_off_mut(..length).unwrap_or_default(),
+        });
+        parallel::map_items(parts.collect::<Vec<_>>(), fill);
+        line
     }
+}
+
+/// Some of a line, to be filled.
+#[derive(Debug)]
+pub(super) struct Part<'l> {
+    rows: &'l mut [u32],
+    codes: &'l mut [u32],
 }
 
 /// What keys are made of.
@@ -111,9 +125,9 @@ impl Space {
         });
     }
 
-    /// Rows in random order within each place, as they stand in the line from `first` on: they come
-    /// by rising key. What is drawn for a position depends on nothing else.
-    pub(super) fn mixed(&self, mut entries: Vec<(u64, u32)>, first: usize, chance: &Chance) -> Line {
+    /// Puts rows, which come by rising key, into the line from `first` on, in random order within each
+    /// place. What is drawn for a position depends on nothing else.
+    pub(super) fn mix(&self, mut entries: Vec<(u64, u32)>, first: usize, chance: &Chance, part: Part<'_>) {
         let from = |window: usize| {
             let mut rng = chance.of("line", window);
             std::iter::repeat_with(move || rng.next_u64()).take(DRAWN_AT_ONCE)
@@ -126,8 +140,9 @@ impl Space {
             }
         }
         let value = |key: u64| (key & ((1 << self.value_bits) - 1)) as u32;
-        let codes = entries.iter().map(|&(key, _)| value(key)).collect();
-        Line { rows: entries.into_iter().map(|(_, row)| row).collect(), codes }
+        for ((key, row), (own_row, own_code)) in entries.into_iter().zip(part.rows.iter_mut().zip(part.codes)) {
+            (*own_row, *own_code) = (row, value(key));
+        }
     }
 }
 
@@ -153,16 +168,15 @@ fn in_order(space: &Space, keys: Vec<u64>, chance: &Chance) -> Line {
     let parted = parallel::map_ranges(keys.len(), CHUNK_ROWS, |range| part(&keys, range, &bounds));
     drop(keys);
     let before = |partition: usize| parted.iter().map(|(_, starts)| starts[partition] as usize).sum::<usize>();
-    let mixed = parallel::map(partitions, |partition| {
+    let lengths = (0..partitions).map(|partition| before(partition + 1) - before(partition));
+    Line::filled(lengths, |partition, line| {
         let part = |(entries, starts): &'_ (Vec<(u64, u32)>, Vec<u32>)| {
             entries[starts[partition] as usize..starts[partition + 1] as usize].to_vec()
         };
         let mut entries: Vec<(u64, u32)> = parted.iter().flat_map(part).collect();
         entries.sort_unstable();
-        space.mixed(entries, before(partition), chance)
-    });
-    drop(parted);
-    Line::joined(&mixed)
+        space.mix(entries, before(partition), chance, line);
+    })
 }
 
 /// Some rows with their keys, partition after partition, and where each begins.
@@ -344,7 +358,8 @@ mod tests {
             let mut orders: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
             for _ in 0..24_000 {
                 let entries = vec![(7 << 2, 0), (7 << 2, 1), (7 << 2 | 1, 2), (7 << 2 | 3, 3), (8 << 2, 4)];
-                let line = space(2).mixed(entries, first, &Chance::new(&mut rng));
+                let chance = Chance::new(&mut rng);
+                let line = Line::filled([5].into_iter(), |_, part| space(2).mix(entries.clone(), first, &chance, part));
                 assert_eq!(line.rows[4], 4);
                 *orders.entry(line.rows).or_default() += 1;
             }

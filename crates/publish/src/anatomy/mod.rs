@@ -112,7 +112,7 @@ fn dealt<'a>(
         let space = Space::new(bound, cardinality);
         let line = line(&space, &Space::columns(bound, &sensitive.codes), &chance);
         options.progress.check()?;
-        in_blocks(&line, cardinality, allowed, &chance, options.progress)
+        in_blocks(line, cardinality, allowed, &chance, options.progress)
     };
     options.progress.check()?;
     let buckets = buckets.ok_or_else(no_buckets)?;
@@ -139,8 +139,7 @@ fn dealt_outside(
         let keyed = Keyed::new(&space, &Space::columns(bound, &sensitive.codes), counts);
         let line = keyed.line(&space, &chance);
         options.progress.check()?;
-        let buckets = in_blocks(&line, cardinality, allowed, &chance, options.progress).ok_or_else(no_buckets)?;
-        drop(line);
+        let buckets = in_blocks(line, cardinality, allowed, &chance, options.progress).ok_or_else(no_buckets)?;
         let values = keyed.values(&space, cardinality);
         (buckets, values, keyed.into_numbered(space, looked_at(bound.policy)).ok_or_else(no_buckets)?)
     };

@@ -118,11 +118,23 @@ impl Bucketized {
             }
         }
         let bucket_of_row = of_rows(row_groups.1, &of_row_group, &numbers);
-        let bucket_of_value = of_rows(value_groups.1, &of_value_group, &numbers);
+        drop((of_row_group, rows_of_group));
         let column = counted.column(&name).expect("the header was compared with the manifest");
         let counts = counts(&counted, &place(sensitive), &mut contradictions)?;
-        let (starts, values) =
-            by_bucket(&bucket_of_value, column, &counts, numbers.len(), &mut contradictions, &sensitive.path);
+        let columns = [value_groups.1, column, integers(&counted, COUNT).1];
+        // Computed twice, since there may be as many as rows.
+        let cells = || {
+            let [groups, values, numbers] = columns.map(|column| column.codes.iter());
+            let cells = groups.zip(values).zip(numbers).map(|((group, value), number)| {
+                let bucket = of_value_group[group as usize];
+                (bucket, value, counts[number as usize])
+            });
+            cells.filter(|&(bucket, _, count)| count > 0 && (bucket as usize) < sizes.len())
+        };
+        let (starts, values, repeated) = by_bucket(cells, numbers.len());
+        if repeated > 0 {
+            contradictions.push(format!("{repeated} rows of {} repeat a value of their group", sensitive.path));
+        }
         let domain = column.domain.clone();
         let read = Bucketized {
             quasi: rows,
@@ -334,60 +346,60 @@ fn of_rows(column: &Column, of_code: &[u32], numbers: &[i64]) -> Vec<u32> {
     }
 }
 
-/// The counts of `sensitive.csv`. What is no count is reported and counts nothing.
+/// The count that each code of `count` stands for in `sensitive.csv`. What is no count is reported
+/// and counts nothing.
 fn counts(table: &Table, place: &str, contradictions: &mut Vec<String>) -> Result<Vec<u32>, InputError> {
     let (values, column) = integers(table, COUNT);
     if let Some(large) = values.last().filter(|&&value| value > i64::from(u32::MAX)) {
         let hint = "a release holds fewer than 2^32 rows; do not trust this one";
         return Err(InputError::new(place, format!("a count of {large}"), hint));
     }
-    let count = |code: u32| values.get(code as usize).map_or(0, |&value| value.max(0) as u32);
-    let counts: Vec<u32> = column.codes.iter().map(count).collect();
-    let nothing = counts.iter().filter(|&&count| count == 0).count();
+    let count = |code: usize| values.get(code).map_or(0, |&value| value.max(0) as u32);
+    let counts: Vec<u32> = (0..column.domain.cardinality()).map(count).collect();
+    let rows = column.counts();
+    let nothing: u64 = counts.iter().zip(rows).filter(|(count, _)| **count == 0).map(|(_, rows)| rows).sum();
     if nothing > 0 {
         contradictions.push(format!("{nothing} counts are missing or below 1"));
     }
     Ok(counts)
 }
 
-/// Values and counts sorted by bucket, then by code. A value listed twice in a bucket is reported
-/// and added up.
-fn by_bucket(
-    bucket_of_value: &[u32],
-    column: &Column,
-    counts: &[u32],
+/// Of cells of bucket, code and count, codes and counts sorted by bucket, then by code, and where
+/// each bucket begins. Of a code that a bucket has twice, the counts are added up; how often that
+/// happened is the last.
+fn by_bucket<I: Iterator<Item = (u32, u32, u32)>>(
+    cells: impl Fn() -> I,
     buckets: usize,
-    contradictions: &mut Vec<String>,
-    path: &str,
-) -> (Vec<u32>, Vec<(u32, u32)>) {
-    let mut cells: Vec<(u32, u32, u32)> = Vec::with_capacity(counts.len());
-    for ((&bucket, code), &count) in bucket_of_value.iter().zip(column.codes.iter()).zip(counts) {
-        if count > 0 {
-            cells.push((bucket, code, count));
-        }
+) -> (Vec<u32>, Vec<(u32, u32)>, usize) {
+    let mut starts = vec![0u32; buckets + 1];
+    cells().for_each(|(bucket, ..)| starts[bucket as usize + 1] += 1);
+    (0..buckets).for_each(|bucket| starts[bucket + 1] += starts[bucket]);
+    let mut next = starts.clone();
+    let mut values = vec![(0, 0); starts[buckets] as usize];
+    for (bucket, code, count) in cells() {
+        let next = &mut next[bucket as usize];
+        values[*next as usize] = (code, count);
+        *next += 1;
     }
-    cells.sort_unstable();
-    let mut starts = Vec::with_capacity(buckets + 1);
-    let mut values: Vec<(u32, u32)> = Vec::with_capacity(cells.len());
-    let mut repeated = 0usize;
-    for &(bucket, code, count) in &cells {
-        let first_of_bucket = starts.len() <= bucket as usize;
-        while starts.len() <= bucket as usize {
-            starts.push(values.len() as u32);
-        }
-        match values.last_mut() {
-            Some(last) if !first_of_bucket && last.0 == code => {
-                last.1 = last.1.saturating_add(count);
-                repeated += 1;
+    let (mut kept, mut begin) = (0, 0);
+    for bucket in 0..buckets {
+        let end = starts[bucket + 1] as usize;
+        values[begin..end].sort_unstable();
+        let first = kept;
+        for place in begin..end {
+            let (code, count) = values[place];
+            if kept > first && values[kept - 1].0 == code {
+                values[kept - 1].1 = values[kept - 1].1.saturating_add(count);
+            } else {
+                values[kept] = (code, count);
+                kept += 1;
             }
-            _ => values.push((code, count)),
         }
+        (begin, starts[bucket + 1]) = (end, kept as u32);
     }
-    starts.resize(buckets + 1, values.len() as u32);
-    if repeated > 0 {
-        contradictions.push(format!("{repeated} rows of {path} repeat a value of their group"));
-    }
-    (starts, values)
+    let repeated = values.len() - kept;
+    values.truncate(kept);
+    (starts, values, repeated)
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use failure::{Failure, say};
 fn main() -> ExitCode {
     hide_panics();
     let arguments = Arguments::parse();
-    memory::share_one_heap(&arguments.talk);
+    memory::keep_little(&arguments.talk);
     interrupt::listen();
     // A run that was killed could not clean up after itself.
     hedgerow::clear_leftovers(std::path::Path::new("."));

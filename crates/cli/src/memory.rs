@@ -49,30 +49,34 @@ pub(crate) fn watch(talk: &Talk) -> Result<(), Failure> {
     Ok(())
 }
 
-/// With less memory than this, threads share one heap.
+/// With less memory than this, the allocator keeps little of what was freed.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const SHORT_OF_MEMORY: u64 = 512 << 20;
 
-/// Starts the command anew with one heap for all threads, where memory is short. With a heap for
-/// each thread, memory that one has freed is no use to the others; and the allocator reads how many
-/// there may be from the environment alone, before anything else runs.
+/// What the allocator reads from the environment alone, before anything else runs. One heap for all
+/// threads: with a heap for each, memory that one has freed is no use to the others. And blocks from
+/// this size on are the system's again as soon as they are freed: between blocks that stay, they
+/// would remain gaps.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub(crate) fn share_one_heap(talk: &Talk) {
+const FRUGAL: [(&str, &str); 2] = [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "1048576")];
+
+/// Starts the command anew with an allocator that keeps little, where memory is short.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn keep_little(talk: &Talk) {
     use std::os::unix::process::CommandExt;
-    const HEAPS: &str = "MALLOC_ARENA_MAX";
     let is_short = talk.memory.is_some_and(|limit| limit < SHORT_OF_MEMORY);
     let Ok(program) = std::env::current_exe() else { return };
-    if is_short && std::env::var_os(HEAPS).is_none() {
+    if is_short && FRUGAL.iter().all(|(name, _)| std::env::var_os(name).is_none()) {
         let mut arguments = std::env::args_os();
         let mut command = std::process::Command::new(program);
-        command.arg0(arguments.next().unwrap_or_default()).args(arguments).env(HEAPS, "1");
+        command.arg0(arguments.next().unwrap_or_default()).args(arguments).envs(FRUGAL);
         // Returns only when that fails; then things stay as they are.
         let _ = command.exec();
     }
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub(crate) fn share_one_heap(_: &Talk) {}
+pub(crate) fn keep_little(_: &Talk) {}
 
 /// A line of the system's account, in bytes.
 fn account(name: &str) -> Option<u64> {

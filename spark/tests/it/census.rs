@@ -42,14 +42,21 @@ pub(crate) fn census(servers: &[(&str, Server)]) {
             parse(&format!("[source]\n{engine}\npath = \"copy/data.parquet\"\n{rest}[publish]\n{method}"))
         };
         let started = Instant::now();
-        let here = Publish::new(&policy("# here"), at(&format!("here-{number}"))).danger_seed(Some(7)).run().unwrap();
-        println!("{method}  in memory {:?}: {} classes, {:?}", started.elapsed(), here.classes.count, here.loss);
+        let here = Publish::new(&policy("# here"), at(&format!("here-{number}"))).candidates(true);
+        let here = here.danger_seed(Some(7)).run().unwrap();
+        let candidates = here.search.as_ref().and_then(|search| search.candidates);
+        println!(
+            "{method}  in memory {:?}: {} classes, {:?}, holding nodes: {candidates:?}",
+            started.elapsed(),
+            here.classes.count,
+            here.loss
+        );
         assert_eq!(here.rows.source, rows);
         for (name, server) in servers {
             let policy = policy(&format!("engine = \"{}\"", server.address()));
             let started = Instant::now();
             let there = hedgerow_spark::Publish::new(&policy, at(&format!("{name}-{number}")));
-            let there = there.danger_seed(Some(7)).run().unwrap();
+            let there = there.candidates(true).danger_seed(Some(7)).run().unwrap();
             println!("  {name} {:?}", started.elapsed());
             compare(&here, &there);
         }

@@ -42,7 +42,8 @@ pub(crate) fn census(servers: &[(&str, Server)]) {
             parse(&format!("[source]\n{engine}\npath = \"copy/data.parquet\"\n{rest}[publish]\n{method}"))
         };
         let started = Instant::now();
-        let here = Publish::new(&policy("# here"), at(&format!("here-{number}"))).candidates(true);
+        let own = policy("# here");
+        let here = Publish::new(&own, at(&format!("here-{number}"))).candidates(true);
         let here = here.danger_seed(Some(7)).run().unwrap();
         let candidates = here.search.as_ref().and_then(|search| search.candidates);
         println!(

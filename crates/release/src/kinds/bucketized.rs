@@ -101,7 +101,16 @@ impl Bucketized {
             Some(ReadBy::Counter(counter)) => counted_elsewhere(counter.count(directory, quasi, &[], progress)?),
             None => with_group_counts(read_released(directory, quasi, progress)?),
         };
-        let counted = read_released(directory, sensitive, progress)?;
+        let counted = match by {
+            // It is in memory, however little there is.
+            Some(ReadBy::Spill(spill)) => {
+                match read_released_within(directory, sensitive, &spill.clone().with_held(u64::MAX), progress)? {
+                    Held::Memory(table) => table,
+                    Held::Spilled(_) => return Err(TableError::Internal("a table that was to be held".to_owned())),
+                }
+            }
+            _ => read_released(directory, sensitive, progress)?,
+        };
         let mut contradictions = Vec::new();
         let (row_groups, value_groups) = (integers(&rows, GROUP), integers(&counted, GROUP));
         let numbers = union(row_groups.0, value_groups.0);

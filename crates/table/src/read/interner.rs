@@ -3,8 +3,8 @@
 //! Most cells repeat a value seen before and are short, so the common case must cost a few
 //! nanoseconds: a text of at most 16 bytes is its own key in two machine words, found in an
 //! open-addressing table without looking at the stored text. One way for all short lengths, since a
-//! processor cannot predict which of two ways the next field takes. Where texts are too many for a
-//! cache, their keys would take more memory than the texts, and are given up.
+//! processor cannot predict which of two ways the next field takes. Keys of many texts take more
+//! memory than the texts, so where it is short they are given up.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -18,14 +18,14 @@ pub(super) const PADDING: usize = 64;
 
 /// The longest text that is its own key.
 const SHORT: usize = 16;
-/// The most texts that are their own keys.
-const FEW: usize = 1 << 15;
 type Key = [u64; 2];
 
 #[derive(Debug, Clone)]
 pub(super) struct Interner {
     short: KeyTable,
-    /// Texts without keys: those that are longer, and all where there are many.
+    /// The most texts that are their own keys.
+    keys_max: usize,
+    /// Texts without keys: those that are longer, and all where there are more.
     others: HashTable<u32>,
     hasher: RandomState,
     texts: Vec<u8>,
@@ -37,11 +37,17 @@ pub(super) struct Interner {
 
 impl Interner {
     pub(super) fn new() -> Interner {
+        Interner::with_keys(usize::MAX)
+    }
+
+    /// Gives up keys when there are more than this.
+    pub(super) fn with_keys(keys_max: usize) -> Interner {
         let hasher = RandomState::default();
         // Keys are drawn anew in every process, so that no file can be made to collide.
         let seed = hasher.hash_one(0u64);
         Interner {
             short: KeyTable::new(seed),
+            keys_max,
             others: HashTable::new(),
             hasher,
             texts: Vec::new(),
@@ -83,7 +89,7 @@ impl Interner {
 
     /// The code of a text that has one, whatever bytes it holds.
     pub(super) fn known(&self, text: &[u8]) -> Option<u32> {
-        if text.len() > SHORT || self.short.used > FEW {
+        if text.len() > SHORT || self.short.used > self.keys_max {
             return self.others.find(self.hasher.hash_one(text), |&code| self.text(code) == text).copied();
         }
         let mut padded = [0u8; SHORT];
@@ -112,12 +118,12 @@ impl Interner {
     /// The code of a short text that no key was found for.
     #[cold]
     fn add_short(&mut self, slot: usize, key: Key, text: &[u8]) -> u32 {
-        if self.short.used > FEW {
+        if self.short.used > self.keys_max {
             return self.code_of_other(text);
         }
         let code = push_text(&mut self.texts, &mut self.ends, text);
         self.short.insert(slot, key, code);
-        if self.short.used > FEW {
+        if self.short.used > self.keys_max {
             let Interner { others, hasher, texts, ends, .. } = self;
             let hash = |code: u32| hasher.hash_one(&texts[ends[code as usize - 1]..ends[code as usize]]);
             for code in self.short.give_up() {
@@ -273,9 +279,9 @@ mod tests {
     /// The same for texts that are too many for keys, before, while and after these are given up.
     #[test]
     fn many_texts_keep_their_codes() {
-        let mut interner = Interner::new();
+        let mut interner = Interner::with_keys(5000);
         let text = |number: usize| format!("{number}{}", if number % 5 == 0 { " and a long end" } else { "" });
-        let count = 2 * FEW;
+        let count = 20_000;
         for number in 0..count {
             let own = text(number);
             assert_eq!(interner.known(own.as_bytes()), None, "{own}");

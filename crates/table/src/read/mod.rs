@@ -167,6 +167,8 @@ struct Limits {
     record_bytes: usize,
     columns: usize,
     rows: usize,
+    /// Texts of a column that are found by keys.
+    keys: usize,
 }
 
 const LIMITS: Limits = Limits {
@@ -176,7 +178,12 @@ const LIMITS: Limits = Limits {
     record_bytes: 64 << 20,
     columns: 10_000,
     rows: ROWS_MAX,
+    keys: usize::MAX,
 };
+
+/// With less memory than this, no more than so many texts of a column are found by keys.
+const SHORT_OF_MEMORY: u64 = 512 << 20;
+const KEYS_WHEN_SHORT: usize = 1 << 15;
 
 /// Reads a table from a file, from all files that match a pattern such as `parts/*.parquet`, or
 /// from all files in a folder.
@@ -225,10 +232,12 @@ fn read_parts<T>(
 
 fn read_part<'a>(path: &'a Path, format: Format, options: &'a ReadOptions<'a>) -> Result<Part<'a>, TableError> {
     let open = move || Source::open(path, options.progress);
+    let is_short = options.file().is_some_and(|file| file.memory() < SHORT_OF_MEMORY);
+    let limits = if is_short { Limits { keys: KEYS_WHEN_SHORT, ..LIMITS } } else { LIMITS };
     match format {
-        Format::Csv | Format::Tsv => csv::read(Box::new(open), path, options, format, LIMITS),
-        Format::Ndjson => ndjson::read(Box::new(open), path, options, LIMITS),
-        Format::Parquet => parquet::read(path, options, &LIMITS),
+        Format::Csv | Format::Tsv => csv::read(Box::new(open), path, options, format, limits),
+        Format::Ndjson => ndjson::read(Box::new(open), path, options, limits),
+        Format::Parquet => parquet::read(path, options, &limits),
         Format::Excel => excel::read(path, options, &LIMITS),
         Format::Stata => stata::read(path, options, &LIMITS),
     }

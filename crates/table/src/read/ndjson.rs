@@ -144,7 +144,7 @@ impl Worker<'_> {
             name: name.to_owned(),
             first,
             wanted: self.options.wants(name),
-            dictionary: Interner::new(),
+            dictionary: Interner::with_keys(self.limits.keys),
             codes: Codes::with_capacity(1, 0),
             rows: 0,
         });

@@ -183,7 +183,7 @@ impl Reading<'_> {
     }
 
     fn coders(&self) -> Vec<ColumnCoder> {
-        self.wanted.iter().map(|column| ColumnCoder::new(column.cells, self.limits.field_bytes)).collect()
+        self.wanted.iter().map(|column| ColumnCoder::new(column.cells, self.limits)).collect()
     }
 
     fn read_chunk(&self, index: usize, column: usize, worker: &mut Worker) -> Result<(), TableError> {

@@ -57,7 +57,7 @@ impl<'a> RecordReader<'a> {
             quoting,
             limits,
             slots,
-            dictionaries: (0..kept).map(|_| Interner::new()).collect(),
+            dictionaries: (0..kept).map(|_| Interner::with_keys(limits.keys)).collect(),
             tile: Vec::with_capacity(TILE_CELLS + kept),
             columns: Vec::new(),
             unescaped: Vec::new(),

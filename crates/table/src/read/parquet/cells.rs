@@ -13,6 +13,7 @@ use super::cell_type::CellType;
 use super::texts;
 use crate::Codes;
 use crate::date::Date;
+use crate::read::Limits;
 use crate::read::assemble::widen;
 use crate::read::interner::{ABSENT, Interner};
 
@@ -70,11 +71,11 @@ pub(super) struct ColumnCoder {
 }
 
 impl ColumnCoder {
-    pub(super) fn new(cells: CellType, longest: usize) -> ColumnCoder {
+    pub(super) fn new(cells: CellType, limits: &Limits) -> ColumnCoder {
         ColumnCoder {
             cells,
-            longest,
-            dictionary: Interner::new(),
+            longest: limits.field_bytes,
+            dictionary: Interner::with_keys(limits.keys),
             numbers: HashMap::default(),
             codes: Codes::with_capacity(1, 0),
         }

@@ -54,9 +54,9 @@ pub(crate) fn watch(talk: &Talk) -> Result<(), Failure> {
 const SHORT_OF_MEMORY: u64 = 512 << 20;
 
 /// What the allocator reads from the environment alone, before anything else runs. One heap for all
-/// threads: with a heap for each, memory that one has freed is no use to the others. And blocks from
-/// this size on are the system's again as soon as they are freed: between blocks that stay, they
-/// would remain gaps.
+/// threads: with a heap for each, memory that one has freed is no use to the others. And blocks
+/// from this size on are the system's again as soon as they are freed: between blocks that stay,
+/// they would remain gaps.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const FRUGAL: [(&str, &str); 2] = [("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "1048576")];
 

@@ -93,8 +93,8 @@ impl Counted {
             distinct.extend(runs.iter().map(|&(_, count)| i64::from(count)));
         }
         let distinct: Vec<i64> = distinct.into_iter().collect();
-        // Once it is known how many rows there are and how wide their codes: there may be as many as
-        // in the source.
+        // Once it is known how many rows there are and how wide their codes: there may be as many
+        // as in the source.
         let mut groups = Codes::with_capacity(numbers.len(), rows);
         let mut values = Codes::with_capacity(cardinality, rows);
         let mut counts = Codes::with_capacity(distinct.len(), rows);

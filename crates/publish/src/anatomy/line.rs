@@ -125,8 +125,8 @@ impl Space {
         });
     }
 
-    /// Puts rows, which come by rising key, into the line from `first` on, in random order within each
-    /// place. What is drawn for a position depends on nothing else.
+    /// Puts rows, which come by rising key, into the line from `first` on, in random order within
+    /// each place. What is drawn for a position depends on nothing else.
     pub(super) fn mix(&self, mut entries: Vec<(u64, u32)>, first: usize, chance: &Chance, part: Part<'_>) {
         let from = |window: usize| {
             let mut rng = chance.of("line", window);

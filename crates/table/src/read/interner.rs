@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn many_texts_keep_their_codes() {
         let mut interner = Interner::with_keys(5000);
-        let text = |number: usize| format!("{number}{}", if number % 5 == 0 { " and a long end" } else { "" });
+        let text = |number: usize| format!("{number}{}", if number.is_multiple_of(5) { " and a long end" } else { "" });
         let count = 20_000;
         for number in 0..count {
             let own = text(number);

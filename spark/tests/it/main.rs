@@ -11,7 +11,7 @@ use servers::Server;
 
 #[test]
 fn apache_spark_publishes_what_memory_publishes() {
-    let Some(server) = Server::spark() else { return };
+    let Some(server) = Server::spark("1g") else { return };
     same::adult(&server.address());
     same::adult_divided(&server.address());
     same::adult_in_buckets(&server.address());
@@ -46,7 +46,7 @@ fn a_server_that_goes_away_leaves_no_release() {
 #[test]
 #[ignore = "takes minutes: a million rows"]
 fn a_census_is_published_alike() {
-    let servers = [("sail", Server::sail()), ("apache-spark", Server::spark())];
+    let servers = [("sail", Server::sail()), ("apache-spark", Server::spark("4g"))];
     let there = servers.into_iter().filter_map(|(name, server)| Some((name, server?)));
     census::census(&there.collect::<Vec<_>>());
 }

@@ -15,8 +15,9 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The Connect server that the Python package `pyspark` brings; it needs Java.
-    pub(crate) fn spark() -> Option<Server> {
+    /// The Connect server that the Python package `pyspark` brings, with so much memory; it needs
+    /// Java.
+    pub(crate) fn spark(memory: &str) -> Option<Server> {
         let Some(home) = python().and_then(|python| spark_home(&python)).filter(|_| runs("java", "-version")) else {
             return skipped("Apache Spark", "pip install 'pyspark==4.1.*', and Java 17");
         };
@@ -24,7 +25,7 @@ impl Server {
         let mut command = Command::new(home.join("bin/spark-submit"));
         command.env("SPARK_HOME", &home).env("SPARK_LOCAL_IP", "127.0.0.1").env("SPARK_LOCAL_HOSTNAME", "localhost");
         command.args(["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]);
-        command.args(["--master", "local[2]", "--driver-memory", "1g"]);
+        command.args(["--master", "local[2]", "--driver-memory", memory]);
         for setting in [
             "spark.connect.grpc.binding.address=127.0.0.1".to_owned(),
             format!("spark.connect.grpc.binding.port={port}"),

@@ -49,7 +49,8 @@ pub(crate) fn watch(talk: &Talk) -> Result<(), Failure> {
     Ok(())
 }
 
-/// With less memory than this, the allocator keeps little of what was freed.
+/// With less memory than this, the allocator keeps little of what was freed. Below the same limit
+/// the library does with less room.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const SHORT_OF_MEMORY: u64 = 512 << 20;
 

@@ -16,6 +16,9 @@ use crate::{Codes, TableError};
 const HELD_SHARE: u64 = 16;
 const HELD_SHARE_MORE: u64 = 4;
 
+/// A run that may take less than this does with less room, and takes longer.
+pub const SHORT_OF_MEMORY: u64 = 512 << 20;
+
 /// Where a run may spill, and how much memory it may take.
 #[derive(Debug, Clone)]
 pub struct Spill {

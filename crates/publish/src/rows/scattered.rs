@@ -5,7 +5,7 @@
 //! after the other is brought back, its rows are put into their buckets, and these are shuffled.
 
 use hedgerow_table::engine::Chunk;
-use hedgerow_table::spill::SpillFile;
+use hedgerow_table::spill::{SHORT_OF_MEMORY, SpillFile};
 use hedgerow_table::{Codes, Spill, TableError, parallel};
 use rand::rngs::StdRng;
 
@@ -14,9 +14,8 @@ use super::{BUCKETS_AT_ONCE, Chances, InRandomOrder, TakeBuckets, draw, shuffle,
 /// The share of the memory in which rows wait for others of their group.
 const WAITING_SHARE: u64 = 16;
 
-/// Below this much memory, texts are formatted a few buckets at a time.
-const SMALL_MEMORY: u64 = 512 << 20;
-const FORMATTED_WHEN_SMALL: usize = 2;
+/// Buckets whose texts are formatted at a time where memory is short.
+const FORMATTED_WHEN_SHORT: usize = 2;
 
 /// Rows dealt to groups of buckets.
 #[derive(Debug)]
@@ -157,6 +156,6 @@ impl InRandomOrder for Scattered {
     }
 
     fn formatted_at_once(&self) -> usize {
-        if self.file.memory() < SMALL_MEMORY { FORMATTED_WHEN_SMALL } else { BUCKETS_AT_ONCE }
+        if self.file.memory() < SHORT_OF_MEMORY { FORMATTED_WHEN_SHORT } else { BUCKETS_AT_ONCE }
     }
 }

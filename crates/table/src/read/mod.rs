@@ -47,7 +47,7 @@ pub use spilled::SpilledTable;
 
 use crate::date_format::DateFormat;
 use crate::engine::ROWS_MAX;
-use crate::spill::{Kept, Spill, SpillFile};
+use crate::spill::{Kept, SHORT_OF_MEMORY, Spill, SpillFile};
 use crate::{Codes, Kind, NoProgress, Progress, Table, TableError};
 use part::{OverFiles, Part};
 use source::Source;
@@ -181,8 +181,7 @@ const LIMITS: Limits = Limits {
     keys: usize::MAX,
 };
 
-/// With less memory than this, no more than so many texts of a column are found by keys.
-const SHORT_OF_MEMORY: u64 = 512 << 20;
+/// Texts of a column that are found by keys where memory is short.
 const KEYS_WHEN_SHORT: usize = 1 << 15;
 
 /// Reads a table from a file, from all files that match a pattern such as `parts/*.parquet`, or

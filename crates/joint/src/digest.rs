@@ -17,7 +17,7 @@ impl Agreed {
     /// change nothing, and are omitted.
     pub fn digest(&self, profile: Profile, chances: Chances) -> Digest {
         let mut terms = Terms(Sha256::new());
-        terms.text("hedgerow agreed 1");
+        terms.text("hedgerow agreed 2");
         terms.text(env!("CARGO_PKG_VERSION"));
         terms.number(u64::from(PROTOCOL_VERSION));
         terms.number(self.attributes.len() as u64);
@@ -28,7 +28,7 @@ impl Agreed {
         terms.numbers(self.cardinalities.iter().map(|values| *values as u64));
         terms.number(self.rules.len() as u64);
         self.rules.iter().for_each(|rule| terms.rule(rule));
-        terms.numbers([self.carries, self.strict, self.tight].map(u64::from));
+        terms.numbers([self.carries, self.strict, self.tight, self.apart].map(u64::from));
         terms.numbers([self.sites, self.towards]);
         let limits = self.limits;
         terms.numbers([

@@ -61,7 +61,7 @@ use hedgerow_cuts::{Axis, Span};
 pub use inquiry::Joint;
 #[cfg(feature = "rehearse")]
 pub use rehearse::{Rehearsed, RehearsedRelease, rehearse, rehearse_release};
-pub use rows::{Batch, Fitting, JointRow};
+pub use rows::{Batch, CELLS_MAX, Fitting, JointRow};
 pub use rules::JointRule;
 pub use share::Share;
 
@@ -95,6 +95,9 @@ pub struct Agreed {
     /// m-privacy: every rule also holds towards any so many custodians who take their own rows out
     /// of a class (`coalitions.rs`). 0 asks for nothing.
     pub towards: u64,
+    /// Whether rows stay with their custodians when the classes are found: then nobody has the
+    /// release, and every question about it is a computation of its own.
+    pub apart: bool,
     /// What a run may cost.
     pub limits: Limits,
 }
@@ -111,6 +114,18 @@ pub struct Attribute {
 pub struct JointClass {
     pub region: Vec<Span>,
     pub rows: u64,
+}
+
+impl JointClass {
+    /// From the first and the last value of each attribute, and its rows.
+    pub fn of_ends(rows: u64, ends: impl IntoIterator<Item = (u32, u32)>) -> JointClass {
+        JointClass { region: ends.into_iter().map(|(first, last)| Span { first, last }).collect(), rows }
+    }
+
+    /// The first and the last value of each attribute.
+    pub fn ends(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.region.iter().map(|span| (span.first, span.last))
+    }
 }
 
 /// What a custodian knows at the end.
@@ -185,6 +200,7 @@ impl Agreed {
             tight: false,
             sites: 1,
             towards: 0,
+            apart: false,
             limits: Limits::default(),
         }
     }

@@ -17,7 +17,7 @@ use hedgerow_smc::{Ask, Inquiry, Item, Kind, Operation, Turn, UnionCounts};
 use crate::{Agreed, Joined, Profile, Share};
 
 /// The most words in one sum: class × values.
-const CELLS_MAX: usize = 1 << 20;
+pub const CELLS_MAX: usize = 1 << 20;
 /// Rows are padded to a multiple of so many bytes.
 const PADDING_BYTES: u64 = 32;
 
@@ -47,6 +47,12 @@ impl Agreed {
             Profile::Baseline => [kinds, vec![Kind::PassedOn]].concat(),
         };
         let mut steps = vec![("the classes", with(self.may_open()))];
+        if self.apart {
+            // The question decides whether it can be counted.
+            steps.push(("every question, counted", with(vec![Kind::Histograms])));
+            steps.push(("every question, shuffled", Shuffle::MAY_OPEN.to_vec()));
+            return steps;
+        }
         // Only when the classes are known it is known whether rows can be counted.
         if !self.carries {
             steps.push(("the rows, counted", with(vec![Kind::Histograms])));

@@ -1,12 +1,14 @@
 //! The daemon: one thread owns the node; network, operator and clock send it events.
 
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
+use hedgerow_joint::JointClass;
 use hedgerow_smc::Member;
 use rand::SeedableRng as _;
 use rand::rngs::{StdRng, SysRng};
@@ -16,9 +18,13 @@ use crate::clock::Clock;
 use crate::disk::Disk;
 use crate::endpoint::{self, Current, Queried, Reports};
 use crate::health::{self, Counts, Health};
+use crate::message::QuestionId;
 use crate::net::{self, Heard, Senders};
 use crate::node::{Command, Custodian, Node, Sent, Time};
-use crate::operator::{self, Requested};
+use crate::operator::{self, Requested, Towards};
+use crate::part::Outlines;
+use crate::query::Asks;
+use crate::question::{Totals, Unanswered, Work};
 use crate::settings::Settings;
 use crate::store::StoreError;
 use crate::terms::Terms;
@@ -29,6 +35,8 @@ const EVENTS_MAX: usize = 64;
 /// Analysts' statements that wait for the journal.
 const QUERIED_MAX: usize = 1 << 12;
 const TICK: Duration = Duration::from_millis(100);
+/// The reader of questions descends: this is enough for the longest that is taken.
+const WORK_STACK_BYTES: usize = 128 << 20;
 /// For the last words to be sent.
 const DRAIN_MAX: Duration = Duration::from_secs(2);
 
@@ -52,7 +60,9 @@ pub fn run(settings_path: &Path, stop: &Arc<AtomicBool>) -> Result<(), DaemonErr
     let disk = Disk::open(&settings.data, Arc::clone(&terms), true).map_err(|error| failed("", &error))?;
     let (commands, requests) = sync_channel(EVENTS_MAX);
     let control = settings.data.join("control");
-    operator::listen(&control, commands).map_err(|error| failed(&control.display().to_string(), &error))?;
+    let (hear, heard) = sync_channel(EVENTS_MAX);
+    let towards = Towards { commands, questions: hear.clone() };
+    operator::listen(&control, towards).map_err(|error| failed(&control.display().to_string(), &error))?;
     let listen = settings.listen.to_string();
     let listener = TcpListener::bind(settings.listen).map_err(|error| failed(&listen, &error))?;
     let rng = StdRng::try_from_rng(&mut SysRng).map_err(|error| failed("the system gives no randomness", &error))?;
@@ -61,16 +71,21 @@ pub fn run(settings_path: &Path, stop: &Arc<AtomicBool>) -> Result<(), DaemonErr
     let rows = move || {
         read.read_rows().map_err(|_| "its own rows do not fit what was agreed on (`check` shows where)".to_owned())
     };
+    let outlined = Arc::clone(&terms);
+    let outline = move |classes: &[JointClass]| {
+        outlined.outline(classes).map_err(|error| crate::message::plain(&error.to_string()))
+    };
+    let outlines = Arc::new(Outlines::new(Box::new(outline)));
     let custodian = Custodian {
         own: Member { name: settings.name.clone(), key: tls.own },
         peers: settings.peers.clone(),
         agreed: Arc::clone(&terms.agreed),
         deadlines: settings.deadlines,
         rows: Box::new(rows),
+        outlines: Arc::clone(&outlines),
     };
     let (node, sent) = Node::open(custodian, disk, rng, clock.now()).map_err(|error| failed("", &error))?;
     let senders = Senders::start(&settings, &tls).map_err(|error| failed("", &error))?;
-    let (hear, heard) = sync_channel(EVENTS_MAX);
     net::listen(listener, &settings, &tls, &hear).map_err(|error| failed("", &error))?;
     let health = Health::default();
     if let Some(address) = settings.metrics {
@@ -79,14 +94,33 @@ pub fn run(settings_path: &Path, stop: &Arc<AtomicBool>) -> Result<(), DaemonErr
     let (current, (queried, queries)) = (Current::default(), sync_channel(QUERIED_MAX));
     current.set(node.epoch());
     if let Some(options) = &settings.endpoint {
-        let reports = Reports { heard: hear, queried };
-        endpoint::listen(&settings, options, &current, &reports).map_err(|error| failed("endpoint", &error))?;
+        let reports = Reports { heard: hear.clone(), queried };
+        endpoint::listen(&settings, options, &outlines, &current, &reports)
+            .map_err(|error| failed("endpoint", &error))?;
     }
-    let mut daemon = Daemon { node, senders, clock, health, current, queries };
+    let work = start_worker(hear).map_err(|error| failed("", &error))?;
+    let asking = BTreeMap::new();
+    let mut daemon = Daemon { node, senders, clock, health, current, queries, work, asking };
     daemon.send(sent);
     let ended = daemon.serve(&heard, &requests, stop);
     let _ = std::fs::remove_file(&control);
     ended.map_err(|error| failed("", &error))
+}
+
+/// Works out what the node hands out, one thing after the other, so that the node waits for none of
+/// it.
+fn start_worker(hear: SyncSender<Heard>) -> std::io::Result<Sender<Work>> {
+    // The node hands out no more than it has open questions.
+    let (send, works) = channel::<Work>();
+    let serve = move || {
+        for work in works {
+            if hear.send(Heard::Worked(work.run())).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("work".to_owned()).stack_size(WORK_STACK_BYTES).spawn(serve)?;
+    Ok(send)
 }
 
 struct Daemon {
@@ -96,6 +130,9 @@ struct Daemon {
     health: Health,
     current: Current,
     queries: Receiver<Queried>,
+    work: Sender<Work>,
+    /// Who waits for which answer.
+    asking: BTreeMap<QuestionId, Sender<Result<Totals, Unanswered>>>,
 }
 
 impl Daemon {
@@ -121,6 +158,11 @@ impl Daemon {
                     self.send(sent);
                 }
                 Ok(Heard::Rejected { whom, why }) => self.node.reject(self.now(), &whom, &why)?,
+                Ok(Heard::Asks(asks)) => self.ask(asks)?,
+                Ok(Heard::Worked(worked)) => {
+                    let sent = self.node.worked(self.now(), worked)?;
+                    self.send(sent);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -140,13 +182,38 @@ impl Daemon {
                     self.answer(&command, &answer)?;
                 }
             }
+            self.hand_over();
         }
         let queries: Vec<Queried> = self.queries.try_iter().take(QUERIED_MAX).collect();
         self.node.queried(self.now(), &queries)?;
         let sent = self.node.close(self.now())?;
+        self.hand_over();
         self.send(sent);
         self.senders.drain(DRAIN_MAX);
         Ok(())
+    }
+
+    fn ask(&mut self, Asks { who, epoch, sql, answer }: Asks) -> Result<(), StoreError> {
+        match self.node.ask(self.now(), &who, epoch, &sql)? {
+            Ok(id) => {
+                self.asking.insert(id, answer);
+            }
+            // Whoever has gone away needs no answer, here and below.
+            Err(why) => drop(answer.send(Err(Unanswered::Failed { why, blamed: None }))),
+        }
+        Ok(())
+    }
+
+    /// Work for the worker, and answers for those who wait.
+    fn hand_over(&mut self) {
+        for work in self.node.take_work() {
+            let _ = self.work.send(work);
+        }
+        for (id, answer) in self.node.take_answers() {
+            if let Some(waiting) = self.asking.remove(&id) {
+                let _ = waiting.send(answer);
+            }
+        }
     }
 
     fn answer(

@@ -3,7 +3,7 @@
 //! ```text
 //! journal.db           table `journal`, hash-chained; any SQLite reads it
 //! book                 the book of runs: as private as the rows
-//! epochs/1/release     an ordinary release
+//! epochs/1/release     an ordinary release; where rows stay apart, what `part.rs` says
 //! epochs/1/ledger      what was opened on the way to it, for custodians and not for readers
 //! epochs/.run-…        a release on its way
 //! control              where the operator's commands are taken
@@ -21,6 +21,7 @@ use crate::hex;
 use crate::journal::{Detail, Record, What, chain};
 use crate::message::{Hex, RunId};
 use crate::opened;
+use crate::part::Part;
 use crate::store::{Found, Store, StoreError};
 use crate::terms::Terms;
 
@@ -139,7 +140,10 @@ impl Store for Disk {
         write().map_err(|error| sql_error(&path, &error))?;
         self.last = (number, hash);
         if self.log {
-            records.iter().filter(|record| !matches!(record.what, What::Disclosed | What::Queried)).for_each(log);
+            records
+                .iter()
+                .filter(|record| !matches!(record.what, What::Disclosed | What::Queried | What::Unanswered))
+                .for_each(log);
         }
         Ok(())
     }
@@ -147,7 +151,7 @@ impl Store for Disk {
     fn history(&self) -> Result<Vec<Record>, StoreError> {
         let path = self.folder.join("journal.db");
         let read = || -> rusqlite::Result<Vec<Option<Line>>> {
-            let sql = "SELECT number, at_ms, what, run, who, detail, hash FROM journal WHERE what NOT IN ('disclosed', 'queried') \
+            let sql = "SELECT number, at_ms, what, run, who, detail, hash FROM journal WHERE what NOT IN ('disclosed', 'queried', 'unanswered') \
                        ORDER BY number";
             let mut statement = self.connection.prepare(sql)?;
             let mut rows = statement.query([])?;
@@ -188,9 +192,20 @@ impl Store for Disk {
         self.discard(run)?;
         let staged = self.staged(run);
         fs::create_dir(&staged).map_err(|error| io_error(&staged, &error))?;
-        // What stands in the way of a release is about rows of all custodians: it names no value.
-        if let Err(error) = self.terms.release(&found.classes, &found.rows, staged.join("release")) {
-            return Ok(Err(crate::message::plain(&error.to_string())));
+        match found {
+            Found::Whole { classes, rows } => {
+                // What stands in the way of a release is about rows of all custodians: it names no
+                // value.
+                if let Err(error) = self.terms.release(classes, rows, staged.join("release")) {
+                    return Ok(Err(crate::message::plain(&error.to_string())));
+                }
+            }
+            Found::Part(part) => {
+                if let Err(error) = self.terms.outline(&part.common.classes) {
+                    return Ok(Err(crate::message::plain(&error.to_string())));
+                }
+                part.write(&staged).map_err(|error| io_error(&staged, &error))?;
+            }
         }
         self.write_ledger(run, &staged.join("ledger"))?;
         sync_folder(&staged).map_err(|error| io_error(&staged, &error))?;
@@ -204,6 +219,10 @@ impl Store for Disk {
         }
         let moved = fs::rename(&staged, &placed).and_then(|()| sync_folder(&self.folder.join("epochs")));
         moved.map_err(|error| io_error(&placed, &error))
+    }
+
+    fn part(&self, epoch: u64) -> Result<Option<Part>, StoreError> {
+        Part::read(&self.placed(epoch)).map_err(StoreError)
     }
 
     fn discard(&mut self, run: RunId) -> Result<(), StoreError> {

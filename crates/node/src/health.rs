@@ -21,6 +21,8 @@ pub struct Counts {
     /// Whether a run is open, and whether it is in doubt.
     pub open: bool,
     pub in_doubt: bool,
+    /// Questions over rows that are apart.
+    pub questions: u64,
     pub peers: u64,
     pub peers_connected: u64,
 }
@@ -36,6 +38,7 @@ impl Counts {
             line("rejected_total", "counter", "Connections and messages turned away.", self.rejected),
             line("run_open", "gauge", "Whether a run is open.", self.open.into()),
             line("run_in_doubt", "gauge", "Whether the open run is in doubt.", self.in_doubt.into()),
+            line("questions_open", "gauge", "Questions that all custodians are answering.", self.questions),
             line("peers", "gauge", "Custodians in the settings.", self.peers),
             line("peers_connected", "gauge", "Custodians that can be reached.", self.peers_connected),
         ]

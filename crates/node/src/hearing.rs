@@ -155,10 +155,11 @@ impl<S: Store> Node<S> {
 
     /// A message of a step.
     pub(crate) fn stepped(&mut self, from: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let Some(session) = Message::session_of(bytes) else { return Ok(()) };
+        let of_run = self.open.as_ref().and_then(|open| StepName::of_session(open.proposal.run, &session));
+        let Some(step) = of_run else { return self.stepped_answer(from, session, bytes) };
         let Some(open) = &mut self.open else { return Ok(()) };
-        let step = Message::session_of(bytes).and_then(|session| StepName::of_session(open.proposal.run, &session));
-        // Of another session: a run that is over, or nothing of ours.
-        let (Some(step), Some(place)) = (step, open.place_of(from)) else { return Ok(()) };
+        let Some(place) = open.place_of(from) else { return Ok(()) };
         let Some(execution) = open.execution.as_mut().filter(|_| open.phase != Phase::Prepared) else {
             return Ok(());
         };

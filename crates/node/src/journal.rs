@@ -41,10 +41,12 @@ pub enum What {
     Rejected,
     /// An analyst's statement over the release of an epoch.
     Queried,
+    /// A question to all custodians that none of them could answer.
+    Unanswered,
 }
 
 impl What {
-    pub const ALL: [What; 14] = [
+    pub const ALL: [What; 15] = [
         What::Opened,
         What::Closed,
         What::Proposed,
@@ -59,6 +61,7 @@ impl What {
         What::Aborted,
         What::Rejected,
         What::Queried,
+        What::Unanswered,
     ];
 
     pub fn name(self) -> &'static str {
@@ -77,6 +80,7 @@ impl What {
             What::Aborted => "aborted",
             What::Rejected => "rejected",
             What::Queried => "queried",
+            What::Unanswered => "unanswered",
         }
     }
 

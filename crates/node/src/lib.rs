@@ -9,6 +9,7 @@
 //! [`Node`] is a state machine without sockets and threads: the daemon drives it with real ones,
 //! and simulations with messages that are lost, late and repeated, and with crashes at every write.
 
+mod answering;
 pub mod clock;
 pub mod daemon;
 pub mod demo;
@@ -25,8 +26,10 @@ mod node;
 mod opened;
 mod operations;
 pub mod operator;
+pub mod part;
 mod proceeding;
 pub mod query;
+mod question;
 mod run;
 pub mod settings;
 mod speaking;
@@ -36,4 +39,5 @@ pub mod terms;
 pub mod tls;
 
 pub use node::{Command, Custodian, Node, OpenError, ReadRows, Sent, Time};
+pub use question::{Totals, Unanswered, Work, Worked};
 pub use run::{Ending, Phase};

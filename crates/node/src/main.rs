@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use hedgerow_node::endpoint::Verifier;
 use hedgerow_node::keys::{Party, Place, make_trial};
 use hedgerow_node::operator::{self, Request};
+use hedgerow_node::part::Common;
 use hedgerow_node::settings::Settings;
 use hedgerow_node::terms::Terms;
 use hedgerow_node::{daemon, demo, disk, query};
@@ -135,7 +136,7 @@ struct Journal {
 #[derive(Debug, Args)]
 struct Query {
     #[command(flatten)]
-    config: Config,
+    operated: Operated,
     /// As for `hedgerow query`; the table is `data`
     sql: String,
     /// The number of a published run [default: the last]
@@ -227,14 +228,21 @@ fn print(value: &Value) -> Result<(), String> {
     Ok(())
 }
 
-fn answer(Query { config, sql, epoch }: &Query) -> Result<(), String> {
+fn answer(Query { operated: Operated { config, operator }, sql, epoch }: &Query) -> Result<(), String> {
     let settings = settings(&config.config)?;
     // A node in doubt does not know which epoch is the last.
     let last = send(&settings, &Request::Status)?["epoch"].as_u64();
     let last = last.ok_or("no epoch to answer from: nothing is published, or a run is in doubt (see `status`)")?;
     match epoch.unwrap_or(last) {
         epoch if epoch > last => Err(format!("epoch {epoch} is not published\nhint: the last one is {last}")),
-        epoch => print(&query::answer(&settings.data, epoch, sql)?),
+        epoch => match Common::read(&query::folder(&settings.data, epoch))? {
+            // Rows are apart: the node asks the others.
+            Some(_) => {
+                let (operator, sql) = (name(operator.clone())?, sql.clone());
+                print(&send(&settings, &Request::Query { operator, epoch, sql })?)
+            }
+            None => print(&query::answer(&settings.data, epoch, sql)?),
+        },
     }
 }
 

@@ -1,8 +1,8 @@
 //! What nodes say to each other besides the steps of a computation, and how it goes over the wire.
 //!
-//! A frame is a length (4 bytes, little-endian), a kind (1 byte) and content: a note in JSON, or a
-//! message of `smc`. Every note is idempotent, since a node repeats what it has said until it need
-//! not be said any more: connections break, and nobody acknowledges.
+//! A frame is a length (4 bytes, little-endian), a kind (1 byte) and content: a note about a run
+//! or a question in JSON, or a message of `smc`. Every note is idempotent, since a node repeats
+//! what it has said until it need not be said any more: connections break, and nobody acknowledges.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -20,6 +20,7 @@ const WHY_CHARACTERS_MAX: usize = 300;
 
 const NOTE: u8 = 1;
 const STEP: u8 = 2;
+const ASKING: u8 = 3;
 
 /// Bytes that are written as hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,6 +52,22 @@ impl<'de, const N: usize> Deserialize<'de> for Hex<N> {
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
         hex::decode(&text).map(Hex).ok_or_else(|| D::Error::custom("not so many hexadecimal digits"))
     }
+}
+
+/// Names one question; drawn at random by the node that it comes to.
+pub type QuestionId = Hex<16>;
+
+/// What an analyst asks at one node, and this node asks of all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    pub id: QuestionId,
+    pub epoch: u64,
+    pub run: RunId,
+    pub sql: String,
+    /// The custodian to whose node it came, and from whom.
+    pub by: String,
+    pub analyst: String,
 }
 
 /// A custodian of a roster, as it is written.
@@ -132,6 +149,18 @@ impl Note {
     }
 }
 
+/// What nodes say about a question over rows that are apart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Asking {
+    /// Take part in the answer.
+    Ask { question: Question },
+    /// The sender takes no part in the answer, or no longer.
+    Unanswered { id: QuestionId, why: String, blamed: Option<String> },
+    /// The sender has no answer yet, and may lack what the receiver sent last.
+    Again { id: QuestionId },
+}
+
 /// A peer's words as they are kept: short, and on one line.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(WHY_CHARACTERS_MAX).collect()
@@ -140,6 +169,7 @@ pub(crate) fn plain(text: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     Note(Note),
+    Asking(Asking),
     /// An encoded message of a step.
     Step(Vec<u8>),
 }
@@ -160,6 +190,7 @@ impl Frame {
         let (kind, content) = match self {
             // A note holds texts and numbers only: nothing in it can fail to be written.
             Frame::Note(note) => (NOTE, serde_json::to_vec(note).unwrap_or_default()),
+            Frame::Asking(asking) => (ASKING, serde_json::to_vec(asking).unwrap_or_default()),
             Frame::Step(bytes) => (STEP, bytes.clone()),
         };
         let mut frame = ((content.len() + 1) as u32).to_le_bytes().to_vec();
@@ -173,6 +204,9 @@ impl Frame {
         match bytes.split_first() {
             Some((&NOTE, content)) if content.len() <= NOTE_BYTES_MAX => {
                 serde_json::from_slice(content).map(Frame::Note).map_err(|_| FrameError::Garbled)
+            }
+            Some((&ASKING, content)) if content.len() <= NOTE_BYTES_MAX => {
+                serde_json::from_slice(content).map(Frame::Asking).map_err(|_| FrameError::Garbled)
             }
             Some((&STEP, content)) => Ok(Frame::Step(content.to_vec())),
             _ => Err(FrameError::Garbled),
@@ -216,6 +250,11 @@ mod tests {
         Hex([7; 16])
     }
 
+    fn question() -> Question {
+        let (by, analyst) = ("north".to_owned(), "ada".to_owned());
+        Question { id: run(), epoch: 3, run: run(), sql: "SELECT 'ß'".to_owned(), by, analyst }
+    }
+
     #[test]
     fn frames_read_back_as_they_were_written() {
         let roster = vec![Named { name: "north".to_owned(), key: Hex([1; 32]) }];
@@ -224,6 +263,9 @@ mod tests {
             Frame::Note(Note::Propose { proposal }),
             Frame::Note(Note::Aborted { run: run(), why: "ß \"quoted\"".to_owned(), blamed: None }),
             Frame::Note(Note::Inquire { run: run() }),
+            Frame::Asking(Asking::Ask { question: question() }),
+            Frame::Asking(Asking::Unanswered { id: run(), why: "away".to_owned(), blamed: Some("north".to_owned()) }),
+            Frame::Asking(Asking::Again { id: run() }),
             Frame::Step(vec![0; 1000]),
         ];
         let mut bytes = Vec::new();
@@ -240,7 +282,8 @@ mod tests {
         let long = Frame::Step(vec![0; 1000]).encode();
         assert!(matches!(Frame::read(&mut long.as_slice(), 1000), Err(FrameError::TooLong { found: 1001, max: 1000 })));
         assert!(matches!(Frame::read(&mut &long[..500], 2000), Err(FrameError::Io(_))), "it ends early");
-        for content in [&b""[..], b"\x03", b"\x01{}", b"\x01{\"note\":\"prepared\",\"run\":\"00\"}"] {
+        for content in [&b""[..], b"\x03", b"\x04", b"\x03{}", b"\x01{}", b"\x01{\"note\":\"prepared\",\"run\":\"00\"}"]
+        {
             assert!(matches!(Frame::decode(content), Err(FrameError::Garbled)), "{content:?}");
         }
         let note = serde_json::to_string(&Note::Prepared { run: run() }).unwrap();

@@ -17,6 +17,8 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, ServerConnection, StreamOwned};
 
 use crate::message::{Frame, FrameError};
+use crate::query::Asks;
+use crate::question::Worked;
 use crate::settings::{Peer, Role, Settings};
 use crate::tls::{Tls, fingerprint};
 
@@ -33,7 +35,7 @@ const CONNECTIONS_OF_PEER_MAX: usize = 4;
 const RETRY_FIRST: Duration = Duration::from_millis(100);
 const RETRY_LAST: Duration = Duration::from_secs(5);
 
-/// What the network has to say.
+/// What reaches a node: from the network, and from whoever is at this machine.
 #[derive(Debug)]
 pub enum Heard {
     Frame {
@@ -45,6 +47,10 @@ pub enum Heard {
         whom: String,
         why: String,
     },
+    /// Somebody asks all custodians.
+    Asks(Asks),
+    /// Something is worked out that the node had handed out.
+    Worked(Worked),
 }
 
 /// Takes connections, and hands what they bring to `hear`, until the process ends.

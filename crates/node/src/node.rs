@@ -12,6 +12,7 @@
 //! rebuilt from saved coins.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hedgerow_joint::{AgreedRef, Profile, Share};
 use hedgerow_smc::baseline::Chances;
@@ -19,10 +20,12 @@ use hedgerow_smc::{BurnBook, Coins, Digest, Head, Member};
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
+use crate::answering::Questions;
 use crate::endpoint::Queried;
 use crate::health::Counts;
 use crate::journal::{Detail, Record, What};
 use crate::message::{Frame, Hex, Proposal, RunId, plain};
+use crate::part::Outlines;
 use crate::run::{Ending, Open, Phase};
 use crate::settings::{Deadlines, Peer, Role};
 use crate::steps::Execution;
@@ -58,6 +61,7 @@ pub struct Custodian {
     pub agreed: AgreedRef,
     pub deadlines: Deadlines,
     pub rows: ReadRows,
+    pub outlines: Arc<Outlines>,
 }
 
 impl std::fmt::Debug for Custodian {
@@ -112,6 +116,8 @@ pub struct Node<S> {
     pub(crate) order: Vec<RunId>,
     pub(crate) epochs: u64,
     pub(crate) open: Option<Open>,
+    /// Questions over rows that are apart.
+    pub(crate) questions: Questions,
     pub(crate) time: Time,
     pub(crate) records: Vec<Record>,
     pub(crate) outbox: Sent,
@@ -153,6 +159,7 @@ impl<S: Store> Node<S> {
             order: Vec::new(),
             epochs: 0,
             open: None,
+            questions: Questions::default(),
             time,
             records: Vec::new(),
             outbox: Vec::new(),
@@ -243,6 +250,7 @@ impl<S: Store> Node<S> {
         match known.map(|peer| peer.role) {
             Some(Role::Custodian) => match frame {
                 Frame::Note(note) => self.heard(from, note)?,
+                Frame::Asking(asking) => self.heard_asking(from, asking)?,
                 Frame::Step(bytes) => self.stepped(from, &bytes)?,
             },
             Some(Role::Analyst | Role::Auditor) => self.rejected(from, "an analyst takes no part in runs"),
@@ -261,14 +269,14 @@ impl<S: Store> Node<S> {
         if self.open.as_ref().is_some_and(|open| open.found.is_some()) {
             self.prepare()?;
         }
+        self.tick_questions()?;
         let now = time.steady_ms;
         let Deadlines { silence, approval, .. } = self.custodian.deadlines;
         let Some(open) = &mut self.open else { return self.flush() };
         let silence_ms = silence.as_millis() as u64;
         let silent = now.saturating_sub(open.progressed_at) > silence_ms;
         let bytes = open.execution.as_ref().map_or(0, Execution::sent_bytes);
-        let latest = (silence_ms / REPEAT_PARTS_OF_SILENCE).max(REPEAT_MS);
-        let repeat_after = (REPEAT_MS + bytes / REPEAT_BYTES_PER_MS).min(latest);
+        let repeat_after = repeat_after(bytes, silence_ms);
         match open.phase {
             Phase::Proposed if now.saturating_sub(open.opened_at) > approval.as_millis() as u64 => {
                 let late = open.lacking(&open.approvals, Option::is_some);
@@ -319,6 +327,7 @@ impl<S: Store> Node<S> {
         if self.open.as_ref().is_some_and(|open| open.phase != Phase::Prepared) {
             self.abort("it was shut down", Some(own.clone()))?;
         }
+        self.close_questions()?;
         self.note(What::Closed, None, &own, json!({}));
         self.flush()
     }
@@ -336,6 +345,7 @@ impl<S: Store> Node<S> {
             rejected: self.rejected_in_all,
             open: self.open.is_some(),
             in_doubt: self.open.as_ref().is_some_and(|open| open.in_doubt),
+            questions: self.open_questions() as u64,
             peers: self.custodian.peers.iter().filter(|peer| peer.role == Role::Custodian).count() as u64,
             peers_connected: 0,
         }
@@ -380,6 +390,12 @@ impl<S: Store> Node<S> {
         }
         Ok(std::mem::take(&mut self.outbox))
     }
+}
+
+/// How long after the last progress so many bytes are said again.
+pub(crate) fn repeat_after(bytes: u64, silence_ms: u64) -> u64 {
+    let latest = (silence_ms / REPEAT_PARTS_OF_SILENCE).max(REPEAT_MS);
+    (REPEAT_MS + bytes / REPEAT_BYTES_PER_MS).min(latest)
 }
 
 /// Where the book stood when the journal last spoke of it.

@@ -167,7 +167,9 @@ impl<S: Store> Node<S> {
             "name": self.custodian.own.name,
             "terms": Hex(self.terms),
             "epoch": self.epoch(),
+            "rows": if self.custodian.agreed.apart { "apart" } else { "united" },
             "open": open,
+            "questions": self.open_questions(),
             "ended": last.collect::<Vec<_>>(),
         })
     }

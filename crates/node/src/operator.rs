@@ -13,7 +13,9 @@ use std::{fs, io};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::net::Heard;
 use crate::node::Command;
+use crate::query::{self, Asks};
 
 const REQUEST_BYTES_MAX: u64 = 1 << 16;
 const ANSWER_BYTES_MAX: u64 = 1 << 26;
@@ -26,20 +28,24 @@ const ANSWER_TIME: Duration = Duration::from_secs(300);
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
     Status,
-    Propose { operator: String, without: Vec<String> },
-    Approve { operator: String, plan: String, insist: bool },
-    Withdraw { operator: String },
-}
-
-impl From<Request> for Command {
-    fn from(request: Request) -> Command {
-        match request {
-            Request::Status => Command::Status,
-            Request::Propose { operator, without } => Command::Propose { operator, without },
-            Request::Approve { operator, plan, insist } => Command::Approve { operator, plan, insist },
-            Request::Withdraw { operator } => Command::Withdraw { operator },
-        }
-    }
+    Propose {
+        operator: String,
+        without: Vec<String>,
+    },
+    Approve {
+        operator: String,
+        plan: String,
+        insist: bool,
+    },
+    Withdraw {
+        operator: String,
+    },
+    /// Over an epoch whose rows are apart.
+    Query {
+        operator: String,
+        epoch: u64,
+        sql: String,
+    },
 }
 
 /// A command, and where its answer goes.
@@ -49,8 +55,15 @@ pub struct Requested {
     pub answer: Sender<Result<Value, String>>,
 }
 
+/// Where commands and questions go.
+#[derive(Debug, Clone)]
+pub struct Towards {
+    pub commands: SyncSender<Requested>,
+    pub questions: SyncSender<Heard>,
+}
+
 /// Takes commands; an error when another node runs in the same folder.
-pub fn listen(path: &Path, commands: SyncSender<Requested>) -> io::Result<()> {
+pub fn listen(path: &Path, towards: Towards) -> io::Result<()> {
     if UnixStream::connect(path).is_ok() {
         return Err(io::Error::new(io::ErrorKind::AddrInUse, "a node is running in this folder"));
     }
@@ -63,24 +76,19 @@ pub fn listen(path: &Path, commands: SyncSender<Requested>) -> io::Result<()> {
     let serve = move || {
         for stream in listener.incoming().flatten() {
             // One after the other: there is one operator.
-            let _ = serve_one(stream, &commands);
+            let _ = serve_one(stream, &towards);
         }
     };
     thread::Builder::new().name("operator".to_owned()).spawn(serve).map(|_| ())
 }
 
-fn serve_one(stream: UnixStream, commands: &SyncSender<Requested>) -> io::Result<()> {
+fn serve_one(stream: UnixStream, towards: &Towards) -> io::Result<()> {
     stream.set_read_timeout(Some(REQUEST_TIME))?;
     stream.set_write_timeout(Some(REQUEST_TIME))?;
     let mut line = String::new();
     BufReader::new(&stream).take(REQUEST_BYTES_MAX).read_line(&mut line)?;
     let result = match serde_json::from_str::<Request>(&line) {
-        Ok(request) => {
-            let (answer, answered) = channel();
-            let sent = commands.send(Requested { command: request.into(), answer });
-            let gone = || "the node is ending".to_owned();
-            sent.map_err(|_| gone()).and_then(|()| answered.recv_timeout(ANSWER_TIME).map_err(|_| gone())?)
-        }
+        Ok(request) => towards.answer(request),
         Err(_) => Err("not a command of this version".to_owned()),
     };
     let answer = match result {
@@ -88,6 +96,27 @@ fn serve_one(stream: UnixStream, commands: &SyncSender<Requested>) -> io::Result
         Err(problem) => json!({ "refused": problem }),
     };
     writeln!(&stream, "{answer}")
+}
+
+impl Towards {
+    fn answer(&self, request: Request) -> Result<Value, String> {
+        let gone = || "the node is ending".to_owned();
+        let command = match request {
+            Request::Query { operator, epoch, sql } => {
+                let (asks, answered) = Asks::new(&operator, epoch, &sql);
+                self.questions.send(Heard::Asks(asks)).map_err(|_| gone())?;
+                let totals = query::wait(&answered, ANSWER_TIME).map_err(|why| why.to_string())?;
+                return query::answer_totals(&totals, epoch, &sql);
+            }
+            Request::Status => Command::Status,
+            Request::Propose { operator, without } => Command::Propose { operator, without },
+            Request::Approve { operator, plan, insist } => Command::Approve { operator, plan, insist },
+            Request::Withdraw { operator } => Command::Withdraw { operator },
+        };
+        let (answer, answered) = channel();
+        self.commands.send(Requested { command, answer }).map_err(|_| gone())?;
+        answered.recv_timeout(ANSWER_TIME).map_err(|_| gone())?
+    }
 }
 
 /// Sends one command to the node of a folder.

@@ -8,9 +8,10 @@ use crate::journal::What;
 use crate::message::{Hex, Note, Proposal, plain};
 use crate::node::Node;
 use crate::opened;
+use crate::part::{Common, Part};
 use crate::run::{Ending, Phase};
 use crate::steps::{Advanced, Execution, Next, StepName};
-use crate::store::{Store, StoreError};
+use crate::store::{Found, Store, StoreError};
 
 impl<S: Store> Node<S> {
     pub(crate) fn start_if_approved(&mut self) -> Result<(), StoreError> {
@@ -73,14 +74,27 @@ impl<S: Store> Node<S> {
         match next {
             Next::Waiting => Ok(()),
             Next::Begin(step) => self.begin(step),
-            Next::Found(found) => {
-                if let Some(open) = &mut self.open {
-                    (open.found, open.progressed_at) = (Some(found), self.time.steady_ms);
-                }
+            Next::Found(classes, rows) => {
+                self.found(Found::Whole { classes, rows });
+                Ok(())
+            }
+            Next::Apart(classes, own) => {
+                let Some((open, plan)) = self.open.as_ref().and_then(|open| Some((open, open.plan.as_ref()?))) else {
+                    return Ok(());
+                };
+                let (plan, roster) = (Hex(plan.digest()), open.proposal.roster.clone());
+                let common = Common { run, terms: Hex(self.terms), plan, roster, classes };
+                self.found(Found::Part(Part { common, own }));
                 Ok(())
             }
             Next::Nothing => self.abort("even all rows of all custodians as one class break a rule", None),
             Next::Fault(fault) => self.failed(&fault),
+        }
+    }
+
+    fn found(&mut self, found: Found) {
+        if let Some(open) = &mut self.open {
+            (open.found, open.progressed_at) = (Some(found), self.time.steady_ms);
         }
     }
 
@@ -105,7 +119,8 @@ impl<S: Store> Node<S> {
         open.phase = Phase::Prepared;
         open.prepared[usize::from(open.me)] = true;
         open.progressed_at = self.time.steady_ms;
-        let (classes, rows) = (found.classes.len(), found.rows.len());
+        let classes = found.classes().len();
+        let rows: u64 = found.classes().iter().map(|class| class.rows).sum();
         self.note(What::Prepared, Some(run), &own, json!({ "epoch": epoch, "classes": classes, "rows": rows }));
         self.tell_others(&Note::Prepared { run });
         self.publish_if_prepared()

@@ -30,6 +30,7 @@ const ROOT: &[Word] = &[
     Word::key("endpoint", "endpoint = { listen = \"127.0.0.1:5433\" }", "where analysts query, as they do PostgreSQL"),
     Word::key("analyst", "[[analyst]]", "who may query there"),
     Word::key("peer", "[[peer]]", "the other custodians, and who queries with a certificate").required(),
+    Word::key("rows", "rows = \"apart\"", "whether custodians end up with all released rows, or with their own"),
     Word::key("promises", "promises = { sites = 2 }", "what is promised beyond the policy's rules"),
     Word::key("limits", "limits = { rows = 1000000 }", "what a run and a peer may cost at most"),
     Word::key("deadlines", "deadlines = { silence-s = 60 }", "how long a run waits for others"),
@@ -46,6 +47,11 @@ const ROLES: &[Word] = &[
     Word::value("custodian", "holds rows and takes part in runs"),
     Word::value("analyst", "queries the release at the endpoint, with its certificate"),
     Word::value("auditor", "queries the journal there too"),
+];
+
+const ROWS: &[Word] = &[
+    Word::value("united", "every custodian has the whole release, and answers from it"),
+    Word::value("apart", "each keeps its own rows, and every question is answered by all"),
 ];
 
 const PROMISES: &[Word] = &[
@@ -65,6 +71,7 @@ const DEADLINES: &[Word] = &[
     Word::key("handshake-s", "handshake-s = 10", "for a connection to prove who it is"),
     Word::key("silence-s", "silence-s = 60", "for a run without progress"),
     Word::key("approval-s", "approval-s = 604800", "for all custodians to approve a proposal"),
+    Word::key("answer-s", "answer-s = 10", "for an answer of all custodians without progress"),
 ];
 
 /// What a peer may do.
@@ -89,12 +96,14 @@ pub struct Deadlines {
     pub handshake: Duration,
     pub silence: Duration,
     pub approval: Duration,
+    pub answer: Duration,
 }
 
 impl Default for Deadlines {
     fn default() -> Deadlines {
         let seconds = Duration::from_secs;
-        Deadlines { handshake: seconds(10), silence: seconds(60), approval: seconds(7 * 24 * 3600) }
+        let (handshake, silence, answer) = (seconds(10), seconds(60), seconds(10));
+        Deadlines { handshake, silence, approval: seconds(7 * 24 * 3600), answer }
     }
 }
 
@@ -112,6 +121,8 @@ pub struct Settings {
     pub metrics: Option<SocketAddr>,
     pub endpoint: Option<Options>,
     pub peers: Vec<Peer>,
+    /// Whether rows stay with their custodians.
+    pub apart: bool,
     pub sites: u64,
     pub towards: u64,
     pub limits: Limits,
@@ -128,7 +139,8 @@ impl Settings {
 
     /// What this custodian promises and puts up with, as a part of what is agreed on.
     pub fn bound(&self, agreed: Agreed) -> Agreed {
-        Agreed { sites: self.sites, towards: self.towards, limits: self.limits, ..agreed }
+        let Settings { apart, sites, towards, limits, .. } = *self;
+        Agreed { apart, sites, towards, limits, ..agreed }
     }
 }
 
@@ -152,6 +164,10 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
     let endpoint = match fields.get("endpoint") {
         Some(field) => Some(Options::read(reader, field, fields.get("analyst"), certified, folder)?),
         None => None,
+    };
+    let apart = match fields.get("rows") {
+        Some(field) => reader.choice(field, ROWS.iter(), "rows")? == "apart",
+        None => false,
     };
     let (sites, towards) = match fields.get("promises") {
         Some(field) => {
@@ -182,6 +198,7 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
         deadlines.handshake = seconds("handshake-s", deadlines.handshake)?;
         deadlines.silence = seconds("silence-s", deadlines.silence)?;
         deadlines.approval = seconds("approval-s", deadlines.approval)?;
+        deadlines.answer = seconds("answer-s", deadlines.answer)?;
     }
     let settings = Settings {
         name: name?,
@@ -195,6 +212,7 @@ fn read(reader: &mut Reader<'_>, root: &Node, folder: &Path) -> Option<Settings>
         metrics,
         endpoint,
         peers: peers?,
+        apart,
         sites,
         towards,
         limits,
@@ -314,6 +332,7 @@ mod tests {
         assert_eq!(settings.deadlines.silence, Duration::from_secs(5));
         assert_eq!(settings.limits.words_max, (65_536 - 8192) / 8, "a vector fits a message");
         assert_eq!(settings.peers[1].member.key, [0xbb; 32]);
+        assert!(!settings.apart && parse(&format!("rows = \"apart\"\n{}", example())).unwrap().apart);
     }
 
     #[test]
@@ -326,6 +345,7 @@ mod tests {
         refused("name = \"north\"", "name = \"south\"", "same name or key");
         refused("data = \"data\"", "data = \"data\"\nmetrics = \"0.0.0.0:9401\"", "on this machine only");
         refused("silence-s = 5", "silence = 5", "silence-s");
+        refused("data = \"data\"", "data = \"data\"\nrows = \"alone\"", "apart");
         refused("message-bytes = 65536", "message-bytes = 5000000000", "limits.message-bytes");
         refused("127.0.0.1:7401\"\nd", "here\"\nd", "not an address");
         refused("\naddress = \"east.example:7401\"", "", "without an address");

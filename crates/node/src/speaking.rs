@@ -62,15 +62,20 @@ impl<S: Store> Node<S> {
     }
 
     pub(crate) fn send_step(&mut self, outgoing: &Outgoing) {
-        let Some(open) = &self.open else { return };
-        let bytes = outgoing.message.encode();
-        match outgoing.to {
-            To::One(place) => self.outbox.push((open.name_of(place), Frame::Step(bytes))),
-            To::Others => {
-                let others = (0..open.roster.count() as u16).filter(|place| *place != open.me);
-                let sent = others.map(|place| (open.name_of(place), Frame::Step(bytes.clone())));
-                self.outbox.extend(sent);
-            }
-        }
+        let Some(roster) = self.open.as_ref().map(|open| open.roster.clone()) else { return };
+        self.send_among(&roster, outgoing);
+    }
+
+    pub(crate) fn send_among(&mut self, roster: &Roster, outgoing: &Outgoing) {
+        let frame = Frame::Step(outgoing.message.encode());
+        let own = &self.custodian.own.name;
+        let members = roster.members().iter().enumerate().filter(|(_, member)| member.name != *own);
+        let receives = |place: usize| match outgoing.to {
+            To::One(one) => usize::from(one) == place,
+            To::Others => true,
+        };
+        let sent =
+            members.filter(|(place, _)| receives(*place)).map(|(_, member)| (member.name.clone(), frame.clone()));
+        self.outbox.extend(sent);
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hedgerow_joint::{AgreedRef, Fitting, Joined, Joint, Share};
+use hedgerow_joint::{AgreedRef, Fitting, Joined, Joint, JointClass, JointRow, Share};
 use hedgerow_smc::{
     Coins, Concluded, Effects, Entry, Failure, Fault, Item, Machine, Message, Outgoing, Permit, SessionId, Transition,
     UnionCounts, masked,
@@ -15,12 +15,12 @@ use hedgerow_smc::{
 use sha2::{Digest as _, Sha256};
 
 use crate::message::RunId;
-use crate::store::Found;
+use crate::part::OwnRows;
 
 /// Sends that somebody may still lack: nobody is more than two rounds behind.
-const KEPT_SENDS: usize = 3;
+pub(crate) const KEPT_SENDS: usize = 3;
 /// The most that waits for a later step: one key from each custodian is all that can come.
-const EARLY_BYTES_MAX: usize = 1 << 10;
+pub(crate) const EARLY_BYTES_MAX: usize = 1 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum StepName {
@@ -90,7 +90,10 @@ impl std::fmt::Debug for Execution {
 pub(crate) enum Next {
     Waiting,
     Begin(StepName),
-    Found(Found),
+    /// Classes, and the rows of all custodians.
+    Found(Vec<JointClass>, Vec<JointRow>),
+    /// The classes are found, and rows stay with their custodians.
+    Apart(Vec<JointClass>, OwnRows),
     /// Even all rows as one class break a rule.
     Nothing,
     Fault(Fault),
@@ -217,6 +220,10 @@ impl Execution {
                     Outcome::Continue(machine) => self.go_on(name, Step::Classes(Box::new(machine))),
                     Outcome::Fault(fault) => Next::Fault(fault),
                     Outcome::Done(Concluded { output: None, .. }) => Next::Nothing,
+                    Outcome::Done(Concluded { output: Some(joined), .. }) if self.agreed.apart => {
+                        let codes = self.share.codes.clone();
+                        Next::Apart(joined.classes, OwnRows { class: joined.of_row, codes })
+                    }
                     Outcome::Done(Concluded { output: Some(joined), .. }) => {
                         let countable = self.agreed.countable(joined.classes.len()).is_some();
                         self.joined = Some(joined);
@@ -274,7 +281,7 @@ impl Execution {
     }
 
     /// Rows are released only when they are as many in each class as the classes have.
-    fn found(&self, rows: Result<Vec<hedgerow_joint::JointRow>, Fault>) -> Next {
+    fn found(&self, rows: Result<Vec<JointRow>, Fault>) -> Next {
         let rows = match rows {
             Ok(rows) => rows,
             Err(fault) => return Next::Fault(fault),
@@ -285,7 +292,7 @@ impl Execution {
         if sizes.iter().zip(&joined.classes).any(|(size, class)| *size != class.rows) {
             return Next::Fault(Fault::Impossible { what: "rows of a class, other than its size" });
         }
-        Next::Found(Found { classes: joined.classes.clone(), rows })
+        Next::Found(joined.classes.clone(), rows)
     }
 
     fn record(&mut self, effects: Effects, next: Next) -> Advanced {
@@ -302,13 +309,13 @@ impl Execution {
     }
 }
 
-enum Outcome<M: Machine> {
+pub(crate) enum Outcome<M: Machine> {
     Continue(M),
     Done(M::Output),
     Fault(Fault),
 }
 
-fn settled<M: Machine>(result: Result<Transition<M>, Failure>) -> (Effects, Outcome<M>) {
+pub(crate) fn settled<M: Machine>(result: Result<Transition<M>, Failure>) -> (Effects, Outcome<M>) {
     match result {
         Ok(Transition::Continue(machine, effects)) => (effects, Outcome::Continue(machine)),
         Ok(Transition::Finish(output, effects)) => (effects, Outcome::Done(output)),
@@ -318,7 +325,7 @@ fn settled<M: Machine>(result: Result<Transition<M>, Failure>) -> (Effects, Outc
 }
 
 /// A machine that has just been started.
-fn continued<M: Machine>(transition: Transition<M>) -> Result<(M, Effects), Fault> {
+pub(crate) fn continued<M: Machine>(transition: Transition<M>) -> Result<(M, Effects), Fault> {
     match transition {
         Transition::Continue(machine, effects) => Ok((machine, effects)),
         Transition::Finish(..) => Err(Fault::Internal("a step that ends where it begins")),

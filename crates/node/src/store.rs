@@ -6,18 +6,29 @@ use hedgerow_joint::{JointClass, JointRow};
 
 use crate::journal::Record;
 use crate::message::RunId;
+use crate::part::Part;
 
 /// The disk failed: the node ends, since it may say nothing that it cannot remember.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct StoreError(pub String);
 
-/// What a run found: the same at all custodians.
+/// What a run found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    pub classes: Vec<JointClass>,
-    /// Rows of all custodians, owners unknown.
-    pub rows: Vec<JointRow>,
+pub enum Found {
+    /// The rows of all custodians, owners unknown: the same at all of them.
+    Whole { classes: Vec<JointClass>, rows: Vec<JointRow> },
+    /// Classes, and the custodian's own rows.
+    Part(Part),
+}
+
+impl Found {
+    pub fn classes(&self) -> &[JointClass] {
+        match self {
+            Found::Whole { classes, .. } => classes,
+            Found::Part(part) => &part.common.classes,
+        }
+    }
 }
 
 pub trait Store {
@@ -38,6 +49,9 @@ pub trait Store {
 
     /// Moves it into its place. Once it is there, nothing happens.
     fn publish(&mut self, run: RunId, epoch: u64) -> Result<(), StoreError>;
+
+    /// What this node has of an epoch whose rows stayed apart; nothing where it is a whole release.
+    fn part(&self, epoch: u64) -> Result<Option<Part>, StoreError>;
 
     /// Removes what was written beside.
     fn discard(&mut self, run: RunId) -> Result<(), StoreError>;

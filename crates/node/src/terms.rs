@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use hedgerow_audit::query::parts::Outline;
 use hedgerow_joint::{Agreed, AgreedRef, Attribute, JointClass, JointRow, Share};
 use hedgerow_policy::{Method, Policy, Summary};
 use hedgerow_publish::bind::{Bound, declared_table, read_source};
-use hedgerow_publish::{Divided, PublishError, PublishOptions, publish_divided};
+use hedgerow_publish::{Divided, PublishError, PublishOptions, outline, publish_divided};
 use hedgerow_smc::Limits;
 use hedgerow_table::progress::NoProgress;
 use hedgerow_table::{Codes, Column, Domain, InputError, Table, TableError};
@@ -80,6 +81,29 @@ impl Terms {
         let options = PublishOptions::to(destination);
         let divided = Divided { axes: &self.agreed.axes, regions: &regions, of_row: &of_row };
         publish_divided(&self.policy, &table, divided, &options).map(|_| ())
+    }
+
+    /// What is known of a release whose rows stay with their custodians: everything but the
+    /// protected values.
+    pub fn outline(&self, classes: &[JointClass]) -> Result<Outline, PublishError> {
+        let Limits { rows_max, .. } = self.agreed.limits;
+        let rows = classes.iter().try_fold(0u64, |sum, class| sum.checked_add(class.rows));
+        if rows.is_none_or(|rows| rows > rows_max) {
+            return Err(PublishError::Internal("more rows than were agreed on".to_owned()));
+        }
+        let codes = vec![0; self.agreed.cardinalities.len()];
+        let row = |class: u32| JointRow { class, codes: codes.clone(), carried: Vec::new() };
+        let of_class = |(number, class): (u32, &JointClass)| std::iter::repeat_n(number, class.rows as usize);
+        let of_row: Vec<u32> = (0u32..).zip(classes).flat_map(of_class).collect();
+        let rows: Vec<JointRow> = of_row.iter().map(|class| row(*class)).collect();
+        let table = self.table(classes, &rows).ok_or_else(|| PublishError::Internal("rows of no class".to_owned()))?;
+        let regions: Vec<_> = classes.iter().map(|class| class.region.clone()).collect();
+        let divided = Divided { axes: &self.agreed.axes, regions: &regions, of_row: &of_row };
+        let release = outline(&self.policy, &table, divided)?;
+        let protected = &self.agreed.attributes[self.agreed.axes.len()..];
+        let protected: Vec<&str> = protected.iter().map(|attribute| attribute.name.as_str()).collect();
+        let sizes: Vec<u64> = classes.iter().map(|class| class.rows).collect();
+        Ok(Outline::new(release, &sizes, &protected)?)
     }
 
     /// The rows with some value of their class's region for every quasi-identifier: only the region

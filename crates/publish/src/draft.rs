@@ -144,7 +144,7 @@ impl<'a> DraftTable<'a> {
     }
 
     /// The table as the manifest lists it.
-    fn resource(&self, format: TableFormat) -> Resource {
+    pub(crate) fn resource(&self, format: TableFormat) -> Resource {
         let full_name = match &self.folder {
             Some(folder) => Cow::Owned(format!("{folder}-{}", self.name)),
             None => Cow::Borrowed(self.name),

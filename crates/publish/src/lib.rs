@@ -33,6 +33,7 @@ pub mod why;
 
 pub use error::{Ineligible, PublishError, Unsatisfiable};
 pub use local::divided::Divided;
+pub use local::outline::outline;
 pub use phase::PHASES;
 pub use publish::{
     PublishOptions, Published, ReadRemote, ReadWithin, Reader, Rows, Searched, Source, TableFormat, publish,

@@ -55,7 +55,7 @@ impl<'a> ReleasedColumn<'a> {
         if self.texts.is_empty() { self.domain.cardinality() } else { self.texts.len() }
     }
 
-    fn text(&self, code: usize) -> Cow<'_, str> {
+    pub(crate) fn text(&self, code: usize) -> Cow<'_, str> {
         match self.texts.get(code) {
             Some(text) => Cow::Borrowed(text),
             None => Cow::Owned(self.domain.text(code as u32)),

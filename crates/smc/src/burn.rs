@@ -25,6 +25,7 @@ use sha2::{Digest as _, Sha256};
 use crate::coins::Coins;
 use crate::fault::{Fault, WireFault};
 use crate::inbox::Place;
+use crate::limits::Limits;
 use crate::message::{Digest, SessionId};
 use crate::plan::{Difference, Differences, Insisted, Plan, Snapshot};
 use crate::roster::{CUSTODIANS_MAX, Member, Question, Roster};
@@ -159,6 +160,23 @@ impl BurnBook {
         let (digest, terms, members) = (hash.finalize().into(), question.digest(), roster.members().to_vec());
         let burned = Burned { digest, terms, members, commitments: Vec::new(), own: None, insisted: String::new() };
         self.burn(session, question, roster, burned)
+    }
+
+    /// The right to ask about what a run of a plan has published in parts. The book must have the
+    /// plan; it needs no new entry, since the answer follows from what that run released, and keys
+    /// are drawn anew whenever something is started. `about` is everything that makes it this
+    /// question.
+    pub fn permit_answer(
+        &self,
+        session: SessionId,
+        plan: &Digest,
+        about: &[u8],
+        limits: Limits,
+    ) -> Result<Permit, Fault> {
+        let burned = self.plans.iter().find(|burned| burned.digest == *plan).ok_or(Fault::Burned)?;
+        let roster = Roster::new(burned.members.clone())?;
+        let question = Question::new("answer", &[&plan[..], about].concat()).within(limits);
+        Ok(Permit { session, question, roster })
     }
 
     fn burn(
@@ -435,6 +453,24 @@ mod tests {
         assert_eq!(book.permit([2; 16], sizes, &four).unwrap_err(), Fault::Burned);
         assert_eq!(book.permit([2; 16], Question::new("sizes", b"2027"), &five).unwrap_err(), Fault::Burned);
         assert!(book.permit([2; 16], sizes, &five).is_ok());
+    }
+
+    #[test]
+    fn answers_are_permitted_about_plans_that_the_book_has_and_differ_in_what_they_are_about() {
+        let mut book = BurnBook::default();
+        let roster = Roster::numbered(3).unwrap();
+        let (first, other) = (plan(&book, 1, &roster, &[b"a"], 7), plan(&book, 2, &roster, &[b"a"], 7));
+        let answer = |book: &BurnBook, plan: &Plan, about: &[u8]| {
+            book.permit_answer([9; 16], &plan.digest(), about, Limits::default())
+        };
+        assert_eq!(answer(&book, &first, b"").unwrap_err(), Fault::Burned, "nothing was run");
+        book.permit_run([1; 16], &first, "classes").unwrap();
+        let head = book.head();
+        let [one, two] = [&b"flu"[..], b"gout"].map(|about| answer(&book, &first, about).unwrap());
+        assert_eq!(one.roster, roster);
+        assert_ne!(one.question.digest(), two.question.digest());
+        assert_eq!(answer(&book, &other, b"").unwrap_err(), Fault::Burned);
+        assert_eq!(book.head(), head);
     }
 
     #[test]

@@ -78,6 +78,11 @@ impl Diagram {
         Ok(Diagram { nodes: builder.nodes, root })
     }
 
+    /// How many branches one judgment looks at, at most.
+    pub(crate) fn branches(&self) -> usize {
+        self.nodes.iter().map(|node| node.children.len()).sum()
+    }
+
     /// `cell` gives the parts of the row's cell for an attribute; `values` is a buffer that is used
     /// again.
     pub(crate) fn judge<'c>(&self, cell: impl Fn(usize) -> &'c [Part], values: &mut Vec<Outcome>) -> Outcome {

@@ -25,6 +25,9 @@
 //! **Groups** are labels as released: GROUP BY never splits a cell. Rows are answered as released,
 //! with the probability that each fulfils the condition.
 //!
+//! **Rows in several hands**, of which only the labels are known: `parts` says what must be counted
+//! over all of them, and no more.
+//!
 //! **Several tables** of one decomposed release are queried one at a time (`decomposed`).
 //!
 //! Text is cut up by `token`, read by `syntax` and `expression` into a `tree`, bound to columns by
@@ -41,6 +44,7 @@ mod diagram;
 mod expression;
 mod generalized;
 mod parser;
+pub mod parts;
 mod plan;
 mod refusal;
 pub(crate) mod rows;

@@ -1,17 +1,20 @@
-//! Answers over the release of an epoch, with the same numbers as `hedgerow query`: an estimate in
+//! Answers over an epoch, with the same numbers as `hedgerow query`: an estimate in
 //! the place of each aggregate, and what is certain and possible as columns after the others.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use hedgerow_audit::query::parts::Outline;
 use hedgerow_audit::query::{self, Answer, Cell, ColumnKind};
 use hedgerow_release::{Release, Tables};
 use hedgerow_table::progress::NoProgress;
 
 use super::catalog::Column;
 use super::kind::{Kind, Value};
-use super::refusal::{INTERNAL, Refusal, TOO_MUCH};
+use super::refusal::{INTERNAL, NOT_READY, Refusal, TOO_MUCH};
+use crate::part::{Common, Outlines};
+use crate::question::{Totals, Unanswered};
 
 /// Releases of so many epochs are kept in memory.
 const EPOCHS_MAX: usize = 4;
@@ -31,33 +34,78 @@ pub(super) struct Rows {
     pub(super) notes: Vec<String>,
 }
 
-/// The releases of this node's epochs, read once. They are never changed.
+/// The epochs of this node, read once. They are never changed.
 #[derive(Debug)]
 pub(super) struct Epochs {
     data: PathBuf,
-    open: Mutex<BTreeMap<u64, Arc<Release>>>,
+    outlines: Arc<Outlines>,
+    open: Mutex<BTreeMap<u64, Epoch>>,
+}
+
+/// What a node has of an epoch.
+#[derive(Debug, Clone)]
+pub(super) enum Epoch {
+    /// The release, from which it answers.
+    Whole(Arc<Release>),
+    /// Rows are apart: this says what columns there are, and all custodians answer.
+    Apart(Arc<Outline>),
+}
+
+impl Epoch {
+    pub(super) fn release(&self) -> &Release {
+        match self {
+            Epoch::Whole(release) => release,
+            Epoch::Apart(outline) => outline.release(),
+        }
+    }
 }
 
 impl Epochs {
-    pub(super) fn new(data: &Path) -> Epochs {
-        Epochs { data: data.to_path_buf(), open: Mutex::new(BTreeMap::new()) }
+    pub(super) fn new(data: &Path, outlines: &Arc<Outlines>) -> Epochs {
+        Epochs { data: data.to_path_buf(), outlines: Arc::clone(outlines), open: Mutex::new(BTreeMap::new()) }
     }
 
-    pub(super) fn release(&self, epoch: u64) -> Result<Arc<Release>, Refusal> {
+    pub(super) fn get(&self, number: u64) -> Result<Epoch, Refusal> {
         let unread =
-            || Refusal::new(INTERNAL, format!("epoch {epoch} cannot be read at this node"), "see its operator");
+            || Refusal::new(INTERNAL, format!("epoch {number} cannot be read at this node"), "see its operator");
         let mut open = self.open.lock().map_err(|_| unread())?;
-        if let Some(release) = open.get(&epoch) {
-            return Ok(Arc::clone(release));
+        if let Some(epoch) = open.get(&number) {
+            return Ok(epoch.clone());
         }
-        let path = crate::query::place(&self.data, epoch);
-        let release = Arc::new(Release::open(&path, &NoProgress).map_err(|_| unread())?);
+        let epoch = match Common::read(&crate::query::folder(&self.data, number)).map_err(|_| unread())? {
+            Some(common) => Epoch::Apart(self.outlines.of(number, &common.classes).map_err(|_| unread())?),
+            None => {
+                let path = crate::query::place(&self.data, number);
+                Epoch::Whole(Arc::new(Release::open(&path, &NoProgress).map_err(|_| unread())?))
+            }
+        };
         while open.len() >= EPOCHS_MAX {
             open.pop_first();
         }
-        open.insert(epoch, Arc::clone(&release));
-        Ok(release)
+        open.insert(number, epoch.clone());
+        Ok(epoch)
     }
+}
+
+impl From<Unanswered> for Refusal {
+    fn from(unanswered: Unanswered) -> Refusal {
+        match unanswered {
+            Unanswered::Refused(error) => error.into(),
+            Unanswered::Failed { why, blamed } => {
+                let hint = match blamed {
+                    Some(name) => format!("all custodians answer together, and {name} did not: try again later"),
+                    None => "try again later".to_owned(),
+                };
+                Refusal::new(NOT_READY, why, hint)
+            }
+        }
+    }
+}
+
+/// An answer from what all custodians counted.
+pub(super) fn answer_totals(totals: &Totals, sql: &str, bounds: bool, rows_max: usize) -> Result<Rows, Refusal> {
+    let answered = totals.with_release(|release| answer(release, sql, bounds, rows_max));
+    answered.unwrap_or_else(|| Err(Refusal::new(INTERNAL, "the custodians counted what no rows have", "")))
 }
 
 /// The columns of the table `data`, for the catalog.

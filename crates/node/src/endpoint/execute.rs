@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use sqlparser::tokenizer::Token;
 
-use super::answer::{self, Heading, Rows};
+use super::answer::{self, Epoch, Heading, Rows};
 use super::catalog::{Catalog, Content, Until};
 use super::copy::Format;
 use super::kind::{Kind, Value};
@@ -17,6 +17,8 @@ use super::session::{Session, Transaction};
 use super::statement::Statement;
 use super::tokens::{Parameter, as_query};
 use super::{Queried, Shared, journal};
+use crate::net::Heard;
+use crate::query::{self, Asks};
 
 /// How often a canceled statement is noticed.
 const LOOK: Duration = Duration::from_millis(20);
@@ -90,8 +92,8 @@ impl Session<'_> {
     pub(super) fn columns(&mut self, statement: &Statement, parameters: &[Parameter]) -> Result<Vec<Heading>, Refusal> {
         match statement {
             Statement::Release(tokens) => {
-                let release = self.shared.epochs.release(self.epoch()?)?;
-                answer::describe(&release, &as_query(tokens, parameters)?, self.bounds())
+                let epoch = self.shared.epochs.get(self.epoch()?)?;
+                answer::describe(epoch.release(), &as_query(tokens, parameters)?, self.bounds())
             }
             Statement::Catalog(tokens) => self.catalog_rows(tokens, parameters, false).map(|rows| rows.headings),
             Statement::Show(name) => self.show(name).map(|rows| rows.headings),
@@ -135,12 +137,23 @@ impl Session<'_> {
         let until = self.until();
         let (epoch, bounds, rows_max) = (self.epoch()?, self.bounds(), self.shared.options.rows_max);
         let sql = as_query(tokens, parameters)?;
+        let gone = || Refusal::new("57P01", "the node is ending", "connect again later");
+        let release = match self.shared.epochs.get(epoch)? {
+            Epoch::Whole(release) => release,
+            Epoch::Apart(_) => {
+                // The node journals it, and so does every other.
+                let (asks, answered) = Asks::new(&self.user, epoch, &sql);
+                self.shared.reports.heard.send(Heard::Asks(asks)).map_err(|_| gone())?;
+                let left = until.deadline.saturating_duration_since(Instant::now());
+                return answer_in_time(self.shared, &until, move || {
+                    answer::answer_totals(&query::wait(&answered, left)?, &sql, bounds, rows_max)
+                });
+            }
+        };
         let shown: String = sql.chars().take(SQL_CHARACTERS_MAX).collect();
         // Whoever queries faster than the journal takes waits.
         let queried = Queried { who: self.user.clone(), epoch, sql: shown };
-        let gone = |_| Refusal::new("57P01", "the node is ending", "connect again later");
-        self.shared.reports.queried.send(queried).map_err(gone)?;
-        let release = self.shared.epochs.release(epoch)?;
+        self.shared.reports.queried.send(queried).map_err(|_| gone())?;
         answer_in_time(self.shared, &until, move || answer::answer(&release, &sql, bounds, rows_max))
     }
 
@@ -162,9 +175,9 @@ impl Session<'_> {
     fn new_catalog(&self, epoch: Option<u64>) -> Result<Catalog, Refusal> {
         let (columns, rows, description) = match epoch {
             Some(epoch) => {
-                let release = self.shared.epochs.release(epoch)?;
+                let found = self.shared.epochs.get(epoch)?;
                 let description = format!("joint release, epoch {epoch}; estimates with bounds, see docs/node.md");
-                (answer::columns(&release), release.rows(), description)
+                (answer::columns(found.release()), found.release().rows(), description)
             }
             None => (Vec::new(), 0, "nothing is published yet, or a run is in doubt".to_owned()),
         };

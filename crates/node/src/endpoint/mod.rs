@@ -1,6 +1,7 @@
 //! The virtual database: an endpoint of a node that speaks PostgreSQL's protocol, for the tools
 //! that analysts have. It answers over the release of an epoch, which every custodian holds whole
-//! and any reader may have; nobody's rows are touched, and nothing that writes is reached.
+//! and any reader may have, or has all custodians answer where their rows stay apart. Nothing is
+//! touched that was not released, and nothing that writes is reached.
 //!
 //! An analyst connects over TLS, or on the same machine without, and proves a password by SCRAM or
 //! shows a certificate.
@@ -39,6 +40,7 @@ use rand::RngExt as _;
 use rustls::ServerConfig;
 
 use crate::net::Heard;
+use crate::part::Outlines;
 use crate::settings::Settings;
 use answer::Epochs;
 use scram::random;
@@ -109,20 +111,27 @@ impl std::fmt::Debug for Shared {
 }
 
 /// Takes analysts' connections until the process ends. Without TLS there is no endpoint.
-pub fn listen(settings: &Settings, options: &Options, current: &Current, reports: &Reports) -> Result<(), String> {
+pub fn listen(
+    settings: &Settings,
+    options: &Options,
+    outlines: &Arc<Outlines>,
+    current: &Current,
+    reports: &Reports,
+) -> Result<(), String> {
     let own = (settings.certificate.clone(), settings.key.clone());
     let (certificate, key) = options.identity.clone().unwrap_or(own);
     let tls = crate::tls::for_analysts(settings, (&certificate, &key), !options.certified.is_empty());
     let tls = tls.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("{}: {error}", options.listen))?;
-    serve(listener, options, tls, &settings.data, settings.deadlines.handshake, current, reports)
+    let epochs = Epochs::new(&settings.data, outlines);
+    serve(listener, options, tls, (&settings.data, epochs), settings.deadlines.handshake, current, reports)
 }
 
 fn serve(
     listener: TcpListener,
     options: &Options,
     tls: Arc<ServerConfig>,
-    data: &Path,
+    (data, epochs): (&Path, Epochs),
     handshake: Duration,
     current: &Current,
     reports: &Reports,
@@ -130,7 +139,7 @@ fn serve(
     let shared = Arc::new(Shared {
         options: options.clone(),
         tls,
-        epochs: Epochs::new(data),
+        epochs,
         data: data.to_path_buf(),
         current: current.clone(),
         reports: reports.clone(),

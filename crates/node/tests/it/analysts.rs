@@ -16,6 +16,7 @@ use hedgerow_node::endpoint::{self, Current, Queried, Reports, Verifier};
 use hedgerow_node::journal::{Record, What};
 use hedgerow_node::keys::{Party, Place, make_trial};
 use hedgerow_node::net::Heard;
+use hedgerow_node::part::Outlines;
 use hedgerow_node::query;
 use hedgerow_node::settings::Settings;
 use hedgerow_node::store::Store as _;
@@ -110,7 +111,8 @@ impl Endpoint {
         current.set(Some(1));
         let ((hear, heard), (query, queried)) = (sync_channel(64), sync_channel(4096));
         let reports = Reports { heard: hear, queried: query };
-        endpoint::listen(&settings, settings.endpoint.as_ref().unwrap(), &current, &reports).unwrap();
+        let outlines = Arc::new(Outlines::new(Box::new(|_| Err("rows are not apart here".to_owned()))));
+        endpoint::listen(&settings, settings.endpoint.as_ref().unwrap(), &outlines, &current, &reports).unwrap();
         Endpoint { folder, port, password, current, heard, queried }
     }
 

@@ -1,6 +1,7 @@
 //! Nodes together: simulated in one process, and as real processes on this machine.
 
 mod analysts;
+mod apart;
 mod clients;
 mod federation;
 mod memory;

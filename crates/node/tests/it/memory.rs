@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use hedgerow_node::journal::Record;
 use hedgerow_node::message::RunId;
+use hedgerow_node::part::Part;
 use hedgerow_node::store::{Found, Store, StoreError};
 
 #[derive(Debug, Default)]
@@ -74,6 +75,13 @@ impl Store for Memory {
             let found = kept.staged.remove(&run).expect("what is published was prepared");
             kept.placed.insert(epoch, (run, found));
         })
+    }
+
+    fn part(&self, epoch: u64) -> Result<Option<Part>, StoreError> {
+        match self.0.lock().unwrap().placed.get(&epoch) {
+            Some((_, Found::Part(part))) => Ok(Some(part.clone())),
+            _ => Ok(None),
+        }
     }
 
     fn discard(&mut self, run: RunId) -> Result<(), StoreError> {

@@ -9,7 +9,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use crate::world::{SITES, Trouble, World};
 
 /// Until nothing is open, with operators who approve.
-fn calm_down(world: &mut World, what: &str) {
+pub(crate) fn calm_down(world: &mut World, what: &str) {
     for step in 0..12_000 {
         world.step();
         if step % 20 == 0 {
@@ -23,7 +23,7 @@ fn calm_down(world: &mut World, what: &str) {
 }
 
 /// Runs are proposed until one is published; without trouble that takes one.
-fn publish_one(world: &mut World) {
+pub(crate) fn publish_one(world: &mut World) {
     let before = world.epochs()[0];
     for attempt in 0..3 {
         world.propose(attempt % SITES, &[]);
@@ -36,7 +36,7 @@ fn publish_one(world: &mut World) {
     panic!("three runs without trouble, and none was published");
 }
 
-fn seeds(count: u64) -> Vec<u64> {
+pub(crate) fn seeds(count: u64) -> Vec<u64> {
     match std::env::var("HEDGEROW_SEED") {
         Ok(seed) => vec![seed.parse().expect("HEDGEROW_SEED is a number")],
         Err(_) => (0..count).collect(),
@@ -49,7 +49,7 @@ pub(crate) fn count(variable: &str, usual: u64) -> u64 {
 }
 
 /// Prints the seed when a case fails.
-struct Case(u64);
+pub(crate) struct Case(pub(crate) u64);
 
 impl Drop for Case {
     fn drop(&mut self) {

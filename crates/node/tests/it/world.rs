@@ -7,15 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hedgerow_joint::{AgreedRef, Share};
+use hedgerow_joint::{Agreed, AgreedRef, JointClass, JointRow, Share};
 use hedgerow_node::journal::What;
-use hedgerow_node::message::{Frame, RunId};
+use hedgerow_node::message::{Frame, QuestionId, RunId};
+use hedgerow_node::part::{Outlines, OwnRows, Part};
 use hedgerow_node::settings::{Deadlines, Peer, Role};
-use hedgerow_node::store::StoreError;
+use hedgerow_node::store::{Found, Store as _, StoreError};
 use hedgerow_node::terms::Terms;
-use hedgerow_node::{Command, Custodian, Ending, Node, Sent, Time};
+use hedgerow_node::{Command, Custodian, Ending, Node, Sent, Time, Totals, Unanswered};
 use hedgerow_policy::Policy;
+use hedgerow_release::Release;
 use hedgerow_smc::Member;
+use hedgerow_table::progress::NoProgress;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
@@ -29,8 +32,11 @@ const CANARY: &str = "canary-village";
 
 /// What everybody agrees on, and the rows of each, the second time with one row more.
 pub(crate) struct Example {
-    agreed: AgreedRef,
+    terms: Arc<Terms>,
+    /// The same for rows that stay apart.
+    apart: AgreedRef,
     shares: Vec<[Share; 2]>,
+    _folder: tempfile::TempDir,
 }
 
 pub(crate) fn example() -> &'static Example {
@@ -53,11 +59,17 @@ pub(crate) fn example() -> &'static Example {
             let more = format!("{rows}44,hill,cold\n");
             shares.push([share(&rows), share(&more)]);
         }
-        Example { agreed: terms(folder.path(), "").agreed, shares }
+        let agreed = Arc::new(terms(folder.path(), ""));
+        let apart = Arc::new(terms_of(folder.path(), "", |agreed| Agreed { apart: true, ..agreed })).agreed.clone();
+        Example { terms: agreed, apart, shares, _folder: folder }
     })
 }
 
 fn terms(folder: &Path, rows: &str) -> Terms {
+    terms_of(folder, rows, |agreed| agreed)
+}
+
+fn terms_of(folder: &Path, rows: &str, promised: impl FnOnce(Agreed) -> Agreed) -> Terms {
     let policy = format!(
         "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\", range = [20, 59] }}\n\
          village = {{ role = \"quasi\", order = [\"hill\", \"dale\", \"{CANARY}\"] }}\n\
@@ -68,7 +80,7 @@ fn terms(folder: &Path, rows: &str) -> Terms {
     );
     std::fs::write(folder.join("policy.toml"), policy).unwrap();
     std::fs::write(folder.join("people.csv"), format!("age,village,disease\n{rows}")).unwrap();
-    Terms::new(Policy::load(&folder.join("policy.toml")).unwrap(), |agreed| agreed).unwrap()
+    Terms::new(Policy::load(&folder.join("policy.toml")).unwrap(), promised).unwrap()
 }
 
 struct Packet {
@@ -99,6 +111,11 @@ pub(crate) struct Trouble {
 
 pub(crate) struct World {
     rng: StdRng,
+    /// Whether rows stay with their custodians.
+    apart: bool,
+    /// By site and question, what is to be answered there; and what became of it.
+    pending: BTreeMap<(usize, QuestionId), String>,
+    pub(crate) answers: Vec<(usize, String, Result<Totals, Unanswered>)>,
     pub(crate) now: u64,
     pub(crate) trouble: Trouble,
     network: Vec<Packet>,
@@ -126,6 +143,9 @@ impl World {
         };
         World {
             rng: StdRng::seed_from_u64(seed),
+            apart: false,
+            pending: BTreeMap::new(),
+            answers: Vec::new(),
             now: 0,
             trouble: Trouble::default(),
             network: Vec::new(),
@@ -137,12 +157,19 @@ impl World {
         }
     }
 
+    /// With rows that stay with their custodians.
+    pub(crate) fn apart(seed: u64) -> World {
+        World { apart: true, ..World::new(seed) }
+    }
+
     fn time(&self) -> Time {
         Time { steady_ms: self.now, unix_ms: 1_800_000_000_000 + self.now }
     }
 
     fn start(&mut self, place: usize) {
-        let Example { agreed, shares } = example();
+        let Example { terms, apart, shares, .. } = example();
+        let agreed = if self.apart { apart } else { &terms.agreed };
+        let outline = |classes: &[JointClass]| example().terms.outline(classes).map_err(|error| error.to_string());
         let (shares, changed) = (shares[place].clone(), Arc::clone(&self.sites[place].changed));
         let peer = |other: usize| Peer { member: member(other), address: None, role: Role::Custodian };
         let seconds = Duration::from_secs;
@@ -150,7 +177,13 @@ impl World {
             own: member(place),
             peers: (0..SITES).filter(|other| *other != place).map(peer).collect(),
             agreed: agreed.clone(),
-            deadlines: Deadlines { handshake: seconds(1), silence: seconds(8), approval: seconds(20) },
+            deadlines: Deadlines {
+                handshake: seconds(1),
+                silence: seconds(8),
+                approval: seconds(20),
+                answer: seconds(8),
+            },
+            outlines: Arc::new(Outlines::new(Box::new(outline))),
             rows: Box::new(move || Ok(shares[usize::from(changed.load(Ordering::SeqCst))].clone())),
         };
         let rng = StdRng::from_rng(&mut self.rng);
@@ -171,6 +204,7 @@ impl World {
         let down = self.rng.random_range(0..4000);
         let site = &mut self.sites[place];
         (site.node, site.up_at) = (None, self.now + down);
+        self.pending.retain(|(at, _), _| *at != place);
     }
 
     fn post(&mut self, from: usize, sent: Sent) {
@@ -197,14 +231,98 @@ impl World {
             Ok(sent) => self.post(place, sent),
             Err(_) => self.crash(place),
         }
+        self.work(place);
         self.look(place);
+    }
+
+    /// What a node hands out is done at once.
+    fn work(&mut self, place: usize) {
+        let time = self.time();
+        let Some(node) = &mut self.sites[place].node else { return };
+        for (id, answer) in node.take_answers() {
+            let sql = self.pending.remove(&(place, id)).expect("an answer without a question");
+            self.answers.push((place, sql, answer));
+        }
+        for work in node.take_work() {
+            let Some(node) = &mut self.sites[place].node else { return };
+            let result = node.worked(time, work.run());
+            self.settle(place, result);
+        }
+    }
+
+    /// An analyst asks at a site about its last epoch.
+    pub(crate) fn ask(&mut self, place: usize, sql: &str) -> Option<Result<(), String>> {
+        let time = self.time();
+        let node = self.sites[place].node.as_mut()?;
+        let epoch = node.epoch()?;
+        let begun = match node.ask(time, "ada", epoch, sql) {
+            Ok(Ok(id)) => {
+                self.pending.insert((place, id), sql.to_owned());
+                Ok(())
+            }
+            Ok(Err(why)) => Err(why),
+            Err(_) => {
+                self.crash(place);
+                return None;
+            }
+        };
+        self.work(place);
+        Some(begun)
+    }
+
+    /// A frame reaches a site as if a peer had sent it; what the site says to it.
+    pub(crate) fn inject(&mut self, place: usize, from: usize, frame: Frame) -> Sent {
+        let (time, name) = (self.time(), self.sites[from].name.clone());
+        let sent = self.sites[place].node.as_mut().unwrap().receive(time, &name, frame).unwrap();
+        self.work(place);
+        sent
+    }
+
+    /// Whether somebody waits for an answer, or a node is still at work on one.
+    pub(crate) fn is_asking(&mut self) -> bool {
+        let questions = |status: Value| status["questions"].as_u64();
+        !self.pending.is_empty()
+            || (0..SITES).any(|place| match self.command(place, &Command::Status) {
+                Some(Ok(status)) => questions(status) != Some(0),
+                _ => true,
+            })
+    }
+
+    /// The questions in a site's journal.
+    pub(crate) fn questions_at(&self, place: usize) -> Vec<String> {
+        let kept = self.sites[place].memory.0.lock().unwrap();
+        let queried = kept.journal.iter().filter(|record| record.what == What::Queried);
+        queried.map(|record| record.detail.value()["sql"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// What the whole release of an epoch would answer, had anybody all parts.
+    pub(crate) fn expected(&self, epoch: u64, sql: &str) -> Value {
+        let parts: Vec<Part> = self.sites.iter().map(|site| site.memory.part(epoch).unwrap().unwrap()).collect();
+        let mut rows = Vec::new();
+        for OwnRows { class, codes } in parts.iter().map(|part| &part.own) {
+            let row = |row: usize| JointRow {
+                class: class[row],
+                codes: codes.iter().map(|codes| codes[row]).collect(),
+                carried: Vec::new(),
+            };
+            rows.extend((0..class.len()).map(row));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("release");
+        example().terms.release(&parts[0].common.classes, &rows, place.clone()).unwrap();
+        let release = Release::open(&place, &NoProgress).unwrap();
+        serde_json::to_value(hedgerow_audit::query::answer(&release, sql).unwrap()).unwrap()
     }
 
     /// Notes how runs ended at a site: never both ways anywhere.
     fn look(&mut self, place: usize) {
         let Some(node) = &self.sites[place].node else { return };
-        for record in &self.sites[place].memory.0.lock().unwrap().journal {
-            let Some(run) = record.run else { continue };
+        let runs: BTreeSet<RunId> = {
+            let kept = self.sites[place].memory.0.lock().unwrap();
+            let begun = kept.journal.iter().filter(|record| matches!(record.what, What::Proposed | What::Refused));
+            begun.filter_map(|record| record.run).collect()
+        };
+        for run in runs {
             if let Some(ending) = node.ending(&run) {
                 let ways = self.endings.entry(run).or_default();
                 ways.insert(matches!(ending, Ending::Published { .. }));
@@ -332,17 +450,32 @@ impl World {
         for site in &kept {
             assert!(site.staged.is_empty(), "a release is left beside its place");
             // Every run here had all sites in its roster, or was withdrawn before it began.
-            assert_eq!(site.placed, kept[0].placed, "half-published");
-            for (_, found) in site.placed.values() {
-                assert!(found.classes.iter().all(|class| class.rows >= K), "a class below k");
-                for (number, class) in (0u32..).zip(&found.classes) {
-                    let rows = found.rows.iter().filter(|row| row.class == number);
-                    let values: BTreeSet<&Vec<u32>> = rows.clone().map(|row| &row.codes).collect();
-                    assert_eq!(rows.count() as u64, class.rows);
+            assert!(site.placed.keys().eq(kept[0].placed.keys()), "half-published");
+            for (epoch, (run, found)) in &site.placed {
+                let (first_run, first) = &kept[0].placed[epoch];
+                assert_eq!((run, found.classes()), (first_run, first.classes()));
+                assert!(self.apart || found == first, "two releases of one run");
+                assert!(found.classes().iter().all(|class| class.rows >= K), "a class below k");
+                let mut rows: Vec<(u32, u32)> = Vec::new();
+                match found {
+                    Found::Whole { rows: all, .. } => rows.extend(all.iter().map(|row| (row.class, row.codes[0]))),
+                    Found::Part(_) => {
+                        for site in &kept {
+                            let Found::Part(Part { own, .. }) = &site.placed[epoch].1 else {
+                                panic!("a whole release")
+                            };
+                            rows.extend(own.class.iter().copied().zip(own.codes[0].iter().copied()));
+                        }
+                    }
+                }
+                for (number, class) in (0u32..).zip(found.classes()) {
+                    let of_class = rows.iter().filter(|(class, _)| *class == number);
+                    let values: BTreeSet<u32> = of_class.clone().map(|(_, code)| *code).collect();
+                    assert_eq!(of_class.count() as u64, class.rows);
                     assert!(values.len() >= 2, "a class with one disease");
                 }
-                let rows: usize = example().shares.iter().map(|[first, _]| first.rows()).sum();
-                assert_eq!(found.rows.len(), rows);
+                let all: usize = example().shares.iter().map(|[first, _]| first.rows()).sum();
+                assert_eq!(rows.len(), all);
             }
             let burned = site.journal.iter().filter(|record| record.what == What::Burned);
             let plans: BTreeSet<String> = burned.map(|record| record.detail.value()["plan"].to_string()).collect();

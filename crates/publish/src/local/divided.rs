@@ -31,6 +31,17 @@ pub struct Divided<'a> {
 }
 
 pub(crate) fn draft<'a>(bound: &'a Bound<'_>, divided: Divided<'_>) -> Result<Draft<'a>, PublishError> {
+    let found = recoding(bound, divided)?;
+    judge_what_is_seen(bound, &bound.judge()?, &found)?;
+    drafted(bound, divided, &found)
+}
+
+/// The same of rows whose protected values are not known, so that no rule can be judged.
+pub(super) fn unjudged<'a>(bound: &'a Bound<'_>, divided: Divided<'_>) -> Result<Draft<'a>, PublishError> {
+    drafted(bound, divided, &recoding(bound, divided)?)
+}
+
+fn recoding(bound: &Bound<'_>, divided: Divided<'_>) -> Result<LocalRecoding, PublishError> {
     refuse_unfit(bound, divided)?;
     let Divided { axes, regions, of_row } = divided;
     let tight = bound.policy.publish.summarise == Summary::Tight;
@@ -41,8 +52,10 @@ pub(crate) fn draft<'a>(bound: &'a Bound<'_>, divided: Divided<'_>) -> Result<Dr
         cells(&bound.quasi[place], &axes[place], bound.counts_of_quasi(place), tight, regions)
     });
     let (of_row, cells) = (of_row.to_vec(), cells.collect());
-    let found = LocalRecoding { of_row, pieces: None, sizes, cells }.with_equal_classes_merged();
-    judge_what_is_seen(bound, &bound.judge()?, &found)?;
+    Ok(LocalRecoding { of_row, pieces: None, sizes, cells }.with_equal_classes_merged())
+}
+
+fn drafted<'a>(bound: &'a Bound<'_>, divided: Divided<'_>, found: &LocalRecoding) -> Result<Draft<'a>, PublishError> {
     let all = divided.of_row.len() as u64;
     let rows = Rows { source: all, out: all, suppressed: 0 };
     let (table, codebook) = generalized::table(bound, found.recoded(&bound.quasi), None)?;

@@ -10,6 +10,7 @@ pub mod cells;
 pub mod counted;
 pub mod divided;
 pub mod mondrian;
+pub mod outline;
 pub mod partition;
 pub mod rules;
 pub mod set_cells;

@@ -13,7 +13,7 @@ fn number(value: f64) -> Value {
 }
 
 /// Labels of an integer column.
-fn ages() -> Vec<TestLabel> {
+pub(super) fn ages() -> Vec<TestLabel> {
     let whole = |from: i64, to: i64| -> Vec<Value> { (from..=to).map(|value| number(value as f64)).collect() };
     let with_missing = |mut values: Vec<Value>| {
         values.push(None);
@@ -64,7 +64,7 @@ fn weights() -> Vec<TestLabel> {
     vec![real(0, 4), real(4, 12), real(2, 3), point(6), missing()]
 }
 
-fn fruits() -> Vec<TestLabel> {
+pub(super) fn fruits() -> Vec<TestLabel> {
     vec![
         colors("warm", &["red", "amber", "beige"]),
         colors("cold", &["blue", "gray"]),

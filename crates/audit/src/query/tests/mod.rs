@@ -6,6 +6,7 @@
 
 mod bucketized;
 mod generalized;
+mod parts;
 mod refusals;
 
 use hedgerow_release::codebook::Codebook;

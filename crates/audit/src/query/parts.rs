@@ -1,0 +1,385 @@
+//! Questions about rows that are in several hands: everybody knows the classes with their labels
+//! and sizes, and of the protected values only its own rows'.
+//!
+//! A question distinguishes rows only as far as it looks at them. Classes that it does not
+//! distinguish are one *stratum*; values of a protected attribute that it does not distinguish are
+//! one *kind*. What has to be counted over all hands is how many rows of each stratum have each
+//! combination of kinds, and only where the condition can hold: these counts are the *cells* of a
+//! question. They are sums over the rows of the release, so whoever knows them knows nothing that
+//! the release would not have shown. Filled in, they give the answer that the release would give:
+//! rows that a question does not distinguish can stand for one another.
+//!
+//! All hands must number cells alike. [`Needs::bytes`] is what they compare.
+
+use std::collections::BTreeMap;
+
+use hedgerow_release::generalized::Generalized;
+use hedgerow_release::{Release, Tables};
+use hedgerow_table::{Codes, Column, TableError};
+
+use super::columns::Columns;
+use super::diagram::Outcome;
+use super::plan::Plan;
+use super::sql::{self, What};
+use super::view::View;
+use crate::estimate::regions::Part;
+
+/// The most branches that are looked at to find cells where the condition cannot hold. Above,
+/// nothing is omitted.
+const WORK_MAX: usize = 1 << 26;
+
+/// A release in which the protected values are not filled in. Its rows are in the order of classes.
+#[derive(Debug)]
+pub struct Outline {
+    release: Release,
+    /// By class, its first row; and behind the last.
+    starts: Vec<usize>,
+    /// The protected columns, in the order in which rows have their codes.
+    protected: Vec<usize>,
+}
+
+/// What must be counted to answer a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needs {
+    /// By class; nothing where the condition cannot hold.
+    stratum_of_class: Vec<Option<u32>>,
+    /// By stratum, the rows of its classes.
+    rows: Vec<u64>,
+    /// Of the protected attributes that the question looks at.
+    kinds: Vec<Kinds>,
+    cells: Cells,
+}
+
+/// The values of one protected attribute as a question distinguishes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Kinds {
+    /// Its place among the protected attributes.
+    attribute: usize,
+    of_code: Vec<u32>,
+    /// By kind, one of its codes.
+    codes: Vec<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Cells {
+    /// By stratum and combination of kinds, the number of the cell; nothing where the condition
+    /// cannot hold.
+    Counted { number: Vec<Option<u32>>, count: usize },
+    /// Too many to be numbered.
+    Many,
+}
+
+impl Outline {
+    /// `sizes` are those of the classes, in the order in which the release has their rows;
+    /// `protected` are the attributes that are not filled in.
+    pub fn new(release: Release, sizes: &[u64], protected: &[&str]) -> Result<Outline, TableError> {
+        let unfit = || TableError::Internal("classes of another release".to_owned());
+        let mut starts = vec![0usize];
+        for size in sizes {
+            let last = starts[starts.len() - 1];
+            starts.push(usize::try_from(*size).ok().and_then(|size| last.checked_add(size)).ok_or_else(unfit)?);
+        }
+        let Tables::Generalized(Generalized { table, .. }) = release.tables() else { return Err(unfit()) };
+        let place = |name: &&str| table.columns.iter().position(|column| column.name == **name).ok_or_else(unfit);
+        let protected = protected.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+        if starts.last() != Some(&table.rows) || sizes.contains(&0) {
+            return Err(unfit());
+        }
+        Ok(Outline { release, starts, protected })
+    }
+
+    /// For names and kinds of columns: protected values in it mean nothing.
+    pub fn release(&self) -> &Release {
+        &self.release
+    }
+
+    /// What must be counted to answer a question; `cells_max` cells at most can be.
+    pub fn needs(&self, sql: &str, cells_max: usize) -> Result<Needs, TableError> {
+        let views = View::of(&self.release)?;
+        let [("", view)] = views.as_slice() else {
+            return Err(TableError::Internal("an outline of several tables".to_owned()));
+        };
+        let columns = Columns::bind(view)?;
+        let query = sql::read(sql, &columns)?;
+        let plan = Plan::new(&query, &columns)?;
+        let shown: Vec<usize> = match query.is_rows() {
+            true => query.outputs.iter().filter_map(|output| column_of(output.what)).collect(),
+            false => Vec::new(),
+        };
+        // Without an aggregate, groups are listed whether the condition can hold in them or not.
+        let lists_groups = !query.is_rows() && plan.aggregates.is_empty();
+        let looked_at = Looked { columns: &columns, plan: &plan, shown: &shown, lists_groups };
+        Ok(self.distinguished(&looked_at, cells_max))
+    }
+
+    fn distinguished(&self, looked: &Looked<'_>, cells_max: usize) -> Needs {
+        let firsts = &self.starts[..self.starts.len() - 1];
+        let labels: Vec<(usize, Vec<u32>)> = (0..looked.columns.all.len())
+            .filter(|column| !self.protected.contains(column))
+            .filter_map(|column| Some((column, looked.kinds(column)?)))
+            .collect();
+        let code = |column: usize, class: usize| looked.columns.all[column].column.codes.get(firsts[class]);
+        let key = |class: usize| -> Vec<u32> {
+            labels.iter().map(|(column, kinds)| kinds[code(*column, class) as usize]).collect()
+        };
+        // In the order of keys, which is the same for all hands.
+        let mut strata: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
+        (0..firsts.len()).for_each(|class| strata.entry(key(class)).or_default().push(class));
+        let looked_at = self.protected.iter().enumerate();
+        let kinds: Vec<Kinds> = looked_at
+            .filter_map(|(attribute, column)| {
+                let of_code = looked.kinds(*column)?;
+                let count = of_code.iter().max().map_or(0, |last| *last as usize + 1);
+                let first = |kind: usize| of_code.iter().position(|of| *of as usize == kind).unwrap_or(0) as u32;
+                let codes = (0..count).map(first).collect();
+                Some(Kinds { attribute, of_code, codes })
+            })
+            .collect();
+        if kinds.is_empty() {
+            let stratum_of_class = vec![None; firsts.len()];
+            let cells = Cells::Counted { number: Vec::new(), count: 0 };
+            return Needs { stratum_of_class, rows: Vec::new(), kinds, cells };
+        }
+        let mut given = vec![None; looked.columns.all.len()];
+        for (place, kinds) in kinds.iter().enumerate() {
+            given[self.protected[kinds.attribute]] = Some(place);
+        }
+        let mut judge = Judge { outline: self, looked, given, buffer: Vec::new() };
+        let branches = looked.plan.diagram.branches().max(1);
+        let affordable = |judgments: usize| judgments.saturating_mul(branches) <= WORK_MAX;
+        let (mut stratum_of_class, mut rows) = (vec![None; firsts.len()], Vec::new());
+        let mut representatives = Vec::new();
+        let prune = !looked.lists_groups && affordable(strata.len());
+        for classes in strata.values() {
+            if prune && !judge.possible(classes[0], None) {
+                continue;
+            }
+            for class in classes {
+                stratum_of_class[*class] = Some(rows.len() as u32);
+            }
+            rows.push(classes.iter().map(|class| (self.starts[class + 1] - self.starts[*class]) as u64).sum());
+            representatives.push(classes[0]);
+        }
+        let combinations =
+            kinds.iter().try_fold(1usize, |all, kinds| all.checked_mul(kinds.codes.len())).unwrap_or(usize::MAX);
+        let all = combinations.saturating_mul(rows.len());
+        let cells = if all > cells_max {
+            Cells::Many
+        } else {
+            let prune = !looked.lists_groups && affordable(all);
+            let (mut number, mut count) = (Vec::with_capacity(all), 0);
+            for class in representatives {
+                for combination in 0..combinations {
+                    let codes = codes_of(&kinds, combination);
+                    let needed = !prune || judge.possible(class, Some(&codes));
+                    number.push(needed.then_some(count));
+                    count += u32::from(needed);
+                }
+            }
+            Cells::Counted { number, count: count as usize }
+        };
+        Needs { stratum_of_class, rows, kinds, cells }
+    }
+
+    /// The release as far as the question distinguishes its rows. `rows` are (stratum, combination,
+    /// rows) of all hands together; nothing where they are not rows that this release can have.
+    pub fn filled(&self, needs: &Needs, rows: &[(usize, usize, u64)]) -> Option<Release> {
+        let Tables::Generalized(Generalized { table, quasi, sensitive, .. }) = self.release.tables() else {
+            return None;
+        };
+        let mut by_stratum: Vec<Vec<(usize, u64)>> = vec![Vec::new(); needs.rows.len()];
+        for (stratum, combination, rows) in rows {
+            by_stratum.get_mut(*stratum)?.push((*combination, *rows));
+        }
+        for (stratum, found) in by_stratum.iter_mut().enumerate() {
+            let sum = found.iter().try_fold(0u64, |sum, (_, rows)| sum.checked_add(*rows))?;
+            let rest = needs.rows[stratum].checked_sub(sum)?;
+            if rest > 0 {
+                found.push((needs.elsewhere(stratum)?, rest));
+            }
+        }
+        let mut codes: Vec<Vec<u32>> = needs.kinds.iter().map(|_| vec![0; table.rows]).collect();
+        let mut next = vec![(0usize, 0u64, Vec::new()); needs.rows.len()];
+        for (class, rows) in self.starts.windows(2).enumerate() {
+            let Some(stratum) = needs.stratum_of_class[class].map(|stratum| stratum as usize) else { continue };
+            for row in rows[0]..rows[1] {
+                let (place, left, of_row) = &mut next[stratum];
+                while *left == 0 {
+                    let (combination, rows) = *by_stratum[stratum].get(*place)?;
+                    (*place, *left, *of_row) = (*place + 1, rows, codes_of(&needs.kinds, combination));
+                }
+                *left -= 1;
+                codes.iter_mut().zip(of_row.iter()).for_each(|(codes, code)| codes[row] = *code);
+            }
+        }
+        let mut table = table.clone();
+        for (kinds, codes) in needs.kinds.iter().zip(codes) {
+            let Column { domain, codes: of_column, .. } = &mut table.columns[self.protected[kinds.attribute]];
+            *of_column = Codes::from_iter(domain.cardinality(), codes);
+        }
+        let (quasi, sensitive, codebook) = (quasi.clone(), sensitive.clone(), self.release.codebook().clone());
+        let mut release = Release::of_table(self.release.name(), table, quasi, sensitive, codebook).ok()?;
+        if let Some(manifest) = self.release.manifest() {
+            release.set_manifest(manifest.clone());
+        }
+        Some(release)
+    }
+}
+
+impl Needs {
+    /// Whether class sizes alone answer the question.
+    pub fn nothing(&self) -> bool {
+        self.kinds.is_empty() || self.rows.is_empty()
+    }
+
+    /// How many cells there are; nothing where they are too many to be counted.
+    pub fn cells(&self) -> Option<usize> {
+        match &self.cells {
+            Cells::Counted { count, .. } => Some(*count),
+            Cells::Many => None,
+        }
+    }
+
+    /// How many rows all hands together have that the question looks at.
+    pub fn rows(&self) -> u64 {
+        self.rows.iter().sum()
+    }
+
+    /// What a row counts as: its stratum and combination of kinds. Nothing where the question does
+    /// not look at it.
+    pub fn place(&self, class: usize, codes: impl Fn(usize) -> u32) -> Option<(usize, usize)> {
+        let stratum = (*self.stratum_of_class.get(class)?)? as usize;
+        let combination = self.kinds.iter().try_fold(0usize, |all, kinds| {
+            let kind = *kinds.of_code.get(codes(kinds.attribute) as usize)? as usize;
+            all.checked_mul(kinds.codes.len())?.checked_add(kind)
+        })?;
+        Some((stratum, combination))
+    }
+
+    /// The cell of a place, where it is counted.
+    pub fn cell(&self, (stratum, combination): (usize, usize)) -> Option<usize> {
+        match &self.cells {
+            Cells::Counted { number, .. } => {
+                let at = stratum.checked_mul(self.combinations()?)?.checked_add(combination)?;
+                (*number.get(at)?).map(|number| number as usize)
+            }
+            Cells::Many => None,
+        }
+    }
+
+    /// From counts by cell to rows by place.
+    pub fn places(&self, counts: &[(usize, u64)]) -> Option<Vec<(usize, usize, u64)>> {
+        let (Cells::Counted { number, .. }, combinations) = (&self.cells, self.combinations()?) else { return None };
+        let numbered = number.iter().enumerate().filter(|(_, number)| number.is_some());
+        let places: Vec<(usize, usize)> = numbered.map(|(at, _)| (at / combinations, at % combinations)).collect();
+        let rows = |&(cell, rows): &(usize, u64)| places.get(cell).map(|(stratum, kinds)| (*stratum, *kinds, rows));
+        counts.iter().map(rows).collect()
+    }
+
+    /// Whether a place is one that a row can have.
+    pub fn has(&self, (stratum, combination): (usize, usize)) -> bool {
+        stratum < self.rows.len() && self.combinations().is_some_and(|all| combination < all)
+    }
+
+    /// Everything that decides what a count means, the same for all hands or they count different
+    /// things.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut number = |number: u64| bytes.extend(number.to_le_bytes());
+        number(self.stratum_of_class.len() as u64);
+        self.stratum_of_class.iter().for_each(|stratum| number(stratum.map_or(0, |stratum| u64::from(stratum) + 1)));
+        number(self.rows.len() as u64);
+        self.rows.iter().for_each(|rows| number(*rows));
+        number(self.kinds.len() as u64);
+        for Kinds { attribute, of_code, .. } in &self.kinds {
+            number(*attribute as u64);
+            number(of_code.len() as u64);
+            of_code.iter().for_each(|kind| number(u64::from(*kind)));
+        }
+        match &self.cells {
+            Cells::Counted { number: cells, count } => {
+                number(*count as u64);
+                cells.iter().for_each(|cell| number(cell.map_or(0, |cell| u64::from(cell) + 1)));
+            }
+            Cells::Many => number(u64::MAX),
+        }
+        bytes
+    }
+
+    fn combinations(&self) -> Option<usize> {
+        self.kinds.iter().try_fold(1usize, |all, kinds| all.checked_mul(kinds.codes.len()))
+    }
+
+    /// Some combination that is not counted in a stratum: there the condition cannot hold.
+    fn elsewhere(&self, stratum: usize) -> Option<usize> {
+        let Cells::Counted { .. } = self.cells else { return None };
+        (0..self.combinations()?).find(|combination| self.cell((stratum, *combination)).is_none())
+    }
+}
+
+/// One code for each attribute of a combination.
+fn codes_of(kinds: &[Kinds], combination: usize) -> Vec<u32> {
+    let mut rest = combination;
+    let mut codes = vec![0; kinds.len()];
+    for (code, kinds) in codes.iter_mut().zip(kinds).rev() {
+        *code = kinds.codes[rest % kinds.codes.len()];
+        rest /= kinds.codes.len();
+    }
+    codes
+}
+
+fn column_of(what: What) -> Option<usize> {
+    match what {
+        What::Column(column) => Some(column),
+        _ => None,
+    }
+}
+
+/// What a question looks at.
+struct Looked<'a> {
+    columns: &'a Columns<'a>,
+    plan: &'a Plan,
+    /// Columns whose labels are shown row by row.
+    shown: &'a [usize],
+    lists_groups: bool,
+}
+
+impl Looked<'_> {
+    /// From codes of a column to what the question distinguishes; nothing when it does not look at
+    /// the column.
+    fn kinds(&self, column: usize) -> Option<Vec<u32>> {
+        let cardinality = self.columns.all[column].column.domain.cardinality();
+        if self.shown.contains(&column) {
+            return Some((0..cardinality as u32).collect());
+        }
+        let place = self.plan.place[column]?;
+        Some(self.plan.used[place].kind_of.clone())
+    }
+}
+
+/// Whether the condition can hold for rows of a class.
+struct Judge<'a> {
+    outline: &'a Outline,
+    looked: &'a Looked<'a>,
+    /// By column, its place among the protected ones that are looked at.
+    given: Vec<Option<usize>>,
+    buffer: Vec<Outcome>,
+}
+
+impl Judge<'_> {
+    /// For rows with these protected codes, one for each attribute that is looked at; or with any.
+    fn possible(&mut self, class: usize, codes: Option<&[u32]>) -> bool {
+        let Judge { outline, looked, given, buffer } = self;
+        let (first, plan) = (outline.starts[class], looked.plan);
+        let cell = |column: usize| -> &[Part] {
+            let used = &plan.used[plan.place[column].unwrap_or_default()];
+            let code = match (given[column], codes) {
+                (Some(_), None) => return used.anything.as_slice(),
+                (Some(place), Some(codes)) => codes[place],
+                (None, _) => looked.columns.all[column].column.codes.get(first),
+            };
+            used.cells[used.kind_of[code as usize] as usize].as_slice()
+        };
+        plan.diagram.judge(cell, buffer).possible
+    }
+}

@@ -1,0 +1,443 @@
+//! Answers over rows that are apart: questions of analysts here and at other nodes, from the first
+//! word to the totals.
+//!
+//! A question comes to one node, which works out what has to be counted (and asks nobody where
+//! class sizes tell), and then asks all custodians of the epoch. Each journals it with the name of
+//! the analyst, and takes part if it has the epoch. The totals open to all of them; they are sums
+//! over rows of a release that nobody has, and tell nothing that the release would not tell. A node
+//! that is away, gives up or breaks the protocol ends the question with its name.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use hedgerow_smc::{Coins, Member, Message, Outgoing, Roster, SessionId, To};
+use rand::Rng as _;
+use serde_json::json;
+
+use crate::journal::What;
+use crate::message::{Asking, Frame, Hex, Named, Question, QuestionId, plain};
+use crate::node::{Node, Sent, Time, repeat_after};
+use crate::opened;
+use crate::part::Part;
+use crate::question::{After, OpenQuestion, Step, Totals, Unanswered, Work, Worked};
+use crate::run::Phase;
+use crate::steps::EARLY_BYTES_MAX;
+use crate::store::{Store, StoreError};
+
+/// Questions that are open at once: of all custodians, and of each.
+const OPEN_MAX: usize = 256;
+const OPEN_OF_ONE_MAX: usize = 64;
+/// The longest question, in bytes: as long as any that is read.
+const SQL_BYTES_MAX: usize = 16 << 10;
+/// Epochs whose parts are kept in memory.
+const PARTS_MAX: usize = 4;
+/// First messages of sessions whose question has not been heard yet.
+const STRAYS_MAX: usize = 512;
+/// Questions that have ended, and bytes that were sent last in them: for whoever lacks something.
+const ENDED_MAX: usize = 512;
+const ENDED_BYTES_MAX: u64 = 1 << 26;
+
+/// Everything that a node has to do with questions.
+#[derive(Debug, Default)]
+pub(crate) struct Questions {
+    open: BTreeMap<QuestionId, OpenQuestion>,
+    work: Vec<Work>,
+    answered: Vec<(QuestionId, Result<Totals, Unanswered>)>,
+    parts: BTreeMap<u64, Arc<Part>>,
+    strays: VecDeque<(String, SessionId, Vec<u8>)>,
+    ended: VecDeque<Ended>,
+}
+
+/// A question that is over here.
+#[derive(Debug)]
+struct Ended {
+    id: QuestionId,
+    roster: Roster,
+    sent: Vec<Outgoing>,
+    bytes: u64,
+    /// Why, when it was not answered.
+    why: Option<(String, Option<String>)>,
+}
+
+impl<S: Store> Node<S> {
+    /// Asks all custodians; what comes of it is in [`Node::take_answers`].
+    pub fn ask(
+        &mut self,
+        time: Time,
+        analyst: &str,
+        epoch: u64,
+        sql: &str,
+    ) -> Result<Result<QuestionId, String>, StoreError> {
+        self.time = time;
+        let begun = match self.part_of(epoch)? {
+            Ok(part) => self.ask_about(analyst, epoch, sql, &part),
+            Err(why) => Err(why),
+        };
+        let sent = self.flush()?;
+        debug_assert!(sent.is_empty(), "nobody hears of it before it is known what is needed");
+        Ok(begun)
+    }
+
+    fn ask_about(&mut self, analyst: &str, epoch: u64, sql: &str, part: &Arc<Part>) -> Result<QuestionId, String> {
+        let own = self.custodian.own.name.clone();
+        let mut id = [0; 16];
+        self.rng.fill_bytes(&mut id);
+        let question = Question {
+            id: Hex(id),
+            epoch,
+            run: part.common.run,
+            sql: sql.to_owned(),
+            by: own,
+            analyst: plain(analyst),
+        };
+        self.take_up(question, part)?;
+        Ok(Hex(id))
+    }
+
+    /// What a node works out for itself; to be run and handed back to [`Node::worked`].
+    pub fn take_work(&mut self) -> Vec<Work> {
+        std::mem::take(&mut self.questions.work)
+    }
+
+    /// The questions that came to this node and are over.
+    pub fn take_answers(&mut self) -> Vec<(QuestionId, Result<Totals, Unanswered>)> {
+        std::mem::take(&mut self.questions.answered)
+    }
+
+    pub fn worked(&mut self, time: Time, worked: Worked) -> Result<Sent, StoreError> {
+        self.time = time;
+        self.ready(worked)?;
+        self.flush()
+    }
+
+    /// This node's part of an epoch, or why there is none.
+    fn part_of(&mut self, epoch: u64) -> Result<Result<Arc<Part>, String>, StoreError> {
+        if self.epoch().is_none_or(|last| epoch == 0 || epoch > last) {
+            return Ok(Err(format!("epoch {epoch} is not published here, or a run is in doubt")));
+        }
+        if let Some(part) = self.questions.parts.get(&epoch) {
+            return Ok(Ok(Arc::clone(part)));
+        }
+        let Some(part) = self.store.part(epoch)? else {
+            return Ok(Err(format!("epoch {epoch} is a whole release, from which every node answers by itself")));
+        };
+        if part.common.terms.0 != self.terms {
+            let why = "was published under other terms than those of today: its rows cannot be queried any more";
+            return Ok(Err(format!("epoch {epoch} {why}")));
+        }
+        if !part.fits(&self.custodian.agreed.cardinalities) {
+            return Ok(Err(format!("the rows of epoch {epoch} at {} are damaged", self.custodian.own.name)));
+        }
+        let known = |named: &Named| {
+            let member = Member { name: named.name.clone(), key: named.key.0 };
+            member == self.custodian.own || self.custodian.peers.iter().any(|peer| peer.member == member)
+        };
+        if let Some(stranger) = part.common.roster.iter().find(|named| !known(named)) {
+            return Ok(Err(format!("{} is not known by the key that it had in epoch {epoch}", stranger.name)));
+        }
+        let part = Arc::new(part);
+        while self.questions.parts.len() >= PARTS_MAX {
+            self.questions.parts.pop_first();
+        }
+        self.questions.parts.insert(epoch, Arc::clone(&part));
+        Ok(Ok(part))
+    }
+
+    /// Opens a question at this node and lets it be worked out.
+    fn take_up(&mut self, question: Question, part: &Arc<Part>) -> Result<(), String> {
+        let all = &self.questions.open;
+        let of_one = all.values().filter(|open| open.question.by == question.by).count();
+        if all.len() >= OPEN_MAX || of_one >= OPEN_OF_ONE_MAX {
+            return Err("too many questions are being answered: try again later".to_owned());
+        }
+        if question.sql.len() > SQL_BYTES_MAX {
+            return Err(format!("a question of more than {SQL_BYTES_MAX} bytes"));
+        }
+        let roster = named_roster(&part.common.roster).ok_or("a roster that is none")?;
+        let own = &self.custodian.own;
+        let me = roster.members().iter().position(|member| member == own).ok_or("not in the roster of the epoch")?;
+        let Question { id, epoch, ref sql, ref by, ref analyst, .. } = question;
+        let who = if *by == own.name { analyst.clone() } else { format!("{analyst}, at {by}") };
+        let detail = json!({ "epoch": epoch, "question": id, "sql": sql });
+        let (agreed, outlines) = (&self.custodian.agreed, Arc::clone(&self.custodian.outlines));
+        let (part, plan) = (Arc::clone(part), part.common.plan.0);
+        self.questions.work.push(Work { id, epoch, sql: sql.clone(), part, outlines, limits: agreed.limits });
+        self.note(What::Queried, None, &who, detail);
+        let mut open = OpenQuestion::new(question, roster, me as u16, plan, self.time.steady_ms);
+        let session = OpenQuestion::session_of(id);
+        let strays = std::mem::take(&mut self.questions.strays);
+        for (from, of, bytes) in strays {
+            match (of == session, open.place_of(&from), Message::decode(&bytes)) {
+                (true, Some(place), Ok(message)) => drop(open.take(place, message, bytes.len())),
+                (true, ..) => {}
+                (false, ..) => self.questions.strays.push_back((from, of, bytes)),
+            }
+        }
+        self.questions.open.insert(id, open);
+        Ok(())
+    }
+
+    pub(crate) fn heard_asking(&mut self, from: &str, asking: Asking) -> Result<(), StoreError> {
+        match asking {
+            Asking::Ask { question } => self.heard_question(from, question),
+            Asking::Unanswered { id, why, blamed } => self.heard_no_answer(from, id, &why, blamed),
+            Asking::Again { id } => {
+                self.say_last_again(from, id);
+                Ok(())
+            }
+        }
+    }
+
+    /// Another node asks.
+    fn heard_question(&mut self, from: &str, question: Question) -> Result<(), StoreError> {
+        let id = question.id;
+        if self.questions.open.contains_key(&id) {
+            return Ok(());
+        }
+        if self.questions.ended.iter().any(|ended| ended.id == id) {
+            return Ok(());
+        }
+        // The others may have published what we are about to: the question will be repeated.
+        let prepared = self.open.as_ref().filter(|open| open.phase == Phase::Prepared);
+        if prepared.is_some_and(|open| open.proposal.epoch == question.epoch) {
+            return Ok(());
+        }
+        let own = self.custodian.own.name.clone();
+        let taken = match self.part_of(question.epoch)? {
+            _ if question.by != from => Err("it is put in the name of another".to_owned()),
+            Ok(part) if part.common.run != question.run => Err("the epoch is of another run here".to_owned()),
+            Ok(part) if !part.common.roster.iter().any(|named| named.name == from) => {
+                Err("whoever asks took no part in the epoch".to_owned())
+            }
+            Ok(part) => self.take_up(Question { analyst: plain(&question.analyst), ..question }, &part),
+            Err(why) => Err(why),
+        };
+        if let Err(why) = taken {
+            self.say(from, Asking::Unanswered { id, why: format!("{own}: {why}"), blamed: Some(own) });
+        }
+        Ok(())
+    }
+
+    /// It is known what has to be counted: a session begins, unless nobody else is needed.
+    fn ready(&mut self, Worked { id, ready }: Worked) -> Result<(), StoreError> {
+        let Some(open) = self.questions.open.get_mut(&id) else { return Ok(()) };
+        let own = open.question.by == self.custodian.own.name;
+        let ready = match ready {
+            Ok(ready) => ready,
+            Err(Unanswered::Failed { why, .. }) => {
+                let blamed = self.custodian.own.name.clone();
+                return self.give_up(id, &why, Some(blamed));
+            }
+            Err(refused) if own => {
+                self.questions.open.remove(&id);
+                self.questions.answered.push((id, Err(refused)));
+                return Ok(());
+            }
+            Err(_) => {
+                let blamed = Some(open.question.by.clone());
+                return self.give_up(id, "a question that is not answered", blamed);
+            }
+        };
+        if ready.needs_nobody() {
+            self.questions.open.remove(&id);
+            if own {
+                self.questions.answered.push((id, Ok(ready.totals(Vec::new()))));
+            }
+            return Ok(());
+        }
+        let limits = self.custodian.agreed.limits;
+        let permit = match self.book.permit_answer(OpenQuestion::session_of(id), &open.plan, &ready.about, limits) {
+            Ok(permit) => permit,
+            Err(fault) => {
+                let blamed = self.custodian.own.name.clone();
+                return self.give_up(id, &fault.to_string(), Some(blamed));
+            }
+        };
+        open.progressed_at = self.time.steady_ms;
+        let step = open.start(ready, permit, Coins::from_source(&mut self.rng));
+        if own {
+            let (question, roster) = (open.question.clone(), open.roster.clone());
+            self.say_roster(&roster, &Asking::Ask { question });
+        }
+        self.stepped_on(id, step)
+    }
+
+    /// A message of a session that is no step of a run.
+    pub(crate) fn stepped_answer(&mut self, from: &str, session: SessionId, bytes: &[u8]) -> Result<(), StoreError> {
+        let questions = &mut self.questions;
+        let found = questions.open.iter_mut().find(|(id, _)| OpenQuestion::session_of(**id) == session);
+        let Some((&id, open)) = found else {
+            let is_over = questions.ended.iter().any(|ended| OpenQuestion::session_of(ended.id) == session);
+            let known = |(sender, of, _): &(String, SessionId, Vec<u8>)| sender == from && *of == session;
+            if !is_over && bytes.len() <= EARLY_BYTES_MAX && !questions.strays.iter().any(known) {
+                questions.strays.push_back((from.to_owned(), session, bytes.to_vec()));
+                if questions.strays.len() > STRAYS_MAX {
+                    questions.strays.pop_front();
+                }
+            }
+            return Ok(());
+        };
+        let Some(place) = open.place_of(from) else { return Ok(()) };
+        let message = match Message::decode(bytes) {
+            Ok(message) => message,
+            Err(fault) => return self.give_up(id, &fault.to_string(), Some(from.to_owned())),
+        };
+        if open.waits_for().iter().any(|name| name == from) {
+            open.progressed_at = self.time.steady_ms;
+        }
+        let step = open.take(place, message, bytes.len());
+        self.stepped_on(id, step)
+    }
+
+    fn stepped_on(&mut self, id: QuestionId, Step { opened: entries, send, after }: Step) -> Result<(), StoreError> {
+        let Some(open) = self.questions.open.get(&id) else { return Ok(()) };
+        let (run, roster) = (open.question.run, open.roster.clone());
+        let own = open.question.by == self.custodian.own.name;
+        for round in entries.chunk_by(|one, other| one.round == other.round) {
+            let step = format!("question {id}");
+            self.note(What::Disclosed, Some(run), "all", opened::detail(&step, round[0].round, round));
+        }
+        send.iter().for_each(|outgoing| self.send_among(&roster, outgoing));
+        match after {
+            After::Waiting => Ok(()),
+            After::Done(totals) => {
+                self.end_question(id, None);
+                if own {
+                    self.questions.answered.push((id, Ok(totals)));
+                }
+                Ok(())
+            }
+            After::Fault(fault) => {
+                let blamed = fault.blames().and_then(|place| Some(self.questions.open.get(&id)?.name_of(place)));
+                self.give_up(id, &fault.to_string(), blamed)
+            }
+        }
+    }
+
+    fn heard_no_answer(
+        &mut self,
+        from: &str,
+        id: QuestionId,
+        why: &str,
+        blamed: Option<String>,
+    ) -> Result<(), StoreError> {
+        let Some(open) = self.questions.open.get(&id) else { return Ok(()) };
+        if open.place_of(from).is_none() {
+            self.rejected(from, "not in the roster of the question it speaks of");
+            return Ok(());
+        }
+        let blamed = blamed.filter(|blamed| open.place_of(blamed).is_some()).unwrap_or(from.to_owned());
+        self.give_up(id, why, Some(blamed))
+    }
+
+    /// Ends a question without an answer, and says so to all.
+    fn give_up(&mut self, id: QuestionId, why: &str, blamed: Option<String>) -> Result<(), StoreError> {
+        let why = plain(why);
+        let Some(open) = self.questions.open.get(&id) else { return Ok(()) };
+        let (own, by) = (self.custodian.own.name.clone(), open.question.by.clone());
+        let (roster, epoch) = (open.roster.clone(), open.question.epoch);
+        let detail = json!({ "epoch": epoch, "question": id, "why": why, "blamed": blamed });
+        self.note(What::Unanswered, None, &own, detail);
+        self.end_question(id, Some((why.clone(), blamed.clone())));
+        self.say_roster(&roster, &Asking::Unanswered { id, why: why.clone(), blamed: blamed.clone() });
+        if by == own {
+            self.questions.answered.push((id, Err(Unanswered::Failed { why, blamed })));
+        }
+        Ok(())
+    }
+
+    fn end_question(&mut self, id: QuestionId, why: Option<(String, Option<String>)>) {
+        let Some(open) = self.questions.open.remove(&id) else { return };
+        let roster = open.roster.clone();
+        let (bytes, sent) = if why.is_none() { (open.sent_bytes(), open.into_sent()) } else { (0, Vec::new()) };
+        let ended = &mut self.questions.ended;
+        ended.push_back(Ended { id, roster, sent, bytes, why });
+        while ended.len() > ENDED_MAX {
+            ended.pop_front();
+        }
+        // What is long gone need not be said again; that it is over is remembered.
+        let mut kept = 0;
+        for old in ended.iter_mut().rev() {
+            kept += old.bytes;
+            if kept > ENDED_BYTES_MAX {
+                (old.sent, old.bytes) = (Vec::new(), 0);
+            }
+        }
+    }
+
+    /// Deadlines, and what may not have been heard.
+    pub(crate) fn tick_questions(&mut self) -> Result<(), StoreError> {
+        let now = self.time.steady_ms;
+        let limit = self.custodian.deadlines.answer;
+        let limit_ms = limit.as_millis() as u64;
+        let (mut late, mut again) = (Vec::new(), Vec::new());
+        for (id, open) in &mut self.questions.open {
+            let waited = now.saturating_sub(open.progressed_at);
+            if waited > limit_ms {
+                late.push((*id, open.waits_for()));
+            } else if now.saturating_sub(open.repeated_at.max(open.progressed_at))
+                >= repeat_after(open.sent_bytes(), limit_ms)
+            {
+                open.repeated_at = now;
+                again.push(*id);
+            }
+        }
+        for (id, names) in late {
+            let why = format!("no message in {} s from {}", limit.as_secs(), names.join(", "));
+            self.give_up(id, &why, names.first().cloned())?;
+        }
+        for id in again {
+            let Some(open) = self.questions.open.get(&id) else { continue };
+            let (question, roster) = (open.question.clone(), open.roster.clone());
+            let sent: Vec<Outgoing> = open.sent().cloned().collect();
+            if question.by == self.custodian.own.name && !sent.is_empty() {
+                self.say_roster(&roster, &Asking::Ask { question });
+            }
+            sent.iter().for_each(|outgoing| self.send_among(&roster, outgoing));
+            self.say_roster(&roster, &Asking::Again { id });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn close_questions(&mut self) -> Result<(), StoreError> {
+        let own = self.custodian.own.name.clone();
+        let open: Vec<QuestionId> = self.questions.open.keys().copied().collect();
+        open.into_iter().try_for_each(|id| self.give_up(id, &format!("{own} was shut down"), Some(own.clone())))
+    }
+
+    /// How many questions are open here.
+    pub(crate) fn open_questions(&self) -> usize {
+        self.questions.open.len()
+    }
+
+    fn say(&mut self, to: &str, asking: Asking) {
+        self.outbox.push((to.to_owned(), Frame::Asking(asking)));
+    }
+
+    fn say_roster(&mut self, roster: &Roster, asking: &Asking) {
+        let own = &self.custodian.own.name;
+        let others = roster.members().iter().filter(|member| member.name != *own);
+        self.outbox.extend(others.map(|member| (member.name.clone(), Frame::Asking(asking.clone()))));
+    }
+
+    /// For a custodian who is still at a question that is over here. One that is open here is
+    /// repeated anyway.
+    fn say_last_again(&mut self, name: &str, id: QuestionId) {
+        let Some(ended) = self.questions.ended.iter().find(|ended| ended.id == id) else { return };
+        let Some(place) = ended.roster.members().iter().position(|member| member.name == name) else { return };
+        if let Some((why, blamed)) = ended.why.clone() {
+            return self.say(name, Asking::Unanswered { id, why, blamed });
+        }
+        let meant = |outgoing: &&Outgoing| match outgoing.to {
+            To::One(one) => usize::from(one) == place,
+            To::Others => true,
+        };
+        let frames = ended.sent.iter().filter(meant).map(|outgoing| Frame::Step(outgoing.message.encode()));
+        self.outbox.extend(frames.map(|frame| (name.to_owned(), frame)));
+    }
+}
+
+fn named_roster(named: &[Named]) -> Option<Roster> {
+    let member = |named: &Named| Member { name: named.name.clone(), key: named.key.0 };
+    Roster::new(named.iter().map(member).collect()).ok()
+}

@@ -1,0 +1,387 @@
+//! A question over rows that are apart, at one custodian: what of its own rows is counted, and the
+//! session in which all custodians add up.
+//!
+//! What a question looks at is worked out from its SQL and the classes that all know
+//! (`hedgerow_audit::query::parts`), by every custodian for itself; whoever comes to another result
+//! fails at the start of the session, since the result is a part of what its messages are about.
+//! Counts are added up by secure sums. Where they would be too many, the rows that the question
+//! looks at go through the shuffle, as far as it distinguishes them; everybody hands in as many as
+//! there are in all, which everybody knows, so that the size of a batch tells nothing.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use hedgerow_audit::query::parts::{Needs, Outline};
+use hedgerow_joint::CELLS_MAX;
+use hedgerow_release::Release;
+use hedgerow_smc::{
+    Coins, Concluded, Digest, Effects, Entry, Fault, Item, Limits, Machine as _, Message, Outgoing, Permit, Roster,
+    SessionId, UnionCounts, masked,
+};
+use hedgerow_table::TableError;
+use sha2::{Digest as _, Sha256};
+
+use crate::message::{Question, QuestionId};
+use crate::part::{Outlines, OwnRows, Part};
+use crate::steps::{EARLY_BYTES_MAX, KEPT_SENDS, Outcome, continued, settled};
+
+/// A row on its way through the shuffle: its stratum and its combination of values.
+const ROW_BYTES: usize = 12;
+
+/// Rows of all custodians, as far as a question distinguishes them: stratum, combination of values,
+/// and how many.
+type Places = Vec<(usize, usize, u64)>;
+
+/// What an answer is made of.
+#[derive(Debug)]
+pub struct Totals {
+    outline: Arc<Outline>,
+    needs: Arc<Needs>,
+    places: Places,
+}
+
+impl Totals {
+    /// Hands on a release that differs from the real one in nothing that the question looks at;
+    /// nothing where no rows have these totals.
+    pub fn with_release<T>(&self, take: impl FnOnce(&Release) -> T) -> Option<T> {
+        match self.needs.nothing() {
+            true => Some(take(self.outline.release())),
+            false => self.outline.filled(&self.needs, &self.places).map(|release| take(&release)),
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum Unanswered {
+    /// The question itself is not one that is answered.
+    Refused(TableError),
+    /// One that could not be answered now; somebody may be to blame.
+    Failed { why: String, blamed: Option<String> },
+}
+
+impl std::fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unanswered::Refused(error) => write!(f, "{error}"),
+            Unanswered::Failed { why, .. } => f.write_str(why),
+        }
+    }
+}
+
+/// What a custodian works out before it takes part in an answer. It may take a while, so whoever
+/// drives the node does it where nobody waits.
+#[derive(Debug)]
+pub struct Work {
+    pub(crate) id: QuestionId,
+    pub(crate) epoch: u64,
+    pub(crate) sql: String,
+    pub(crate) part: Arc<Part>,
+    pub(crate) outlines: Arc<Outlines>,
+    pub(crate) limits: Limits,
+}
+
+#[derive(Debug)]
+pub struct Worked {
+    pub(crate) id: QuestionId,
+    pub(crate) ready: Result<Ready, Unanswered>,
+}
+
+/// Everything that a session starts from.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    outline: Arc<Outline>,
+    needs: Arc<Needs>,
+    own: Own,
+    /// Of the question and of what it looks at.
+    pub(crate) about: Digest,
+}
+
+enum Own {
+    Counts(UnionCounts),
+    Rows(Vec<Item>),
+}
+
+impl std::fmt::Debug for Own {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Own(…)")
+    }
+}
+
+impl Work {
+    pub fn run(self) -> Worked {
+        // A bug in what reads questions ends one question, and not the worker.
+        let ready = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.ready()));
+        let failed = |_| Err(Unanswered::Failed { why: "internal error".to_owned(), blamed: None });
+        Worked { id: self.id, ready: ready.unwrap_or_else(failed) }
+    }
+
+    fn ready(&self) -> Result<Ready, Unanswered> {
+        let Part { common, own } = &*self.part;
+        let outline = self.outlines.of(self.epoch, &common.classes);
+        let outline = outline.map_err(|why| Unanswered::Failed { why, blamed: None })?;
+        let cells_max = CELLS_MAX.min(self.limits.words_max as usize);
+        let needs = outline.needs(&self.sql, cells_max).map_err(Unanswered::Refused)?;
+        let mut hash = Sha256::new();
+        hash.update(b"hedgerow answer 1");
+        hash.update(self.id.0);
+        hash.update(self.epoch.to_le_bytes());
+        hash.update((self.sql.len() as u64).to_le_bytes());
+        hash.update(&self.sql);
+        hash.update(needs.bytes());
+        let all: u64 = common.classes.iter().map(|class| class.rows).sum();
+        let own = count(&needs, own, all);
+        Ok(Ready { outline, needs: Arc::new(needs), own, about: hash.finalize().into() })
+    }
+}
+
+/// Our own rows as the question looks at them; `all` is how many rows there are in all.
+fn count(needs: &Needs, own: &OwnRows, all: u64) -> Own {
+    let places = (0..own.class.len())
+        .filter_map(|row| needs.place(own.class[row] as usize, |attribute| own.codes[attribute][row]));
+    match needs.cells() {
+        Some(cells) => {
+            let bits = (u64::BITS - all.leading_zeros()).max(1) as u8;
+            let counted = places.filter_map(|place| needs.cell(place)).map(|cell| (cell, 0));
+            Own::Counts(UnionCounts::new(counted, cells, 1).below(bits))
+        }
+        None => {
+            let row = |(stratum, combination): (usize, usize)| {
+                let mut row = (stratum as u32).to_le_bytes().to_vec();
+                row.extend((combination as u64).to_le_bytes());
+                row
+            };
+            Own::Rows(places.map(row).collect())
+        }
+    }
+}
+
+/// What traveled, counted; nothing where it is no row that the question looks at.
+fn unpacked(needs: &Needs, items: &[Item]) -> Option<Places> {
+    let mut rows: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+    for item in items {
+        let (stratum, combination) = item.split_first_chunk::<4>()?;
+        let stratum = u32::from_le_bytes(*stratum) as usize;
+        let combination = usize::try_from(u64::from_le_bytes(combination.try_into().ok()?)).ok()?;
+        if !needs.has((stratum, combination)) {
+            return None;
+        }
+        *rows.entry((stratum, combination)).or_default() += 1;
+    }
+    Some(rows.into_iter().map(|((stratum, combination), rows)| (stratum, combination, rows)).collect())
+}
+
+impl Ready {
+    /// Whether class sizes alone answer the question: then nobody else hears of it.
+    pub(crate) fn needs_nobody(&self) -> bool {
+        self.needs.nothing()
+    }
+
+    pub(crate) fn totals(&self, places: Places) -> Totals {
+        Totals { outline: Arc::clone(&self.outline), needs: Arc::clone(&self.needs), places }
+    }
+}
+
+enum Session {
+    Counts(Box<masked::Run<UnionCounts>>),
+    Rows(Box<masked::Shuffle>),
+}
+
+/// A question that is open at this node.
+pub(crate) struct OpenQuestion {
+    pub(crate) question: Question,
+    pub(crate) roster: Roster,
+    pub(crate) me: u16,
+    pub(crate) plan: Digest,
+    /// Since it is known what has to be counted.
+    ready: Option<Ready>,
+    session: Option<Session>,
+    shuffles: bool,
+    /// What came before our session began: at most one message of each custodian.
+    early: Vec<(u16, Message)>,
+    sent: VecDeque<Vec<Outgoing>>,
+    pub(crate) progressed_at: u64,
+    pub(crate) repeated_at: u64,
+}
+
+impl std::fmt::Debug for OpenQuestion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenQuestion").field("question", &self.question.id).finish_non_exhaustive()
+    }
+}
+
+/// What comes after a message.
+pub(crate) enum After {
+    Waiting,
+    Done(Totals),
+    Fault(Fault),
+}
+
+pub(crate) struct Step {
+    pub(crate) opened: Vec<Entry>,
+    pub(crate) send: Vec<Outgoing>,
+    pub(crate) after: After,
+}
+
+impl Step {
+    fn waiting() -> Step {
+        Step { opened: Vec::new(), send: Vec::new(), after: After::Waiting }
+    }
+
+    fn fault(fault: Fault) -> Step {
+        Step { after: After::Fault(fault), ..Step::waiting() }
+    }
+}
+
+impl OpenQuestion {
+    pub(crate) fn new(question: Question, roster: Roster, me: u16, plan: Digest, now: u64) -> OpenQuestion {
+        let (early, sent) = (Vec::new(), VecDeque::new());
+        OpenQuestion {
+            question,
+            roster,
+            me,
+            plan,
+            ready: None,
+            session: None,
+            shuffles: false,
+            early,
+            sent,
+            progressed_at: now,
+            repeated_at: now,
+        }
+    }
+
+    /// The session of a question, which all custodians know.
+    pub(crate) fn session_of(id: QuestionId) -> SessionId {
+        let digest: [u8; 32] = Sha256::digest([&b"hedgerow answer session 1"[..], &id.0].concat()).into();
+        std::array::from_fn(|place| digest[place])
+    }
+
+    pub(crate) fn place_of(&self, name: &str) -> Option<u16> {
+        let place = self.roster.members().iter().position(|member| member.name == name)?;
+        Some(place as u16)
+    }
+
+    pub(crate) fn name_of(&self, place: u16) -> String {
+        self.roster.members().get(usize::from(place)).map_or(String::new(), |member| member.name.clone())
+    }
+
+    /// Without whom nothing goes on; ourselves as long as we do not know what to count.
+    pub(crate) fn waits_for(&self) -> Vec<String> {
+        let places = match &self.session {
+            Some(Session::Counts(machine)) => machine.waits_for(),
+            Some(Session::Rows(machine)) => machine.waits_for(),
+            None => vec![self.me],
+        };
+        places.into_iter().map(|place| self.name_of(place)).collect()
+    }
+
+    pub(crate) fn sent(&self) -> impl Iterator<Item = &Outgoing> {
+        self.sent.iter().flatten()
+    }
+
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        self.sent().map(|outgoing| outgoing.message.body.bytes()).sum()
+    }
+
+    /// What was sent last, for whoever still lacks it after the end.
+    pub(crate) fn into_sent(self) -> Vec<Outgoing> {
+        self.sent.into_iter().flatten().collect()
+    }
+
+    /// Starts our side, and takes in what came early.
+    pub(crate) fn start(&mut self, mut ready: Ready, permit: Permit, coins: Coins) -> Step {
+        let me = self.me;
+        let own = std::mem::replace(&mut ready.own, Own::Rows(Vec::new()));
+        let started = match own {
+            Own::Counts(counts) => masked::start(permit, me, counts, coins)
+                .and_then(continued)
+                .map(|(machine, effects)| (Session::Counts(Box::new(machine)), effects)),
+            Own::Rows(rows) => {
+                let batch = usize::try_from(ready.needs.rows()).unwrap_or(usize::MAX);
+                masked::start_shuffle(permit, me, rows, batch, ROW_BYTES, coins)
+                    .and_then(continued)
+                    .map(|(machine, effects)| (Session::Rows(Box::new(machine)), effects))
+            }
+        };
+        let (session, effects) = match started {
+            Ok(started) => started,
+            Err(fault) => return Step::fault(fault),
+        };
+        self.shuffles = matches!(session, Session::Rows(_));
+        (self.ready, self.session) = (Some(ready), Some(session));
+        let mut step = self.record(effects, After::Waiting);
+        for (from, message) in std::mem::take(&mut self.early) {
+            if matches!(step.after, After::Waiting) {
+                let more = self.advance(from, message);
+                step.opened.extend(more.opened);
+                step.send.extend(more.send);
+                step.after = more.after;
+            }
+        }
+        step
+    }
+
+    /// Takes a message of the session, or keeps it until ours begins.
+    pub(crate) fn take(&mut self, from: u16, message: Message, bytes: usize) -> Step {
+        if self.session.is_some() {
+            return self.advance(from, message);
+        }
+        let kept = self.early.iter().any(|(sender, _)| *sender == from);
+        if !kept && bytes <= EARLY_BYTES_MAX {
+            self.early.push((from, message));
+        }
+        Step::waiting()
+    }
+
+    fn advance(&mut self, from: u16, message: Message) -> Step {
+        let (Some(session), Some(ready)) = (self.session.take(), &self.ready) else { return Step::waiting() };
+        let impossible = || After::Fault(Fault::Impossible { what: "rows that no custodian of these classes has" });
+        let done = |places: Option<Places>| match places {
+            Some(places) => After::Done(ready.totals(places)),
+            None => impossible(),
+        };
+        let (effects, after) = match session {
+            Session::Counts(machine) => {
+                let (effects, outcome) = settled(machine.step(from, message));
+                let after = match outcome {
+                    Outcome::Continue(machine) => {
+                        self.session = Some(Session::Counts(Box::new(machine)));
+                        After::Waiting
+                    }
+                    Outcome::Fault(fault) => After::Fault(fault),
+                    Outcome::Done(Concluded { output: counts, .. }) => {
+                        let counts: Vec<(usize, u64)> = counts.iter().map(|(cell, _, rows)| (*cell, *rows)).collect();
+                        done(ready.needs.places(&counts))
+                    }
+                };
+                (effects, after)
+            }
+            Session::Rows(machine) => {
+                let (effects, outcome) = settled(machine.step(from, message));
+                let after = match outcome {
+                    Outcome::Continue(machine) => {
+                        self.session = Some(Session::Rows(Box::new(machine)));
+                        After::Waiting
+                    }
+                    Outcome::Fault(fault) => After::Fault(fault),
+                    Outcome::Done(Concluded { output: items, .. }) => done(unpacked(&ready.needs, &items)),
+                };
+                (effects, after)
+            }
+        };
+        self.record(effects, after)
+    }
+
+    fn record(&mut self, Effects { opened, send }: Effects, after: After) -> Step {
+        // In the shuffle's chain a message may be needed much later than it is sent.
+        let kept = if self.shuffles { usize::MAX } else { KEPT_SENDS };
+        if !send.is_empty() {
+            self.sent.push_back(send.clone());
+            while self.sent.len() > kept {
+                self.sent.pop_front();
+            }
+        }
+        Step { opened, send, after }
+    }
+}

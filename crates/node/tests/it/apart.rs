@@ -1,0 +1,447 @@
+//! Rows that stay with their custodians: every answer is one of all, and the one that the whole
+//! release would give.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use hedgerow_node::demo::free_ports;
+use hedgerow_node::disk::read_journal;
+use hedgerow_node::endpoint::Verifier;
+use hedgerow_node::journal::What;
+use hedgerow_node::message::{Asking, Frame, Hex, Question};
+use hedgerow_node::operator::Request;
+use hedgerow_node::part::Part;
+use hedgerow_node::store::Store as _;
+use hedgerow_node::{Unanswered, query};
+use postgres::{NoTls, SimpleQueryMessage};
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use serde_json::Value;
+
+use crate::federation::{Federation, POLICY, people};
+use crate::processes::{adult, adult_policy, alone};
+use crate::simulation::{Case, calm_down, count, publish_one, seeds};
+use crate::world::{SITES, Trouble, World};
+
+const APART: &str = "rows = \"apart\"\ndeadlines = { silence-s = 6, handshake-s = 3, answer-s = 3 }\n";
+
+const QUESTIONS: [&str; 10] = [
+    "SELECT disease, COUNT(*) FROM data GROUP BY disease",
+    "SELECT COUNT(*) FROM data WHERE disease = 'flu'",
+    "SELECT COUNT(*), AVG(age) FROM data WHERE disease <> 'cold' AND age BETWEEN 25 AND 40",
+    "SELECT village, disease, COUNT(*) FROM data WHERE age > 30 OR disease = 'gout' GROUP BY village, disease",
+    "SELECT age, COUNT(*) FROM data GROUP BY age",
+    "SELECT * FROM data",
+    "SELECT disease FROM data WHERE age < 35",
+    "SELECT village FROM data WHERE disease = 'flu' AND village = 'hill'",
+    "SELECT COUNT(*) FROM data WHERE disease = 'flu' AND age > 1000",
+    "SELECT disease FROM data GROUP BY disease",
+];
+
+/// Rows have no order, and sums of shares round in the order in which they are added.
+pub(crate) fn comparable(mut answer: Value) -> Value {
+    fn round(value: &mut Value) {
+        match value {
+            Value::Array(list) => list.iter_mut().for_each(round),
+            Value::Object(fields) => fields.values_mut().for_each(round),
+            Value::Number(number) if number.is_f64() => {
+                *value = Value::from(format!("{:.10e}", number.as_f64().unwrap() + 0.0));
+            }
+            _ => {}
+        }
+    }
+    round(&mut answer);
+    if let Some(rows) = answer["rows"].as_array_mut() {
+        rows.sort_by_key(ToString::to_string);
+    }
+    answer
+}
+
+/// What was answered is what the release would have answered; how many were, and who was blamed.
+fn check_answers(world: &mut World) -> (usize, Vec<String>) {
+    let (mut answered, mut blamed) = (0, Vec::new());
+    let mut expected: BTreeMap<String, Value> = BTreeMap::new();
+    for (_, sql, answer) in std::mem::take(&mut world.answers) {
+        match answer {
+            Ok(totals) => {
+                let found = totals.with_release(|release| hedgerow_audit::query::answer(release, &sql).unwrap());
+                let found = serde_json::to_value(found.expect("totals of no rows")).unwrap();
+                let expected = expected.entry(sql.clone()).or_insert_with(|| comparable(world.expected(1, &sql)));
+                assert_eq!(comparable(found), *expected, "{sql}");
+                answered += 1;
+            }
+            Err(Unanswered::Failed { why, blamed: name }) => {
+                blamed.push(name.unwrap_or_else(|| panic!("nobody is blamed: {why}")));
+            }
+            Err(Unanswered::Refused(error)) => panic!("{sql}: {error}"),
+        }
+    }
+    (answered, blamed)
+}
+
+/// Until nobody waits for an answer.
+fn settle(world: &mut World) {
+    for _ in 0..2500 {
+        world.step();
+        if !world.is_asking() {
+            return;
+        }
+    }
+    panic!("a question is open after 25 seconds");
+}
+
+#[test]
+fn every_site_answers_what_the_whole_release_would() {
+    let mut world = World::apart(1);
+    world.step();
+    publish_one(&mut world);
+    for place in 0..SITES {
+        for sql in QUESTIONS {
+            world.ask(place, sql).unwrap().unwrap();
+        }
+    }
+    settle(&mut world);
+    assert_eq!(check_answers(&mut world), (SITES * QUESTIONS.len(), Vec::new()));
+    // The class sizes are known: nobody else hears of such a question.
+    let heard = world.questions_at(1).iter().filter(|sql| **sql == QUESTIONS[4]).count();
+    assert_eq!(heard, 1);
+    let heard = world.questions_at(1).iter().filter(|sql| **sql == QUESTIONS[0]).count();
+    assert_eq!(heard, SITES);
+    let refused = world.ask(0, "SELECT disease, MAX(age) FROM data GROUP BY disease").unwrap();
+    assert!(refused.is_ok(), "it is refused when it is read");
+    let (_, _, answer) = world.answers.pop().unwrap();
+    assert!(matches!(answer, Err(Unanswered::Refused(_))), "{answer:?}");
+}
+
+#[test]
+fn lost_late_and_repeated_messages_and_crashes_change_no_answer() {
+    let (mut answered, mut blamed, mut crashes) = (0, 0, 0);
+    let seeds = seeds(count("HEDGEROW_SIMULATIONS", 60));
+    for seed in &seeds {
+        let _case = Case(*seed);
+        let mut world = World::apart(*seed);
+        world.step();
+        publish_one(&mut world);
+        let mut rng = StdRng::seed_from_u64(!*seed);
+        let mut draw = |below: u32| rng.random_range(0..=below);
+        world.trouble = Trouble { lost: draw(60), twice: draw(100), late: draw(30), crash: draw(6) };
+        for step in 0..2000 {
+            world.step();
+            if step % 15 == 0 {
+                world.ask(rng.random_range(0..SITES), QUESTIONS[rng.random_range(0..QUESTIONS.len())]);
+            }
+        }
+        world.trouble = Trouble::default();
+        world.sites.iter().for_each(|site| site.memory.0.lock().unwrap().breaks_after = None);
+        calm_down(&mut world, "after the trouble");
+        settle(&mut world);
+        let (found, names) = check_answers(&mut world);
+        (answered, blamed, crashes) = (answered + found, blamed + names.len(), crashes + world.crashes);
+        // Then all is answered again, at all of them.
+        for place in 0..SITES {
+            world.ask(place, QUESTIONS[3]).unwrap().unwrap();
+        }
+        settle(&mut world);
+        assert_eq!(check_answers(&mut world), (SITES, Vec::new()));
+        world.check();
+    }
+    if seeds.len() > 1 {
+        assert!(answered > 1000 && blamed > 20 && crashes > 20, "{answered} answered, {blamed} not, {crashes} crashes");
+    }
+}
+
+#[test]
+fn what_is_not_a_question_of_the_epoch_is_turned_away() {
+    let mut world = World::apart(3);
+    world.step();
+    publish_one(&mut world);
+    let run = world.sites[0].memory.part(1).unwrap().unwrap().common.run;
+    let question = |number: u8| Question {
+        id: Hex([number; 16]),
+        epoch: 1,
+        run,
+        sql: QUESTIONS[0].to_owned(),
+        by: "site-1".to_owned(),
+        analyst: "ada".to_owned(),
+    };
+    let wrong = [
+        (Question { by: "site-2".to_owned(), ..question(1) }, "in the name of another"),
+        (Question { epoch: 2, ..question(2) }, "not published"),
+        (Question { epoch: 0, ..question(3) }, "not published"),
+        (Question { run: Hex([9; 16]), ..question(4) }, "another run"),
+        (Question { sql: " ".repeat(20_000), ..question(5) }, "more than 16384 bytes"),
+    ];
+    for (wrong, why) in wrong {
+        let sent = world.inject(0, 1, Frame::Asking(Asking::Ask { question: wrong }));
+        let [(to, Frame::Asking(Asking::Unanswered { why: found, blamed, .. }))] = sent.as_slice() else {
+            panic!("{why}: {sent:?}");
+        };
+        assert!(to == "site-1" && found.contains(why), "{why}: {found}");
+        assert_eq!(blamed.as_deref(), Some("site-0"));
+    }
+    // SQL that no node would ask for, garbage in a session, and too many questions.
+    let bad = Question { sql: "SELECT disease FROM".to_owned(), ..question(6) };
+    world.inject(0, 1, Frame::Asking(Asking::Ask { question: bad }));
+    assert!(!world.is_asking());
+    for number in 10..100 {
+        let sent = world.inject(0, 1, Frame::Asking(Asking::Ask { question: question(number) }));
+        let refused = matches!(sent.as_slice(), [(_, Frame::Asking(Asking::Unanswered { .. }))]);
+        assert_eq!(refused, number >= 74, "{number}");
+    }
+    assert!(world.is_asking());
+    // Site 1 never takes part in the answer to what it wanted: after a while nobody waits for it any more.
+    settle(&mut world);
+    world.ask(2, QUESTIONS[0]).unwrap().unwrap();
+    settle(&mut world);
+    assert_eq!(check_answers(&mut world), (1, Vec::new()));
+    world.check();
+}
+
+/// What `hedgerow query` answers over a release.
+fn expected(release: &Path, sql: &str) -> Value {
+    let release = hedgerow_release::Release::open(release, &hedgerow_table::progress::NoProgress).unwrap();
+    comparable(serde_json::to_value(hedgerow_audit::query::answer(&release, sql).unwrap()).unwrap())
+}
+
+fn answered(federation: &Federation, place: usize, sql: &str) -> Result<Value, String> {
+    let (operator, sql) = ("tester".to_owned(), sql.to_owned());
+    federation
+        .ask(place, &Request::Query { operator, epoch: 1, sql })
+        .map(|mut answer| comparable(answer["answer"].take()))
+}
+
+/// Asks until all custodians can be reached.
+fn answered_in_time(federation: &Federation, place: usize, sql: &str) -> Value {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        match answered(federation, place, sql) {
+            Ok(answer) => return answer,
+            Err(why) => assert!(Instant::now() < until, "{why}"),
+        }
+    }
+}
+
+/// Gives the node of a place an endpoint for the analyst `ada`: its port and her password.
+fn with_endpoint(federation: &Federation, place: usize) -> (u16, String) {
+    let port = free_ports(1).unwrap()[0];
+    let (password, verifier) = Verifier::generate().unwrap();
+    let path = federation.home(&federation.names[place]).join("node.toml");
+    let settings = fs::read_to_string(&path).unwrap();
+    let analyst = format!("[[analyst]]\nname = \"ada\"\nverifier = \"{verifier}\"\n");
+    fs::write(&path, format!("endpoint = {{ listen = \"127.0.0.1:{port}\" }}\n{settings}\n{analyst}")).unwrap();
+    (port, password)
+}
+
+#[test]
+fn adult_in_parts_is_answered_as_the_release_of_all_rows_is() {
+    let ((header, rows), policy) = (adult(2000), adult_policy());
+    let folder = tempfile::tempdir().unwrap();
+    alone(folder.path(), &policy, &header, &rows);
+    let release = folder.path().join("alone");
+    let questions = [
+        "SELECT \"salary-class\", COUNT(*) FROM data GROUP BY \"salary-class\"",
+        "SELECT \"salary-class\", COUNT(*), AVG(age) FROM data WHERE age >= 40 GROUP BY \"salary-class\"",
+        "SELECT sex, COUNT(*) FROM data WHERE \"salary-class\" = '>50K' AND education = 'Bachelors' GROUP BY sex",
+        "SELECT COUNT(*) FROM data WHERE age BETWEEN 30 AND 39 AND race = 'White'",
+        "SELECT age, \"salary-class\" FROM data WHERE age < 25 AND workclass = 'Private'",
+        "SELECT * FROM data",
+    ];
+    for sites in [3, 5] {
+        let part = |site: usize| {
+            // The last one has a single row.
+            let owner = |row: usize| if row == 11 { sites - 1 } else { row % (sites - 1) };
+            let own = rows.iter().enumerate().filter(|(row, _)| owner(*row) == site).map(|(_, text)| text.as_str());
+            std::iter::once(header.as_str()).chain(own).map(|line| format!("{line}\n")).collect::<String>()
+        };
+        let mut federation = Federation::new(&policy, &(0..sites).map(part).collect::<Vec<_>>(), APART);
+        let (port, password) = with_endpoint(&federation, 0);
+        (0..sites).for_each(|place| federation.start(place));
+        for ending in federation.run(0) {
+            assert_eq!(ending["ended"], "published", "{ending}");
+        }
+        for sql in questions {
+            let expected = expected(&release, sql);
+            for place in 0..sites {
+                assert_eq!(answered(&federation, place, sql).unwrap(), expected, "{sites} sites, at {place}: {sql}");
+            }
+        }
+        // The same through PostgreSQL's protocol.
+        let mut config = postgres::Config::new();
+        config.host("127.0.0.1").port(port).user("ada").password(&password).dbname("hedgerow");
+        let mut client = config.connect(NoTls).unwrap();
+        for message in client.simple_query(questions[0]).unwrap() {
+            let SimpleQueryMessage::Row(row) = message else { continue };
+            let class = row.get(0).unwrap();
+            let whole = rows.iter().filter(|line| line.ends_with(class)).count();
+            assert_eq!(row.get(1).unwrap().parse::<f64>().unwrap(), whole as f64, "{class}");
+        }
+        let listed = client.simple_query("SELECT column_name FROM information_schema.columns").unwrap();
+        assert!(listed.len() > 9, "{listed:?}");
+        let refused = client.simple_query("SELECT MAX(age) FROM data").unwrap_err();
+        assert_eq!(refused.code().map(postgres::error::SqlState::code), Some("0A000"), "{refused}");
+        if let Ok(output) = Command::new("psql")
+            .args([
+                "-X",
+                "-A",
+                "-t",
+                "-d",
+                &format!("host=127.0.0.1 port={port} user=ada dbname=hedgerow sslmode=disable"),
+            ])
+            .args(["-c", "SELECT COUNT(*) FROM data WHERE \"salary-class\" = '>50K'"])
+            .env("PGPASSWORD", &password)
+            .output()
+        {
+            let whole = rows.iter().filter(|line| line.ends_with(">50K")).count();
+            assert_eq!(
+                String::from_utf8_lossy(&output.stdout).trim(),
+                format!("{whole}|{whole}|{whole}"),
+                "{output:?}"
+            );
+        } else {
+            assert!(std::env::var_os("HEDGEROW_CI").is_none(), "psql is not here");
+        }
+        // Nobody has the rows of others.
+        let mut own = 0;
+        for place in 0..sites {
+            let epoch = federation.data(place).join("epochs/1");
+            assert!(!epoch.join("release").exists());
+            own += Part::read(&epoch).unwrap().unwrap().own.class.len();
+        }
+        assert_eq!(own, rows.len());
+    }
+}
+
+#[test]
+fn a_node_that_is_away_is_named_and_what_is_published_survives_a_restart() {
+    let mut federation = Federation::started(POLICY, &people(3), APART);
+    assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
+    let sql = "SELECT disease, COUNT(*) FROM data GROUP BY disease";
+    let expected = answered(&federation, 0, sql).unwrap();
+    let total: f64 = expected["answer"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["COUNT(*)"]["estimate"].as_str().unwrap().parse::<f64>().unwrap())
+        .sum();
+    assert!((total - 39.0).abs() < 1e-9, "{expected}");
+    federation.signal(2, "-STOP");
+    for place in [0, 1] {
+        let began = Instant::now();
+        let why = answered(&federation, place, sql).unwrap_err();
+        assert!(why.contains("site-2") && began.elapsed() < Duration::from_secs(20), "{why}");
+    }
+    // What needs nobody else is answered all the same.
+    answered(&federation, 0, "SELECT sex, COUNT(*) FROM data GROUP BY sex").unwrap();
+    federation.signal(2, "-CONT");
+    assert_eq!(answered_in_time(&federation, 2, sql), expected);
+    federation.kill(1);
+    let why = answered(&federation, 0, sql).unwrap_err();
+    assert!(why.contains("site-1"), "{why}");
+    federation.start(1);
+    for place in 0..3 {
+        assert_eq!(answered_in_time(&federation, place, sql), expected, "at {place}");
+    }
+    // A node that has agreed to something else since then says so.
+    federation.stop(2);
+    let path = federation.home("site-2").join("policy.toml");
+    fs::write(&path, POLICY.replace("k = 3", "k = 4")).unwrap();
+    federation.start(2);
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let why = answered(&federation, 0, sql).unwrap_err();
+        if why.contains("other terms") {
+            break;
+        }
+        assert!(Instant::now() < until, "{why}");
+    }
+}
+
+#[test]
+fn every_custodian_journals_the_question_and_what_it_opened_and_nobody_sees_rows_of_another() {
+    let mut federation = Federation::started(POLICY, &people(3), APART);
+    federation.run(0);
+    let sql = "SELECT disease, COUNT(*) FROM data WHERE age > 40 GROUP BY disease";
+    answered(&federation, 1, sql).unwrap();
+    let refused = answered(&federation, 1, "SELECT name FROM data").unwrap_err();
+    assert!(refused.contains("there is no column `name`"), "{refused}");
+    (0..3).for_each(|place| federation.stop(place));
+    let mut opened = Vec::new();
+    for place in 0..3 {
+        let (mut queried, mut values) = (Vec::new(), Vec::new());
+        read_journal(&federation.data(place), |line| {
+            let detail = line.record.detail.value();
+            match line.record.what {
+                What::Queried if detail["sql"] == sql => {
+                    queried.push((line.record.who.clone(), detail["epoch"].clone()))
+                }
+                What::Disclosed if detail["step"].as_str().is_some_and(|step| step.starts_with("question ")) => {
+                    values.push(detail.to_string());
+                }
+                _ => {}
+            }
+            Ok(())
+        })
+        .unwrap();
+        let who = if place == 1 { "tester" } else { "tester, at site-1" };
+        assert_eq!(queried, [(who.to_owned(), Value::from(1))], "at {place}");
+        assert_eq!(values.len(), 1, "{values:?}");
+        opened.push(values);
+        let mut folders = vec![federation.home(&format!("site-{place}"))];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.file_name().unwrap() != "people.csv" {
+                    let bytes = fs::read(&path).unwrap();
+                    assert!(!bytes.windows(7).any(|window| window == b"Canary-"), "{}", path.display());
+                }
+            }
+        }
+        let epoch = query::folder(&federation.data(place), 1);
+        assert_eq!(Part::read(&epoch).unwrap().unwrap().own.class.len(), 12 + place, "its own rows, and no others");
+    }
+    assert!(opened.iter().all(|values| *values == opened[0]), "all saw the same");
+}
+
+#[test]
+fn rows_that_cannot_be_counted_are_united_by_the_shuffle() {
+    let policy = "[source]\npath = \"people.csv\"\n[attributes]\nage = { role = \"quasi\", range = [0, 99] }\n\
+                  cost = { role = \"sensitive\", range = [0, 299] }\nstay = { role = \"sensitive\", range = [0, 299] }\n\
+                  [[rule]]\nrequire = { model = \"k-anonymity\", k = 3 }\n\
+                  [[rule]]\nprotect = \"cost\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
+                  [[rule]]\nprotect = \"stay\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
+                  [publish]\nmethod = \"mondrian\"\n";
+    let mut rng = StdRng::seed_from_u64(11);
+    let mut row = |_| format!("{},{},{}", rng.random_range(0..100), rng.random_range(0..300), rng.random_range(0..300));
+    let rows: Vec<String> = (0..120).map(&mut row).collect();
+    let folder = tempfile::tempdir().unwrap();
+    alone(folder.path(), policy, "age,cost,stay", &rows);
+    let part = |site: usize| {
+        let own = rows.iter().skip(site).step_by(3).map(String::as_str);
+        std::iter::once("age,cost,stay").chain(own).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let mut federation = Federation::started(policy, &(0..3).map(part).collect::<Vec<_>>(), APART);
+    assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
+    let release = folder.path().join("alone");
+    for sql in [
+        "SELECT * FROM data",
+        "SELECT age, cost, stay FROM data WHERE cost > 100 AND age < 60",
+        "SELECT age, cost, COUNT(*), SUM(stay) FROM data GROUP BY age, cost",
+        "SELECT SUM(cost), AVG(stay) FROM data WHERE age BETWEEN 20 AND 70",
+    ] {
+        assert_eq!(answered(&federation, 2, sql).unwrap(), expected(&release, sql), "{sql}");
+    }
+    federation.stop(0);
+    let mut shuffled = 0;
+    read_journal(&federation.data(0), |line| {
+        let text = line.record.detail.text();
+        shuffled += usize::from(line.record.what == What::Disclosed && text.contains("rows handed in by each"));
+        Ok(())
+    })
+    .unwrap();
+    assert!(shuffled >= 2, "{shuffled} questions through the shuffle");
+}

@@ -52,6 +52,7 @@ pub(crate) struct Questions {
 #[derive(Debug)]
 struct Ended {
     id: QuestionId,
+    session_id: SessionId,
     roster: Roster,
     sent: Vec<Outgoing>,
     bytes: u64,
@@ -164,7 +165,7 @@ impl<S: Store> Node<S> {
         self.questions.work.push(Work { id, epoch, sql: sql.clone(), part, outlines, limits: agreed.limits });
         self.note(What::Queried, None, &who, detail);
         let mut open = OpenQuestion::new(question, roster, me as u16, plan, self.time.steady_ms);
-        let session = OpenQuestion::session_of(id);
+        let session = open.session_id;
         let strays = std::mem::take(&mut self.questions.strays);
         for (from, of, bytes) in strays {
             match (of == session, open.place_of(&from), Message::decode(&bytes)) {
@@ -197,9 +198,9 @@ impl<S: Store> Node<S> {
         if self.questions.ended.iter().any(|ended| ended.id == id) {
             return Ok(());
         }
-        // The others may have published what we are about to: the question will be repeated.
+        // We are about to publish, and others may have: the question will be repeated.
         let prepared = self.open.as_ref().filter(|open| open.phase == Phase::Prepared);
-        if prepared.is_some_and(|open| open.proposal.epoch == question.epoch) {
+        if prepared.is_some_and(|open| !open.in_doubt) {
             return Ok(());
         }
         let own = self.custodian.own.name.clone();
@@ -246,7 +247,7 @@ impl<S: Store> Node<S> {
             return Ok(());
         }
         let limits = self.custodian.agreed.limits;
-        let permit = match self.book.permit_answer(OpenQuestion::session_of(id), &open.plan, &ready.about, limits) {
+        let permit = match self.book.permit_answer(open.session_id, &open.plan, &ready.about, limits) {
             Ok(permit) => permit,
             Err(fault) => {
                 let blamed = self.custodian.own.name.clone();
@@ -265,9 +266,9 @@ impl<S: Store> Node<S> {
     /// A message of a session that is no step of a run.
     pub(crate) fn stepped_answer(&mut self, from: &str, session: SessionId, bytes: &[u8]) -> Result<(), StoreError> {
         let questions = &mut self.questions;
-        let found = questions.open.iter_mut().find(|(id, _)| OpenQuestion::session_of(**id) == session);
+        let found = questions.open.iter_mut().find(|(_, open)| open.session_id == session);
         let Some((&id, open)) = found else {
-            let is_over = questions.ended.iter().any(|ended| OpenQuestion::session_of(ended.id) == session);
+            let is_over = questions.ended.iter().any(|ended| ended.session_id == session);
             let known = |(sender, of, _): &(String, SessionId, Vec<u8>)| sender == from && *of == session;
             if !is_over && bytes.len() <= EARLY_BYTES_MAX && !questions.strays.iter().any(known) {
                 questions.strays.push_back((from.to_owned(), session, bytes.to_vec()));
@@ -348,10 +349,10 @@ impl<S: Store> Node<S> {
 
     fn end_question(&mut self, id: QuestionId, why: Option<(String, Option<String>)>) {
         let Some(open) = self.questions.open.remove(&id) else { return };
-        let roster = open.roster.clone();
+        let (session_id, roster) = (open.session_id, open.roster.clone());
         let (bytes, sent) = if why.is_none() { (open.sent_bytes(), open.into_sent()) } else { (0, Vec::new()) };
         let ended = &mut self.questions.ended;
-        ended.push_back(Ended { id, roster, sent, bytes, why });
+        ended.push_back(Ended { id, session_id, roster, sent, bytes, why });
         while ended.len() > ENDED_MAX {
             ended.pop_front();
         }

@@ -17,6 +17,8 @@ use crate::endpoint::Verifier;
 use crate::journal::What;
 use crate::keys::{Party, make_trial};
 use crate::operator::{self, Request};
+use crate::part::Common;
+use crate::query;
 
 const NAMES: [&str; 3] = ["north", "south", "west"];
 const PATIENTS: usize = 40;
@@ -61,25 +63,26 @@ impl Drop for Trial {
 }
 
 /// Runs the trial with `program` as the node, and says what happens line by line.
-pub fn run(program: &Path, keep: Option<&Path>, say: &mut dyn FnMut(&str)) -> Result<(), String> {
+pub fn run(program: &Path, apart: bool, keep: Option<&Path>, say: &mut dyn FnMut(&str)) -> Result<(), String> {
     let folder = match keep {
         Some(folder) => folder.to_path_buf(),
         None => std::env::temp_dir().join(format!("hedgerow-demo-{}", std::process::id())),
     };
     fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let played = play(program, &folder, say);
+    let played = play(program, apart, &folder, say);
     if keep.is_none() {
         fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     played
 }
 
-fn play(program: &Path, folder: &Path, say: &mut dyn FnMut(&str)) -> Result<(), String> {
+fn play(program: &Path, apart: bool, folder: &Path, say: &mut dyn FnMut(&str)) -> Result<(), String> {
     let text = |error: std::io::Error| error.to_string();
     let mut ports = free_ports(NAMES.len() + 1).map_err(text)?;
     let port = ports.pop().unwrap_or_default();
     let parties: Vec<Party> = NAMES.iter().zip(ports).map(party).collect();
-    let folders = make_trial(folder, &parties, "policy.toml", "").map_err(|error| error.to_string())?;
+    let rows = if apart { "rows = \"apart\"\n" } else { "" };
+    let folders = make_trial(folder, &parties, "policy.toml", rows).map_err(|error| error.to_string())?;
     for (seed, home) in (1..).zip(&folders) {
         fs::write(home.join("policy.toml"), POLICY).map_err(text)?;
         fs::write(home.join("patients.csv"), patients(seed)).map_err(text)?;
@@ -178,11 +181,28 @@ impl Trial {
     /// The release, and what every custodian's journal has.
     fn show(&self, say: &mut dyn FnMut(&str)) -> Result<(), String> {
         let (_, home, _) = &self.nodes[0];
-        let data = home.join("data").join("epochs").join("1").join("release").join("data.csv");
-        let table = fs::read_to_string(&data).map_err(|error| format!("{}: {error}", data.display()))?;
-        let mut lines = table.lines();
-        say(&format!("published by all; {} rows, of which the first:", table.lines().count().saturating_sub(1)));
-        lines.by_ref().take(6).for_each(|line| say(&format!("  {line}")));
+        let epoch = query::folder(&home.join("data"), 1);
+        let what = match Common::read(&epoch)? {
+            Some(Common { classes, .. }) => {
+                let rows: u64 = classes.iter().map(|class| class.rows).sum();
+                let classes = classes.len();
+                say(&format!(
+                    "published by all; {rows} rows in {classes} classes, each at its custodian and nowhere else"
+                ));
+                "what all of them counted for the analyst"
+            }
+            None => {
+                let data = epoch.join("release").join("data.csv");
+                let table = fs::read_to_string(&data).map_err(|error| format!("{}: {error}", data.display()))?;
+                let mut lines = table.lines();
+                say(&format!(
+                    "published by all; {} rows, of which the first:",
+                    table.lines().count().saturating_sub(1)
+                ));
+                lines.by_ref().take(6).for_each(|line| say(&format!("  {line}")));
+                "the release"
+            }
+        };
         say(&format!("an analyst connects to {} as to PostgreSQL: {QUESTION}", NAMES[0]));
         self.query().map_err(|error| error.to_string())?.iter().for_each(|line| say(&format!("  {line}")));
         for (name, home, _) in &self.nodes {
@@ -199,7 +219,7 @@ impl Trial {
             };
             let (rows, _) = disk::read_journal(&home.join("data"), count).map_err(|error| error.to_string())?;
             say(&format!(
-                "{name} saw {values} opened values in {entries} entries, and of the others' rows nothing but the release; \
+                "{name} saw {values} opened values in {entries} entries, and of the others' rows nothing but {what}; \
                           its journal has {rows} rows, and its chain is whole"
             ));
         }

@@ -146,6 +146,9 @@ struct Query {
 
 #[derive(Debug, Args)]
 struct Demo {
+    /// With rows that stay at their custodians
+    #[arg(long)]
+    apart: bool,
     /// Keep everything in this new folder
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
@@ -190,9 +193,9 @@ fn run(verb: Verb) -> Result<(), String> {
         Verb::Status(config) => ask(&config, &Request::Status),
         Verb::Query(query) => answer(&query),
         Verb::Journal(journal) => list(&journal),
-        Verb::Demo(Demo { keep }) => {
+        Verb::Demo(Demo { apart, keep }) => {
             let own = std::env::current_exe().map_err(|error| error.to_string())?;
-            demo::run(&own, keep.as_deref(), &mut |line| println!("{line}"))
+            demo::run(&own, apart, keep.as_deref(), &mut |line| println!("{line}"))
         }
     }
 }

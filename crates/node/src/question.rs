@@ -187,12 +187,19 @@ enum Session {
     Rows(Box<masked::Shuffle>),
 }
 
+/// The session of a question, which all custodians know.
+fn session_of(id: QuestionId) -> SessionId {
+    let digest: [u8; 32] = Sha256::digest([&b"hedgerow answer session 1"[..], &id.0].concat()).into();
+    std::array::from_fn(|place| digest[place])
+}
+
 /// A question that is open at this node.
 pub(crate) struct OpenQuestion {
     pub(crate) question: Question,
     pub(crate) roster: Roster,
     pub(crate) me: u16,
     pub(crate) plan: Digest,
+    pub(crate) session_id: SessionId,
     /// Since it is known what has to be counted.
     ready: Option<Ready>,
     session: Option<Session>,
@@ -236,11 +243,13 @@ impl Step {
 impl OpenQuestion {
     pub(crate) fn new(question: Question, roster: Roster, me: u16, plan: Digest, now: u64) -> OpenQuestion {
         let (early, sent) = (Vec::new(), VecDeque::new());
+        let session_id = session_of(question.id);
         OpenQuestion {
             question,
             roster,
             me,
             plan,
+            session_id,
             ready: None,
             session: None,
             shuffles: false,
@@ -249,12 +258,6 @@ impl OpenQuestion {
             progressed_at: now,
             repeated_at: now,
         }
-    }
-
-    /// The session of a question, which all custodians know.
-    pub(crate) fn session_of(id: QuestionId) -> SessionId {
-        let digest: [u8; 32] = Sha256::digest([&b"hedgerow answer session 1"[..], &id.0].concat()).into();
-        std::array::from_fn(|place| digest[place])
     }
 
     pub(crate) fn place_of(&self, name: &str) -> Option<u16> {

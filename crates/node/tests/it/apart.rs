@@ -192,7 +192,7 @@ fn what_is_not_a_question_of_the_epoch_is_turned_away() {
         assert_eq!(refused, number >= 74, "{number}");
     }
     assert!(world.is_asking());
-    // Site 1 never takes part in the answer to what it wanted: after a while nobody waits for it any more.
+    // Site 1 never takes part in the answers: after a while nobody waits for it any more.
     settle(&mut world);
     world.ask(2, QUESTIONS[0]).unwrap().unwrap();
     settle(&mut world);

@@ -269,13 +269,22 @@ fn the_journal_tells_what_happened_and_shows_when_it_was_changed() {
 #[test]
 fn the_demo_publishes_shows_what_was_seen_and_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
-    let mut demo = std::process::Command::new(env!("CARGO_BIN_EXE_hedgerow-node"));
-    let output = demo.arg("demo").env("TMPDIR", folder.path()).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    for line in ["published by all; 120 rows", "west saw", "  flu | "] {
-        assert!(text.contains(line), "{text}");
+    let mut counted = Vec::new();
+    for apart in [&[][..], &["--apart"]] {
+        let mut demo = std::process::Command::new(env!("CARGO_BIN_EXE_hedgerow-node"));
+        let output = demo.arg("demo").args(apart).env("TMPDIR", folder.path()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        for line in ["published by all; 120 rows", "west saw", "  flu | "] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert_eq!(text.contains("nowhere else"), !apart.is_empty(), "{text}");
+        assert!(!text.contains("patient "), "an identifier is printed: {text}");
+        // Sums of shares round in the order in which they are added.
+        let rounded = |cell: &str| cell.parse::<f64>().map_or(cell.to_owned(), |number| format!("{number:.9}"));
+        let cells = |line: &str| line.split(" | ").map(|cell| rounded(cell.trim())).collect::<Vec<_>>();
+        counted.push(text.lines().filter(|line| line.contains(" | ")).map(cells).collect::<Vec<_>>());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
-    assert!(!text.contains("patient "), "an identifier is printed: {text}");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert_eq!(counted[0], counted[1], "answers from the release, and by all custodians");
 }

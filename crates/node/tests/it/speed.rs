@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use hedgerow_node::disk::read_journal;
 use hedgerow_node::journal::What;
+use hedgerow_node::operator::Request;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
@@ -44,6 +45,41 @@ fn timed(policy: &str, parts: &[String]) -> (f64, usize) {
     })
     .unwrap();
     (seconds, rounds)
+}
+
+/// How long the answers of all custodians take, one after the other.
+#[test]
+#[ignore = "measures: the result depends on what else the machine does"]
+fn questions_over_adult_in_parts() {
+    let (header, rows) = adult(usize::MAX);
+    for sites in [3, 5] {
+        let parts = dealt(&header, &rows, sites);
+        let mut federation = Federation::started(&adult_policy(), &parts, "rows = \"apart\"\n");
+        federation.patience = std::time::Duration::from_secs(600);
+        assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
+        for sql in [
+            "SELECT COUNT(*) FROM data WHERE age >= 40",
+            "SELECT \"salary-class\", COUNT(*) FROM data GROUP BY \"salary-class\"",
+            "SELECT \"salary-class\", COUNT(*) FROM data WHERE age >= 40 GROUP BY \"salary-class\"",
+            "SELECT education, COUNT(*) FROM data WHERE \"salary-class\" = '>50K' GROUP BY education",
+            "SELECT * FROM data LIMIT 5",
+        ] {
+            let mut times: Vec<f64> = (0..30)
+                .map(|_| {
+                    let (operator, began) = ("tester".to_owned(), Instant::now());
+                    federation.ask(0, &Request::Query { operator, epoch: 1, sql: sql.to_owned() }).unwrap();
+                    began.elapsed().as_secs_f64() * 1000.0
+                })
+                .collect();
+            times.sort_by(f64::total_cmp);
+            println!(
+                "{sites} nodes, {} rows: median {:.1} ms, slowest {:.1} ms: {sql}",
+                rows.len(),
+                times[15],
+                times[29]
+            );
+        }
+    }
 }
 
 #[test]

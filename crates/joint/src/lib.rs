@@ -61,7 +61,7 @@ use hedgerow_cuts::{Axis, Span};
 pub use inquiry::Joint;
 #[cfg(feature = "rehearse")]
 pub use rehearse::{Rehearsed, RehearsedRelease, rehearse, rehearse_release};
-pub use rows::{Batch, CELLS_MAX, Fitting, JointRow};
+pub use rows::{Batch, Fitting, JointRow};
 pub use rules::JointRule;
 pub use share::Share;
 

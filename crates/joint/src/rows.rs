@@ -17,7 +17,7 @@ use hedgerow_smc::{Ask, Inquiry, Item, Kind, Operation, Turn, UnionCounts};
 use crate::{Agreed, Joined, Profile, Share};
 
 /// The most words in one sum: class × values.
-pub const CELLS_MAX: usize = 1 << 20;
+const CELLS_MAX: usize = 1 << 20;
 /// Rows are padded to a multiple of so many bytes.
 const PADDING_BYTES: u64 = 32;
 

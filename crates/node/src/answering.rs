@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hedgerow_smc::{Coins, Member, Message, Outgoing, Roster, SessionId, To};
 use rand::Rng as _;
@@ -16,7 +17,7 @@ use serde_json::json;
 
 use crate::journal::What;
 use crate::message::{Asking, Frame, Hex, Named, Question, QuestionId, plain};
-use crate::node::{Node, Sent, Time, repeat_after};
+use crate::node::{Node, REPEAT_MS, Sent, Time, repeat_after};
 use crate::opened;
 use crate::part::Part;
 use crate::question::{After, OpenQuestion, Step, Totals, Unanswered, Work, Worked};
@@ -24,9 +25,18 @@ use crate::run::Phase;
 use crate::steps::EARLY_BYTES_MAX;
 use crate::store::{Store, StoreError};
 
-/// Questions that are open at once: of all custodians, and of each.
+/// Questions that are open at once: of all custodians, of each, and of one analyst.
 const OPEN_MAX: usize = 256;
 const OPEN_OF_ONE_MAX: usize = 64;
+const OPEN_OF_ANALYST_MAX: usize = 32;
+/// Questions of one custodian in an hour: all of them are journaled.
+const HOURLY_MAX: u32 = 36_000;
+/// Shuffles at once.
+const SHUFFLES_MAX: usize = 2;
+/// So many times as long as without progress may a question take in all.
+const TIMES_IN_ALL: u64 = 30;
+/// The longest statement in the journal, in characters.
+const SQL_CHARACTERS_MAX: usize = 2000;
 /// The longest question, in bytes: as long as any that is read.
 const SQL_BYTES_MAX: usize = 16 << 10;
 /// Epochs whose parts are kept in memory.
@@ -42,6 +52,9 @@ const ENDED_BYTES_MAX: u64 = 1 << 26;
 pub(crate) struct Questions {
     open: BTreeMap<QuestionId, OpenQuestion>,
     work: Vec<Work>,
+    /// By custodian, how much of it is not done yet; and how many questions it had in this hour.
+    working: BTreeMap<String, usize>,
+    hourly: BTreeMap<String, u32>,
     answered: Vec<(QuestionId, Result<Totals, Unanswered>)>,
     parts: BTreeMap<u64, Arc<Part>>,
     strays: VecDeque<(String, SessionId, Vec<u8>)>,
@@ -58,6 +71,8 @@ struct Ended {
     bytes: u64,
     /// Why, when it was not answered.
     why: Option<(String, Option<String>)>,
+    /// When somebody last wanted to hear it again.
+    repeated_at: BTreeMap<String, u64>,
 }
 
 impl<S: Store> Node<S> {
@@ -69,30 +84,22 @@ impl<S: Store> Node<S> {
         epoch: u64,
         sql: &str,
     ) -> Result<Result<QuestionId, String>, StoreError> {
-        self.time = time;
-        let begun = match self.part_of(epoch)? {
-            Ok(part) => self.ask_about(analyst, epoch, sql, &part),
-            Err(why) => Err(why),
-        };
+        self.enter(time);
+        let begun = self.part_of(epoch).and_then(|part| self.ask_about(analyst, epoch, sql, &part));
         let sent = self.flush()?;
         debug_assert!(sent.is_empty(), "nobody hears of it before it is known what is needed");
         Ok(begun)
     }
 
     fn ask_about(&mut self, analyst: &str, epoch: u64, sql: &str, part: &Arc<Part>) -> Result<QuestionId, String> {
-        let own = self.custodian.own.name.clone();
-        let mut id = [0; 16];
-        self.rng.fill_bytes(&mut id);
-        let question = Question {
-            id: Hex(id),
-            epoch,
-            run: part.common.run,
-            sql: sql.to_owned(),
-            by: own,
-            analyst: plain(analyst),
-        };
+        let (by, analyst) = (self.custodian.own.name.clone(), plain(analyst));
+        let mut nonce = [0; 16];
+        self.rng.fill_bytes(&mut nonce);
+        let (id, nonce, run, sql) = (Hex([0; 16]), Hex(nonce), part.common.run, sql.to_owned());
+        let question = Question { id, nonce, epoch, run, sql, by, analyst }.named();
+        let id = question.id;
         self.take_up(question, part)?;
-        Ok(Hex(id))
+        Ok(id)
     }
 
     /// What a node works out for itself; to be run and handed back to [`Node::worked`].
@@ -105,52 +112,58 @@ impl<S: Store> Node<S> {
         std::mem::take(&mut self.questions.answered)
     }
 
+    /// Nobody waits any longer for what becomes of a question.
+    pub fn forget(&mut self, time: Time, id: QuestionId) -> Result<Sent, StoreError> {
+        self.enter(time);
+        self.give_up(id, "whoever wanted to know has gone", None)?;
+        self.questions.answered.retain(|(other, _)| *other != id);
+        self.flush()
+    }
+
     pub fn worked(&mut self, time: Time, worked: Worked) -> Result<Sent, StoreError> {
-        self.time = time;
+        self.enter(time);
         self.ready(worked)?;
         self.flush()
     }
 
     /// This node's part of an epoch, or why there is none.
-    fn part_of(&mut self, epoch: u64) -> Result<Result<Arc<Part>, String>, StoreError> {
+    fn part_of(&mut self, epoch: u64) -> Result<Arc<Part>, String> {
         if self.epoch().is_none_or(|last| epoch == 0 || epoch > last) {
-            return Ok(Err(format!("epoch {epoch} is not published here, or a run is in doubt")));
+            return Err(format!("epoch {epoch} is not published here, or a run is in doubt"));
         }
         if let Some(part) = self.questions.parts.get(&epoch) {
-            return Ok(Ok(Arc::clone(part)));
+            return Ok(Arc::clone(part));
         }
-        let Some(part) = self.store.part(epoch)? else {
-            return Ok(Err(format!("epoch {epoch} is a whole release, from which every node answers by itself")));
-        };
+        let own = &self.custodian.own;
+        // A part that is damaged ends the question, and not the node.
+        let part = self.store.part(epoch).map_err(|_| format!("the rows of epoch {epoch} cannot be read"))?;
+        let absent = || format!("epoch {epoch} is a whole release, or was published without {}", own.name);
+        let part = part.ok_or_else(absent)?;
         if part.common.terms.0 != self.terms {
             let why = "was published under other terms than those of today: its rows cannot be queried any more";
-            return Ok(Err(format!("epoch {epoch} {why}")));
+            return Err(format!("epoch {epoch} {why}"));
         }
         if !part.fits(&self.custodian.agreed.cardinalities) {
-            return Ok(Err(format!("the rows of epoch {epoch} at {} are damaged", self.custodian.own.name)));
+            return Err(format!("the rows of epoch {epoch} are damaged"));
         }
         let known = |named: &Named| {
             let member = Member { name: named.name.clone(), key: named.key.0 };
-            member == self.custodian.own || self.custodian.peers.iter().any(|peer| peer.member == member)
+            member == *own || self.custodian.peers.iter().any(|peer| peer.member == member)
         };
         if let Some(stranger) = part.common.roster.iter().find(|named| !known(named)) {
-            return Ok(Err(format!("{} is not known by the key that it had in epoch {epoch}", stranger.name)));
+            return Err(format!("{} is not known by the key that it had in epoch {epoch}", stranger.name));
         }
         let part = Arc::new(part);
         while self.questions.parts.len() >= PARTS_MAX {
             self.questions.parts.pop_first();
         }
         self.questions.parts.insert(epoch, Arc::clone(&part));
-        Ok(Ok(part))
+        Ok(part)
     }
 
     /// Opens a question at this node and lets it be worked out.
     fn take_up(&mut self, question: Question, part: &Arc<Part>) -> Result<(), String> {
-        let all = &self.questions.open;
-        let of_one = all.values().filter(|open| open.question.by == question.by).count();
-        if all.len() >= OPEN_MAX || of_one >= OPEN_OF_ONE_MAX {
-            return Err("too many questions are being answered: try again later".to_owned());
-        }
+        self.refuse_too_many(&question)?;
         if question.sql.len() > SQL_BYTES_MAX {
             return Err(format!("a question of more than {SQL_BYTES_MAX} bytes"));
         }
@@ -158,24 +171,59 @@ impl<S: Store> Node<S> {
         let own = &self.custodian.own;
         let me = roster.members().iter().position(|member| member == own).ok_or("not in the roster of the epoch")?;
         let Question { id, epoch, ref sql, ref by, ref analyst, .. } = question;
-        let who = if *by == own.name { analyst.clone() } else { format!("{analyst}, at {by}") };
-        let detail = json!({ "epoch": epoch, "question": id, "sql": sql });
-        let (agreed, outlines) = (&self.custodian.agreed, Arc::clone(&self.custodian.outlines));
-        let (part, plan) = (Arc::clone(part), part.common.plan.0);
-        self.questions.work.push(Work { id, epoch, sql: sql.clone(), part, outlines, limits: agreed.limits });
+        let analyst = plain(analyst);
+        let who = if *by == own.name { analyst } else { format!("{analyst}, at {by}") };
+        let shown: String = sql.chars().take(SQL_CHARACTERS_MAX).collect();
+        let detail = json!({ "epoch": epoch, "question": id, "sql": shown });
+        let (by, sql, custodians, now) = (by.clone(), sql.clone(), roster.count(), self.time.steady_ms);
+        let mut open = OpenQuestion::new(question, roster, me as u16, part.common.plan.0, now);
+        let (limits, outlines) = (self.custodian.agreed.limits, Arc::clone(&self.custodian.outlines));
+        let (part, over) = (Arc::clone(part), Arc::clone(&open.over));
+        *self.questions.working.entry(by.clone()).or_default() += 1;
+        *self.questions.hourly.entry(by.clone()).or_default() += 1;
+        self.questions.work.push(Work { id, by, over, custodians, epoch, sql, part, outlines, limits });
         self.note(What::Queried, None, &who, detail);
-        let mut open = OpenQuestion::new(question, roster, me as u16, plan, self.time.steady_ms);
         let session = open.session_id;
         let strays = std::mem::take(&mut self.questions.strays);
         for (from, of, bytes) in strays {
             match (of == session, open.place_of(&from), Message::decode(&bytes)) {
-                (true, Some(place), Ok(message)) => drop(open.take(place, message, bytes.len())),
+                (true, Some(place), Ok(message)) => drop(open.take(place, message, bytes.len(), now)),
                 (true, ..) => {}
                 (false, ..) => self.questions.strays.push_back((from, of, bytes)),
             }
         }
         self.questions.open.insert(id, open);
         Ok(())
+    }
+
+    fn refuse_too_many(&self, question: &Question) -> Result<(), String> {
+        let Questions { open, working, hourly, .. } = &self.questions;
+        let of_one = open.values().filter(|open| open.question.by == question.by);
+        let of_analyst = of_one.clone().filter(|open| open.question.analyst == question.analyst).count();
+        let unfinished = working.get(&question.by).copied().unwrap_or(0);
+        let all: usize = working.values().sum();
+        let too_many = open.len().max(all) >= OPEN_MAX
+            || of_one.count().max(unfinished) >= OPEN_OF_ONE_MAX
+            || of_analyst >= OPEN_OF_ANALYST_MAX;
+        match hourly.get(&question.by) {
+            _ if too_many => Err("too many questions are being answered: try again later".to_owned()),
+            Some(hourly) if *hourly >= HOURLY_MAX => Err("too many questions in one hour: try again later".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// A new hour begins.
+    pub(crate) fn forget_hour(&mut self) {
+        self.questions.hourly.clear();
+    }
+
+    /// Time in which this node heard nobody is not counted against anybody.
+    pub(crate) fn excuse_questions(&mut self, ms: u64) {
+        let now = self.time.steady_ms;
+        for open in self.questions.open.values_mut() {
+            open.progressed_at = (open.progressed_at + ms).min(now);
+            open.opened_at = (open.opened_at + ms).min(now);
+        }
     }
 
     pub(crate) fn heard_asking(&mut self, from: &str, asking: Asking) -> Result<(), StoreError> {
@@ -204,24 +252,36 @@ impl<S: Store> Node<S> {
             return Ok(());
         }
         let own = self.custodian.own.name.clone();
-        let taken = match self.part_of(question.epoch)? {
-            _ if question.by != from => Err("it is put in the name of another".to_owned()),
-            Ok(part) if part.common.run != question.run => Err("the epoch is of another run here".to_owned()),
-            Ok(part) if !part.common.roster.iter().any(|named| named.name == from) => {
-                Err("whoever asks took no part in the epoch".to_owned())
-            }
-            Ok(part) => self.take_up(Question { analyst: plain(&question.analyst), ..question }, &part),
-            Err(why) => Err(why),
+        let taken = match &question {
+            question if question.by != from => Err("it is put in the name of another".to_owned()),
+            question if question.clone().named().id != id => Err("a question under the name of another".to_owned()),
+            question => self.part_of(question.epoch),
         };
+        let taken = taken.and_then(|part| {
+            if part.common.run != question.run {
+                return Err("the epoch is of another run here".to_owned());
+            }
+            if !part.common.roster.iter().any(|named| named.name == from) {
+                return Err("whoever asks took no part in the epoch".to_owned());
+            }
+            self.take_up(question, &part)
+        });
         if let Err(why) = taken {
-            self.say(from, Asking::Unanswered { id, why: format!("{own}: {why}"), blamed: Some(own) });
+            self.say(from, Asking::Unanswered { id, why, blamed: Some(own) });
         }
         Ok(())
     }
 
     /// It is known what has to be counted: a session begins, unless nobody else is needed.
-    fn ready(&mut self, Worked { id, ready }: Worked) -> Result<(), StoreError> {
-        let Some(open) = self.questions.open.get_mut(&id) else { return Ok(()) };
+    fn ready(&mut self, Worked { id, by, ready }: Worked) -> Result<(), StoreError> {
+        if let Some(working) = self.questions.working.get_mut(&by) {
+            *working -= 1;
+            if *working == 0 {
+                self.questions.working.remove(&by);
+            }
+        }
+        let shuffles = self.questions.open.values().filter(|open| open.shuffles()).count();
+        let Some(open) = self.questions.open.get_mut(&id).filter(|open| !open.has_begun()) else { return Ok(()) };
         let own = open.question.by == self.custodian.own.name;
         let ready = match ready {
             Ok(ready) => ready,
@@ -245,6 +305,10 @@ impl<S: Store> Node<S> {
                 self.questions.answered.push((id, Ok(ready.totals(Vec::new()))));
             }
             return Ok(());
+        }
+        if ready.shuffles() && shuffles >= SHUFFLES_MAX {
+            let blamed = self.custodian.own.name.clone();
+            return self.give_up(id, "too many long questions are being answered: try again later", Some(blamed));
         }
         let limits = self.custodian.agreed.limits;
         let permit = match self.book.permit_answer(open.session_id, &open.plan, &ready.about, limits) {
@@ -283,10 +347,7 @@ impl<S: Store> Node<S> {
             Ok(message) => message,
             Err(fault) => return self.give_up(id, &fault.to_string(), Some(from.to_owned())),
         };
-        if open.waits_for().iter().any(|name| name == from) {
-            open.progressed_at = self.time.steady_ms;
-        }
-        let step = open.take(place, message, bytes.len());
+        let step = open.take(place, message, bytes.len(), self.time.steady_ms);
         self.stepped_on(id, step)
     }
 
@@ -328,7 +389,8 @@ impl<S: Store> Node<S> {
             return Ok(());
         }
         let blamed = blamed.filter(|blamed| open.place_of(blamed).is_some()).unwrap_or(from.to_owned());
-        self.give_up(id, why, Some(blamed))
+        // Who says it stays known, whomever it blames.
+        self.give_up(id, &format!("{from} gave up: {}", plain(why)), Some(blamed))
     }
 
     /// Ends a question without an answer, and says so to all.
@@ -349,19 +411,21 @@ impl<S: Store> Node<S> {
 
     fn end_question(&mut self, id: QuestionId, why: Option<(String, Option<String>)>) {
         let Some(open) = self.questions.open.remove(&id) else { return };
+        open.over.store(true, Ordering::SeqCst);
         let (session_id, roster) = (open.session_id, open.roster.clone());
         let (bytes, sent) = if why.is_none() { (open.sent_bytes(), open.into_sent()) } else { (0, Vec::new()) };
         let ended = &mut self.questions.ended;
-        ended.push_back(Ended { id, session_id, roster, sent, bytes, why });
+        ended.push_back(Ended { id, session_id, roster, sent, bytes, why, repeated_at: BTreeMap::new() });
         while ended.len() > ENDED_MAX {
             ended.pop_front();
         }
-        // What is long gone need not be said again; that it is over is remembered.
+        // Of what is long, only the last word is kept: whoever is that far needs nothing else.
         let mut kept = 0;
         for old in ended.iter_mut().rev() {
             kept += old.bytes;
             if kept > ENDED_BYTES_MAX {
-                (old.sent, old.bytes) = (Vec::new(), 0);
+                let last = old.sent.len().saturating_sub(1);
+                (old.sent, old.bytes) = (old.sent.split_off(last), 0);
             }
         }
     }
@@ -374,8 +438,8 @@ impl<S: Store> Node<S> {
         let (mut late, mut again) = (Vec::new(), Vec::new());
         for (id, open) in &mut self.questions.open {
             let waited = now.saturating_sub(open.progressed_at);
-            if waited > limit_ms {
-                late.push((*id, open.waits_for()));
+            if waited > limit_ms || now.saturating_sub(open.opened_at) > TIMES_IN_ALL * limit_ms {
+                late.push((*id, open.names_waited_for()));
             } else if now.saturating_sub(open.repeated_at.max(open.progressed_at))
                 >= repeat_after(open.sent_bytes(), limit_ms)
             {
@@ -424,8 +488,14 @@ impl<S: Store> Node<S> {
     /// For a custodian who is still at a question that is over here. One that is open here is
     /// repeated anyway.
     fn say_last_again(&mut self, name: &str, id: QuestionId) {
-        let Some(ended) = self.questions.ended.iter().find(|ended| ended.id == id) else { return };
+        let now = self.time.steady_ms;
+        let Some(ended) = self.questions.ended.iter_mut().find(|ended| ended.id == id) else { return };
         let Some(place) = ended.roster.members().iter().position(|member| member.name == name) else { return };
+        // It may be long, and nobody repeats itself more often.
+        let before = ended.repeated_at.insert(name.to_owned(), now);
+        if before.is_some_and(|before| now.saturating_sub(before) < REPEAT_MS / 2) {
+            return;
+        }
         if let Some((why, blamed)) = ended.why.clone() {
             return self.say(name, Asking::Unanswered { id, why, blamed });
         }

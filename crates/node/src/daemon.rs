@@ -23,8 +23,8 @@ use crate::net::{self, Heard, Senders};
 use crate::node::{Command, Custodian, Node, Sent, Time};
 use crate::operator::{self, Requested, Towards};
 use crate::part::Outlines;
-use crate::query::Asks;
-use crate::question::{Totals, Unanswered, Work};
+use crate::query::{Asks, ToAsker};
+use crate::question::{Unanswered, Work};
 use crate::settings::Settings;
 use crate::store::StoreError;
 use crate::terms::Terms;
@@ -95,7 +95,7 @@ pub fn run(settings_path: &Path, stop: &Arc<AtomicBool>) -> Result<(), DaemonErr
     current.set(node.epoch());
     if let Some(options) = &settings.endpoint {
         let reports = Reports { heard: hear.clone(), queried };
-        endpoint::listen(&settings, options, &outlines, &current, &reports)
+        endpoint::listen(&settings, options, (&outlines, node.terms()), &current, &reports)
             .map_err(|error| failed("endpoint", &error))?;
     }
     let work = start_worker(hear).map_err(|error| failed("", &error))?;
@@ -132,7 +132,7 @@ struct Daemon {
     queries: Receiver<Queried>,
     work: Sender<Work>,
     /// Who waits for which answer.
-    asking: BTreeMap<QuestionId, Sender<Result<Totals, Unanswered>>>,
+    asking: BTreeMap<QuestionId, ToAsker>,
 }
 
 impl Daemon {
@@ -176,6 +176,7 @@ impl Daemon {
                 ticked = now.steady_ms;
                 let sent = self.node.tick(now)?;
                 self.send(sent);
+                self.forget_abandoned()?;
                 let connected = self.senders.connected().iter().filter(|(_, up)| *up).count();
                 self.health.set(Counts { peers_connected: connected as u64, ..self.node.counts() });
                 while let Ok(Requested { command, answer }) = requests.try_recv() {
@@ -198,8 +199,7 @@ impl Daemon {
             Ok(id) => {
                 self.asking.insert(id, answer);
             }
-            // Whoever has gone away needs no answer, here and below.
-            Err(why) => drop(answer.send(Err(Unanswered::Failed { why, blamed: None }))),
+            Err(why) => answer.send(Err(Unanswered::Failed { why, blamed: None })),
         }
         Ok(())
     }
@@ -211,9 +211,21 @@ impl Daemon {
         }
         for (id, answer) in self.node.take_answers() {
             if let Some(waiting) = self.asking.remove(&id) {
-                let _ = waiting.send(answer);
+                waiting.send(answer);
             }
         }
+    }
+
+    /// What nobody waits for any longer need not be answered.
+    fn forget_abandoned(&mut self) -> Result<(), StoreError> {
+        let gone: Vec<QuestionId> =
+            self.asking.iter().filter(|(_, asker)| asker.is_gone()).map(|(id, _)| *id).collect();
+        for id in gone {
+            self.asking.remove(&id);
+            let sent = self.node.forget(self.now(), id)?;
+            self.send(sent);
+        }
+        Ok(())
     }
 
     fn answer(

@@ -41,7 +41,7 @@ pub enum What {
     Rejected,
     /// An analyst's statement over the release of an epoch.
     Queried,
-    /// A question to all custodians that none of them could answer.
+    /// A question to all custodians that was given up.
     Unanswered,
 }
 

@@ -10,6 +10,7 @@ use std::io::{self, Read, Write};
 use hedgerow_smc::{Fault, Member, Roster};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
 
 use crate::hex;
 
@@ -54,7 +55,7 @@ impl<'de, const N: usize> Deserialize<'de> for Hex<N> {
     }
 }
 
-/// Names one question; drawn at random by the node that it comes to.
+/// Names one question, and follows from all of it: nobody can put another one under the same name.
 pub type QuestionId = Hex<16>;
 
 /// What an analyst asks at one node, and this node asks of all.
@@ -62,12 +63,31 @@ pub type QuestionId = Hex<16>;
 #[serde(deny_unknown_fields)]
 pub struct Question {
     pub id: QuestionId,
+    /// Drawn at random by the node that it comes to.
+    pub nonce: Hex<16>,
     pub epoch: u64,
     pub run: RunId,
     pub sql: String,
     /// The custodian to whose node it came, and from whom.
     pub by: String,
     pub analyst: String,
+}
+
+impl Question {
+    /// The same under the name that is its own.
+    pub fn named(self) -> Question {
+        let mut hash = Sha256::new();
+        hash.update(b"hedgerow question name 1");
+        hash.update(self.nonce.0);
+        hash.update(self.run.0);
+        hash.update(self.epoch.to_le_bytes());
+        for text in [&self.sql, &self.by, &self.analyst] {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+        let digest: [u8; 32] = hash.finalize().into();
+        Question { id: Hex(std::array::from_fn(|place| digest[place])), ..self }
+    }
 }
 
 /// A custodian of a roster, as it is written.
@@ -252,7 +272,8 @@ mod tests {
 
     fn question() -> Question {
         let (by, analyst) = ("north".to_owned(), "ada".to_owned());
-        Question { id: run(), epoch: 3, run: run(), sql: "SELECT 'ß'".to_owned(), by, analyst }
+        let (id, nonce) = (run(), Hex([8; 16]));
+        Question { id, nonce, epoch: 3, run: run(), sql: "SELECT 'ß'".to_owned(), by, analyst }.named()
     }
 
     #[test]
@@ -275,6 +296,21 @@ mod tests {
             assert_eq!(Frame::read(&mut from, 2000).unwrap().as_ref(), Some(frame));
         }
         assert!(matches!(Frame::read(&mut from, 2000), Err(FrameError::Io(_))), "nothing is left");
+    }
+
+    #[test]
+    fn the_name_of_a_question_follows_from_all_of_it() {
+        let one = question();
+        let others = [
+            Question { nonce: Hex([9; 16]), ..one.clone() },
+            Question { epoch: 4, ..one.clone() },
+            Question { run: Hex([9; 16]), ..one.clone() },
+            Question { sql: "SELECT 's'".to_owned(), ..one.clone() },
+            Question { by: "south".to_owned(), ..one.clone() },
+            Question { analyst: "bob".to_owned(), ..one.clone() },
+        ];
+        assert!(others.into_iter().all(|other| other.named().id != one.id));
+        assert_eq!(Question { id: Hex([0; 16]), ..one.clone() }.named(), one);
     }
 
     #[test]

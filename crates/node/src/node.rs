@@ -233,7 +233,7 @@ impl<S: Store> Node<S> {
 
     /// What the operator asks for; the answer is for the operator's eyes.
     pub fn command(&mut self, time: Time, command: &Command) -> Result<(Result<Value, String>, Sent), StoreError> {
-        self.time = time;
+        self.enter(time);
         let answer = match command {
             Command::Status => Ok(self.status()),
             Command::Propose { operator, without } => self.propose(operator, without)?,
@@ -245,7 +245,7 @@ impl<S: Store> Node<S> {
 
     /// A frame from a peer whom the transport has authenticated.
     pub fn receive(&mut self, time: Time, from: &str, frame: Frame) -> Result<Sent, StoreError> {
-        self.time = time;
+        self.enter(time);
         let known = self.custodian.peers.iter().find(|peer| peer.member.name == from);
         match known.map(|peer| peer.role) {
             Some(Role::Custodian) => match frame {
@@ -261,10 +261,11 @@ impl<S: Store> Node<S> {
 
     /// Time passes: deadlines end runs, and what may have been lost is said again.
     pub fn tick(&mut self, time: Time) -> Result<Sent, StoreError> {
-        self.time = time;
+        self.enter(time);
         if time.steady_ms.saturating_sub(self.counted_since) > HOUR_MS {
             (self.rejections, self.counted_since) = (0, time.steady_ms);
             self.refusals.clear();
+            self.forget_hour();
         }
         if self.open.as_ref().is_some_and(|open| open.found.is_some()) {
             self.prepare()?;
@@ -306,14 +307,14 @@ impl<S: Store> Node<S> {
 
     /// A connection or message that the transport turned away.
     pub fn reject(&mut self, time: Time, whom: &str, why: &str) -> Result<(), StoreError> {
-        self.time = time;
+        self.enter(time);
         self.rejected(whom, why);
         self.flush().map(|_| ())
     }
 
     /// What analysts queried, each with the epoch and the statement.
     pub fn queried(&mut self, time: Time, queries: &[Queried]) -> Result<(), StoreError> {
-        self.time = time;
+        self.enter(time);
         for Queried { who, epoch, sql } in queries {
             self.note(What::Queried, None, who, json!({ "epoch": epoch, "sql": sql }));
         }
@@ -322,7 +323,7 @@ impl<S: Store> Node<S> {
 
     /// The daemon ends in good order.
     pub fn close(&mut self, time: Time) -> Result<Sent, StoreError> {
-        self.time = time;
+        self.enter(time);
         let own = self.custodian.own.name.clone();
         if self.open.as_ref().is_some_and(|open| open.phase != Phase::Prepared) {
             self.abort("it was shut down", Some(own.clone()))?;
@@ -330,6 +331,11 @@ impl<S: Store> Node<S> {
         self.close_questions()?;
         self.note(What::Closed, None, &own, json!({}));
         self.flush()
+    }
+
+    /// The digest of what this node agrees to.
+    pub fn terms(&self) -> Digest {
+        self.terms
     }
 
     pub fn store(&self) -> &S {
@@ -364,6 +370,19 @@ impl<S: Store> Node<S> {
 }
 
 impl<S: Store> Node<S> {
+    /// It is this time now. While the node did not look up it heard nobody, so that is not counted
+    /// against anybody.
+    pub(crate) fn enter(&mut self, time: Time) {
+        let away = time.steady_ms.saturating_sub(self.time.steady_ms);
+        self.time = time;
+        if away > BUSY_MS {
+            if let Some(open) = &mut self.open {
+                open.progressed_at = (open.progressed_at + away).min(time.steady_ms);
+            }
+            self.excuse_questions(away);
+        }
+    }
+
     pub(crate) fn rejected(&mut self, whom: &str, why: &str) {
         self.rejections += 1;
         self.rejected_in_all += 1;
@@ -391,6 +410,9 @@ impl<S: Store> Node<S> {
         Ok(std::mem::take(&mut self.outbox))
     }
 }
+
+/// A node that looks up only after so long was busy, or asleep.
+const BUSY_MS: u64 = 1000;
 
 /// How long after the last progress so many bytes are said again.
 pub(crate) fn repeat_after(bytes: u64, silence_ms: u64) -> u64 {

@@ -5,6 +5,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::thread;
 use std::time::Duration;
@@ -22,6 +24,10 @@ const ANSWER_BYTES_MAX: u64 = 1 << 26;
 /// For a request to be written, and for its answer: approving may read all rows.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
 const ANSWER_TIME: Duration = Duration::from_secs(300);
+/// Questions at once.
+const QUESTIONS_MAX: usize = 8;
+/// The reader of questions descends: this is enough for the longest that is taken.
+const STACK_BYTES: usize = 128 << 20;
 
 /// A command as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,40 +80,73 @@ pub fn listen(path: &Path, towards: Towards) -> io::Result<()> {
     let listener = UnixListener::bind(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
     let serve = move || {
+        let questions = Arc::new(AtomicUsize::new(0));
         for stream in listener.incoming().flatten() {
-            // One after the other: there is one operator.
-            let _ = serve_one(stream, &towards);
+            // One after the other, since there is one operator; but others answer questions too.
+            let _ = serve_one(stream, &towards, &questions);
         }
     };
     thread::Builder::new().name("operator".to_owned()).spawn(serve).map(|_| ())
 }
 
-fn serve_one(stream: UnixStream, towards: &Towards) -> io::Result<()> {
+fn serve_one(stream: UnixStream, towards: &Towards, questions: &Arc<AtomicUsize>) -> io::Result<()> {
     stream.set_read_timeout(Some(REQUEST_TIME))?;
     stream.set_write_timeout(Some(REQUEST_TIME))?;
     let mut line = String::new();
     BufReader::new(&stream).take(REQUEST_BYTES_MAX).read_line(&mut line)?;
     let result = match serde_json::from_str::<Request>(&line) {
+        Ok(Request::Query { operator, epoch, sql }) => {
+            let open = Open::one_of(questions);
+            let Some(open) = open else { return reply(&stream, Err("too many questions at once".to_owned())) };
+            let towards = towards.clone();
+            let answer = move || {
+                let _open = open;
+                let _ = reply(&stream, towards.query(&operator, epoch, &sql));
+            };
+            return thread::Builder::new().stack_size(STACK_BYTES).spawn(answer).map(|_| ());
+        }
         Ok(request) => towards.answer(request),
         Err(_) => Err("not a command of this version".to_owned()),
     };
+    reply(&stream, result)
+}
+
+fn reply(mut stream: &UnixStream, result: Result<Value, String>) -> io::Result<()> {
     let answer = match result {
         Ok(value) => json!({ "done": value }),
         Err(problem) => json!({ "refused": problem }),
     };
-    writeln!(&stream, "{answer}")
+    writeln!(stream, "{answer}")
+}
+
+/// One of the questions at once; counts down also when a thread panics.
+struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    fn one_of(questions: &Arc<AtomicUsize>) -> Option<Open> {
+        let before = questions.fetch_add(1, Ordering::SeqCst);
+        Some(Open(Arc::clone(questions))).filter(|_| before < QUESTIONS_MAX)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Towards {
+    fn query(&self, operator: &str, epoch: u64, sql: &str) -> Result<Value, String> {
+        let (asks, asker) = Asks::new(operator, epoch, sql);
+        self.questions.send(Heard::Asks(asks)).map_err(|_| "the node is ending".to_owned())?;
+        let totals = asker.wait(ANSWER_TIME, || false).map_err(|why| why.to_string())?;
+        query::answer_totals(&totals, epoch, sql)
+    }
+
     fn answer(&self, request: Request) -> Result<Value, String> {
         let gone = || "the node is ending".to_owned();
         let command = match request {
-            Request::Query { operator, epoch, sql } => {
-                let (asks, answered) = Asks::new(&operator, epoch, &sql);
-                self.questions.send(Heard::Asks(asks)).map_err(|_| gone())?;
-                let totals = query::wait(&answered, ANSWER_TIME).map_err(|why| why.to_string())?;
-                return query::answer_totals(&totals, epoch, &sql);
-            }
+            Request::Query { operator, epoch, sql } => return self.query(&operator, epoch, &sql),
             Request::Status => Command::Status,
             Request::Propose { operator, without } => Command::Propose { operator, without },
             Request::Approve { operator, plan, insist } => Command::Approve { operator, plan, insist },

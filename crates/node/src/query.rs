@@ -3,8 +3,9 @@
 //! the epoch take part, and what they count together is all that an answer is made of.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use hedgerow_release::Release;
 use hedgerow_table::progress::NoProgress;
@@ -12,26 +13,68 @@ use serde_json::{Value, json};
 
 use crate::question::{Totals, Unanswered};
 
+/// How often it is noticed that nobody waits any longer.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// A question to all custodians of an epoch, and where goes what becomes of it.
 #[derive(Debug)]
 pub struct Asks {
     pub who: String,
     pub epoch: u64,
     pub sql: String,
-    pub answer: Sender<Result<Totals, Unanswered>>,
+    pub answer: ToAsker,
+}
+
+/// The way to whoever wants to know.
+#[derive(Debug)]
+pub struct ToAsker {
+    answer: Sender<Result<Totals, Unanswered>>,
+    waits: Weak<()>,
+}
+
+/// Whoever wants to know. When it is dropped, nobody does.
+#[derive(Debug)]
+pub struct Asker {
+    answered: Receiver<Result<Totals, Unanswered>>,
+    _waits: Arc<()>,
 }
 
 impl Asks {
-    pub fn new(who: &str, epoch: u64, sql: &str) -> (Asks, Receiver<Result<Totals, Unanswered>>) {
-        let (answer, answered) = channel();
-        (Asks { who: who.to_owned(), epoch, sql: sql.to_owned(), answer }, answered)
+    pub fn new(who: &str, epoch: u64, sql: &str) -> (Asks, Asker) {
+        let ((answer, answered), waits) = (channel(), Arc::new(()));
+        let answer = ToAsker { answer, waits: Arc::downgrade(&waits) };
+        (Asks { who: who.to_owned(), epoch, sql: sql.to_owned(), answer }, Asker { answered, _waits: waits })
     }
 }
 
-/// What became of a question; nothing is waited for any longer.
-pub fn wait(answered: &Receiver<Result<Totals, Unanswered>>, time: Duration) -> Result<Totals, Unanswered> {
-    let late = |_| Unanswered::Failed { why: "the time for an answer is over".to_owned(), blamed: None };
-    answered.recv_timeout(time).map_err(late)?
+impl ToAsker {
+    pub fn is_gone(&self) -> bool {
+        self.waits.strong_count() == 0
+    }
+
+    /// Whoever has gone away needs no answer.
+    pub fn send(&self, answer: Result<Totals, Unanswered>) {
+        let _ = self.answer.send(answer);
+    }
+}
+
+impl Asker {
+    /// What became of the question, unless the time is over or `stop` says so first: it is looked
+    /// at now and then.
+    pub fn wait(self, time: Duration, stop: impl Fn() -> bool) -> Result<Totals, Unanswered> {
+        let failed = |why: &str| Err(Unanswered::Failed { why: why.to_owned(), blamed: None });
+        let until = Instant::now() + time;
+        loop {
+            match self.answered.recv_timeout(LOOK) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Disconnected) => return failed("the node is ending"),
+                Err(RecvTimeoutError::Timeout) if stop() || Instant::now() > until => {
+                    return failed("the time for an answer is over");
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
 }
 
 /// Where an epoch is.

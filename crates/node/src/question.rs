@@ -10,9 +10,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hedgerow_audit::query::parts::{Needs, Outline};
-use hedgerow_joint::CELLS_MAX;
 use hedgerow_release::Release;
 use hedgerow_smc::{
     Coins, Concluded, Digest, Effects, Entry, Fault, Item, Limits, Machine as _, Message, Outgoing, Permit, Roster,
@@ -25,6 +25,14 @@ use crate::message::{Question, QuestionId};
 use crate::part::{Outlines, OwnRows, Part};
 use crate::steps::{EARLY_BYTES_MAX, KEPT_SENDS, Outcome, continued, settled};
 
+/// The most counts in the answer to a question, and how many are always counted.
+const CELLS_MAX: u64 = 1 << 22;
+const CELLS_MIN: u64 = 1 << 16;
+/// Between them, so many for each row: where more are zero, the rows are handed over sooner.
+const CELLS_OF_A_ROW: u64 = 64;
+/// The most items in a shuffle, padding included: the custodians' processors are busy with it for
+/// seconds.
+const SHUFFLED_MAX: u64 = 1 << 16;
 /// A row on its way through the shuffle: its stratum and its combination of values.
 const ROW_BYTES: usize = 12;
 
@@ -74,6 +82,11 @@ impl std::fmt::Display for Unanswered {
 #[derive(Debug)]
 pub struct Work {
     pub(crate) id: QuestionId,
+    /// Whose question it is.
+    pub(crate) by: String,
+    /// Whether it is over meanwhile.
+    pub(crate) over: Arc<AtomicBool>,
+    pub(crate) custodians: usize,
     pub(crate) epoch: u64,
     pub(crate) sql: String,
     pub(crate) part: Arc<Part>,
@@ -84,6 +97,7 @@ pub struct Work {
 #[derive(Debug)]
 pub struct Worked {
     pub(crate) id: QuestionId,
+    pub(crate) by: String,
     pub(crate) ready: Result<Ready, Unanswered>,
 }
 
@@ -113,15 +127,33 @@ impl Work {
         // A bug in what reads questions ends one question, and not the worker.
         let ready = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.ready()));
         let failed = |_| Err(Unanswered::Failed { why: "internal error".to_owned(), blamed: None });
-        Worked { id: self.id, ready: ready.unwrap_or_else(failed) }
+        Worked { id: self.id, by: self.by, ready: ready.unwrap_or_else(failed) }
+    }
+
+    /// How many cells are counted before rows go through the shuffle: the same at all custodians.
+    fn cells_max(&self, all_rows: u64) -> usize {
+        let can_shuffle = all_rows.saturating_mul(self.custodians as u64) <= SHUFFLED_MAX;
+        let cells = all_rows.saturating_mul(CELLS_OF_A_ROW).clamp(CELLS_MIN, CELLS_MAX);
+        let cells = if can_shuffle { cells } else { CELLS_MAX };
+        usize::try_from(cells.min(self.limits.words_max)).unwrap_or(usize::MAX)
     }
 
     fn ready(&self) -> Result<Ready, Unanswered> {
+        if self.over.load(Ordering::SeqCst) {
+            return Err(Unanswered::Failed { why: "it is over".to_owned(), blamed: None });
+        }
         let Part { common, own } = &*self.part;
         let outline = self.outlines.of(self.epoch, &common.classes);
         let outline = outline.map_err(|why| Unanswered::Failed { why, blamed: None })?;
-        let cells_max = CELLS_MAX.min(self.limits.words_max as usize);
+        let all: u64 = common.classes.iter().map(|class| class.rows).sum();
+        let cells_max = self.cells_max(all);
         let needs = outline.needs(&self.sql, cells_max).map_err(Unanswered::Refused)?;
+        let items = needs.rows().saturating_mul(self.custodians as u64);
+        if needs.cells().is_none() && items > SHUFFLED_MAX {
+            let problem = "the question distinguishes too many combinations of values to be counted, in too many rows";
+            let hint = "use fewer columns at once, or a condition that fewer classes can fulfill";
+            return Err(Unanswered::Refused(TableError::input("SQL", problem, hint)));
+        }
         let mut hash = Sha256::new();
         hash.update(b"hedgerow answer 1");
         hash.update(self.id.0);
@@ -129,7 +161,6 @@ impl Work {
         hash.update((self.sql.len() as u64).to_le_bytes());
         hash.update(&self.sql);
         hash.update(needs.bytes());
-        let all: u64 = common.classes.iter().map(|class| class.rows).sum();
         let own = count(&needs, own, all);
         Ok(Ready { outline, needs: Arc::new(needs), own, about: hash.finalize().into() })
     }
@@ -177,6 +208,10 @@ impl Ready {
         self.needs.nothing()
     }
 
+    pub(crate) fn shuffles(&self) -> bool {
+        matches!(self.own, Own::Rows(_))
+    }
+
     pub(crate) fn totals(&self, places: Places) -> Totals {
         Totals { outline: Arc::clone(&self.outline), needs: Arc::clone(&self.needs), places }
     }
@@ -200,6 +235,8 @@ pub(crate) struct OpenQuestion {
     pub(crate) me: u16,
     pub(crate) plan: Digest,
     pub(crate) session_id: SessionId,
+    /// For whoever works on it.
+    pub(crate) over: Arc<AtomicBool>,
     /// Since it is known what has to be counted.
     ready: Option<Ready>,
     session: Option<Session>,
@@ -207,6 +244,8 @@ pub(crate) struct OpenQuestion {
     /// What came before our session began: at most one message of each custodian.
     early: Vec<(u16, Message)>,
     sent: VecDeque<Vec<Outgoing>>,
+    /// Since when, in milliseconds: the question, the last progress, the last repetition.
+    pub(crate) opened_at: u64,
     pub(crate) progressed_at: u64,
     pub(crate) repeated_at: u64,
 }
@@ -250,14 +289,24 @@ impl OpenQuestion {
             me,
             plan,
             session_id,
+            over: Arc::default(),
             ready: None,
             session: None,
             shuffles: false,
             early,
             sent,
+            opened_at: now,
             progressed_at: now,
             repeated_at: now,
         }
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.ready.is_some()
+    }
+
+    pub(crate) fn shuffles(&self) -> bool {
+        self.shuffles
     }
 
     pub(crate) fn place_of(&self, name: &str) -> Option<u16> {
@@ -270,13 +319,16 @@ impl OpenQuestion {
     }
 
     /// Without whom nothing goes on; ourselves as long as we do not know what to count.
-    pub(crate) fn waits_for(&self) -> Vec<String> {
-        let places = match &self.session {
+    fn waits_for(&self) -> Vec<u16> {
+        match &self.session {
             Some(Session::Counts(machine)) => machine.waits_for(),
             Some(Session::Rows(machine)) => machine.waits_for(),
             None => vec![self.me],
-        };
-        places.into_iter().map(|place| self.name_of(place)).collect()
+        }
+    }
+
+    pub(crate) fn names_waited_for(&self) -> Vec<String> {
+        self.waits_for().into_iter().map(|place| self.name_of(place)).collect()
     }
 
     pub(crate) fn sent(&self) -> impl Iterator<Item = &Outgoing> {
@@ -326,9 +378,15 @@ impl OpenQuestion {
     }
 
     /// Takes a message of the session, or keeps it until ours begins.
-    pub(crate) fn take(&mut self, from: u16, message: Message, bytes: usize) -> Step {
+    pub(crate) fn take(&mut self, from: u16, message: Message, bytes: usize, now: u64) -> Step {
         if self.session.is_some() {
-            return self.advance(from, message);
+            let before = self.waits_for();
+            let step = self.advance(from, message);
+            // What was heard before is no progress: whoever repeats itself would hold us for ever.
+            if !step.send.is_empty() || self.waits_for() != before {
+                self.progressed_at = now;
+            }
+            return step;
         }
         let kept = self.early.iter().any(|(sender, _)| *sender == from);
         if !kept && bytes <= EARLY_BYTES_MAX {

@@ -91,6 +91,14 @@ impl Terms {
         if rows.is_none_or(|rows| rows > rows_max) {
             return Err(PublishError::Internal("more rows than were agreed on".to_owned()));
         }
+        let axes = &self.agreed.axes;
+        let is_region = |class: &JointClass| {
+            let within = class.ends().zip(axes).all(|((first, last), axis)| first <= last && last < axis.size());
+            class.region.len() == axes.len() && within
+        };
+        if !classes.iter().all(is_region) {
+            return Err(PublishError::Internal("classes of other attributes than were agreed on".to_owned()));
+        }
         let codes = vec![0; self.agreed.cardinalities.len()];
         let row = |class: u32| JointRow { class, codes: codes.clone(), carried: Vec::new() };
         let of_class = |(number, class): (u32, &JointClass)| std::iter::repeat_n(number, class.rows as usize);

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use hedgerow_release::generalized::Generalized;
 use hedgerow_release::{Release, Tables};
-use hedgerow_table::{Codes, Column, TableError};
+use hedgerow_table::{Codes, Column, InputError, TableError};
 
 use super::columns::Columns;
 use super::diagram::Outcome;
@@ -109,7 +109,12 @@ impl Outline {
         // Without an aggregate, groups are listed whether the condition can hold in them or not.
         let lists_groups = !query.is_rows() && plan.aggregates.is_empty();
         let looked_at = Looked { columns: &columns, plan: &plan, shown: &shown, lists_groups };
-        Ok(self.distinguished(&looked_at, cells_max))
+        let needs = self.distinguished(&looked_at, cells_max);
+        if needs.combinations().is_none() {
+            let problem = "the question distinguishes too many combinations of protected values";
+            return Err(InputError::new("SQL", problem, "use fewer protected columns at once").into());
+        }
+        Ok(needs)
     }
 
     fn distinguished(&self, looked: &Looked<'_>, cells_max: usize) -> Needs {
@@ -129,9 +134,10 @@ impl Outline {
         let kinds: Vec<Kinds> = looked_at
             .filter_map(|(attribute, column)| {
                 let of_code = looked.kinds(*column)?;
-                let count = of_code.iter().max().map_or(0, |last| *last as usize + 1);
-                let first = |kind: usize| of_code.iter().position(|of| *of as usize == kind).unwrap_or(0) as u32;
-                let codes = (0..count).map(first).collect();
+                let mut codes = vec![0; of_code.iter().max().map_or(0, |last| *last as usize + 1)];
+                for (code, kind) in of_code.iter().enumerate().rev() {
+                    codes[*kind as usize] = code as u32;
+                }
                 Some(Kinds { attribute, of_code, codes })
             })
             .collect();
@@ -229,7 +235,7 @@ impl Outline {
 impl Needs {
     /// Whether class sizes alone answer the question.
     pub fn nothing(&self) -> bool {
-        self.kinds.is_empty() || self.rows.is_empty()
+        self.kinds.is_empty() || self.rows.is_empty() || self.cells() == Some(0)
     }
 
     /// How many cells there are; nothing where they are too many to be counted.

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hedgerow_audit::query::parts::Outline;
 use hedgerow_audit::query::{self, Answer, Cell, ColumnKind};
 use hedgerow_release::{Release, Tables};
+use hedgerow_smc::Digest;
 use hedgerow_table::progress::NoProgress;
 
 use super::catalog::Column;
@@ -39,6 +40,7 @@ pub(super) struct Rows {
 pub(super) struct Epochs {
     data: PathBuf,
     outlines: Arc<Outlines>,
+    terms: Digest,
     open: Mutex<BTreeMap<u64, Epoch>>,
 }
 
@@ -61,18 +63,23 @@ impl Epoch {
 }
 
 impl Epochs {
-    pub(super) fn new(data: &Path, outlines: &Arc<Outlines>) -> Epochs {
-        Epochs { data: data.to_path_buf(), outlines: Arc::clone(outlines), open: Mutex::new(BTreeMap::new()) }
+    pub(super) fn new(data: &Path, outlines: &Arc<Outlines>, terms: Digest) -> Epochs {
+        let (data, outlines) = (data.to_path_buf(), Arc::clone(outlines));
+        Epochs { data, outlines, terms, open: Mutex::new(BTreeMap::new()) }
     }
 
     pub(super) fn get(&self, number: u64) -> Result<Epoch, Refusal> {
         let unread =
             || Refusal::new(INTERNAL, format!("epoch {number} cannot be read at this node"), "see its operator");
-        let mut open = self.open.lock().map_err(|_| unread())?;
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(epoch) = open.get(&number) {
             return Ok(epoch.clone());
         }
         let epoch = match Common::read(&crate::query::folder(&self.data, number)).map_err(|_| unread())? {
+            Some(common) if common.terms.0 != self.terms => {
+                let problem = format!("epoch {number} was published under other terms than those of today");
+                return Err(Refusal::new(NOT_READY, problem, "its rows cannot be queried any more"));
+            }
             Some(common) => Epoch::Apart(self.outlines.of(number, &common.classes).map_err(|_| unread())?),
             None => {
                 let path = crate::query::place(&self.data, number);

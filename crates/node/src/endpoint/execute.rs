@@ -18,7 +18,7 @@ use super::statement::Statement;
 use super::tokens::{Parameter, as_query};
 use super::{Queried, Shared, journal};
 use crate::net::Heard;
-use crate::query::{self, Asks};
+use crate::query::Asks;
 
 /// How often a canceled statement is noticed.
 const LOOK: Duration = Duration::from_millis(20);
@@ -142,11 +142,12 @@ impl Session<'_> {
             Epoch::Whole(release) => release,
             Epoch::Apart(_) => {
                 // The node journals it, and so does every other.
-                let (asks, answered) = Asks::new(&self.user, epoch, &sql);
+                let (asks, asker) = Asks::new(&self.user, epoch, &sql);
                 self.shared.reports.heard.send(Heard::Asks(asks)).map_err(|_| gone())?;
-                let left = until.deadline.saturating_duration_since(Instant::now());
+                let (left, waiting) = (until.deadline.saturating_duration_since(Instant::now()), until.clone());
                 return answer_in_time(self.shared, &until, move || {
-                    answer::answer_totals(&query::wait(&answered, left)?, &sql, bounds, rows_max)
+                    let totals = asker.wait(left, || waiting.is_over())?;
+                    answer::answer_totals(&totals, &sql, bounds, rows_max)
                 });
             }
         };

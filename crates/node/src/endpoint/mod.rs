@@ -36,6 +36,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{io, thread};
 
+use hedgerow_smc::Digest;
 use rand::RngExt as _;
 use rustls::ServerConfig;
 
@@ -114,7 +115,7 @@ impl std::fmt::Debug for Shared {
 pub fn listen(
     settings: &Settings,
     options: &Options,
-    outlines: &Arc<Outlines>,
+    (outlines, terms): (&Arc<Outlines>, Digest),
     current: &Current,
     reports: &Reports,
 ) -> Result<(), String> {
@@ -123,7 +124,7 @@ pub fn listen(
     let tls = crate::tls::for_analysts(settings, (&certificate, &key), !options.certified.is_empty());
     let tls = tls.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("{}: {error}", options.listen))?;
-    let epochs = Epochs::new(&settings.data, outlines);
+    let epochs = Epochs::new(&settings.data, outlines, terms);
     serve(listener, options, tls, (&settings.data, epochs), settings.deadlines.handshake, current, reports)
 }
 
@@ -163,6 +164,15 @@ fn serve(
     thread::Builder::new().name("analysts".to_owned()).spawn(accept).map(|_| ()).map_err(|error| error.to_string())
 }
 
+/// Counts down also when a thread panics.
+struct Connected(Arc<Shared>);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Shared {
     fn take(self: &Arc<Self>, stream: TcpStream) {
         let from = stream.peer_addr().map_or("an unknown address".to_owned(), |address| address.to_string());
@@ -172,10 +182,10 @@ impl Shared {
         }
         let shared = Arc::clone(self);
         let serve = move || {
+            let _connected = Connected(Arc::clone(&shared));
             if let Err(Ended::Rejected(why)) = shared.meet(stream) {
                 shared.reject(&from, &why);
             }
-            shared.connections.fetch_sub(1, Ordering::SeqCst);
         };
         if thread::Builder::new().name("analyst".to_owned()).stack_size(STACK_BYTES).spawn(serve).is_err() {
             self.connections.fetch_sub(1, Ordering::SeqCst);

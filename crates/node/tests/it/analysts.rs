@@ -112,7 +112,8 @@ impl Endpoint {
         let ((hear, heard), (query, queried)) = (sync_channel(64), sync_channel(4096));
         let reports = Reports { heard: hear, queried: query };
         let outlines = Arc::new(Outlines::new(Box::new(|_| Err("rows are not apart here".to_owned()))));
-        endpoint::listen(&settings, settings.endpoint.as_ref().unwrap(), &outlines, &current, &reports).unwrap();
+        endpoint::listen(&settings, settings.endpoint.as_ref().unwrap(), (&outlines, [0; 32]), &current, &reports)
+            .unwrap();
         Endpoint { folder, port, password, current, heard, queried }
     }
 

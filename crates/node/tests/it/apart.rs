@@ -161,6 +161,7 @@ fn what_is_not_a_question_of_the_epoch_is_turned_away() {
     let run = world.sites[0].memory.part(1).unwrap().unwrap().common.run;
     let question = |number: u8| Question {
         id: Hex([number; 16]),
+        nonce: Hex([number; 16]),
         epoch: 1,
         run,
         sql: QUESTIONS[0].to_owned(),
@@ -174,7 +175,9 @@ fn what_is_not_a_question_of_the_epoch_is_turned_away() {
         (Question { run: Hex([9; 16]), ..question(4) }, "another run"),
         (Question { sql: " ".repeat(20_000), ..question(5) }, "more than 16384 bytes"),
     ];
-    for (wrong, why) in wrong {
+    let wrong = wrong.map(|(question, why)| (question.named(), why));
+    let under_another_name = Question { sql: QUESTIONS[1].to_owned(), ..question(1).named() };
+    for (wrong, why) in wrong.into_iter().chain([(under_another_name, "under the name of another")]) {
         let sent = world.inject(0, 1, Frame::Asking(Asking::Ask { question: wrong }));
         let [(to, Frame::Asking(Asking::Unanswered { why: found, blamed, .. }))] = sent.as_slice() else {
             panic!("{why}: {sent:?}");
@@ -183,20 +186,32 @@ fn what_is_not_a_question_of_the_epoch_is_turned_away() {
         assert_eq!(blamed.as_deref(), Some("site-0"));
     }
     // SQL that no node would ask for, garbage in a session, and too many questions.
-    let bad = Question { sql: "SELECT disease FROM".to_owned(), ..question(6) };
+    let bad = Question { sql: "SELECT disease FROM".to_owned(), ..question(6) }.named();
     world.inject(0, 1, Frame::Asking(Asking::Ask { question: bad }));
     assert!(!world.is_asking());
-    for number in 10..100 {
-        let sent = world.inject(0, 1, Frame::Asking(Asking::Ask { question: question(number) }));
-        let refused = matches!(sent.as_slice(), [(_, Frame::Asking(Asking::Unanswered { .. }))]);
-        assert_eq!(refused, number >= 74, "{number}");
+    for (analyst, from, taken) in [("ada", 10, 32), ("bob", 100, 32), ("eve", 200, 0)] {
+        for number in 0..40 {
+            let question = Question { analyst: analyst.to_owned(), ..question(from + number) }.named();
+            let sent = world.inject(0, 1, Frame::Asking(Asking::Ask { question }));
+            let refused = matches!(sent.as_slice(), [(_, Frame::Asking(Asking::Unanswered { .. }))]);
+            assert_eq!(refused, number >= taken, "{number} of {analyst}");
+        }
     }
     assert!(world.is_asking());
+    // What is over is not said again as often as somebody likes.
+    let id = Question { sql: "SELECT disease FROM".to_owned(), ..question(6) }.named().id;
+    let said = |world: &mut World| world.inject(0, 1, Frame::Asking(Asking::Again { id })).len();
+    assert_eq!([said(&mut world), said(&mut world), said(&mut world)], [1, 0, 0]);
     // Site 1 never takes part in the answers: after a while nobody waits for it any more.
     settle(&mut world);
     world.ask(2, QUESTIONS[0]).unwrap().unwrap();
     settle(&mut world);
     assert_eq!(check_answers(&mut world), (1, Vec::new()));
+    // Who does not want to know any more gets no answer, and nobody works for it.
+    world.ask(2, QUESTIONS[0]).unwrap().unwrap();
+    world.forget(2);
+    settle(&mut world);
+    assert_eq!(check_answers(&mut world), (0, Vec::new()));
     world.check();
 }
 
@@ -344,6 +359,24 @@ fn a_node_that_is_away_is_named_and_what_is_published_survives_a_restart() {
     for place in 0..3 {
         assert_eq!(answered_in_time(&federation, place, sql), expected, "at {place}");
     }
+    // A part that is lost ends questions, and not the node.
+    federation.stop(1);
+    let own = query::folder(&federation.data(1), 1).join("part.json");
+    let rows = fs::read(&own).unwrap();
+    fs::write(&own, &rows[..rows.len() / 2]).unwrap();
+    federation.start(1);
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let why = answered(&federation, 0, sql).unwrap_err();
+        if why.contains("site-1 gave up: the rows of epoch 1 cannot be read") {
+            break;
+        }
+        assert!(Instant::now() < until, "{why}");
+    }
+    assert!(answered(&federation, 1, sql).unwrap_err().contains("cannot be read"));
+    assert_eq!(federation.status(1)["epoch"], 1);
+    fs::write(&own, rows).unwrap();
+    assert_eq!(answered_in_time(&federation, 1, sql), expected);
     // A node that has agreed to something else since then says so.
     federation.stop(2);
     let path = federation.home("site-2").join("policy.toml");

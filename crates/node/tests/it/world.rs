@@ -270,6 +270,17 @@ impl World {
         Some(begun)
     }
 
+    /// Whoever waits at a site goes away.
+    pub(crate) fn forget(&mut self, place: usize) {
+        let waiting: Vec<QuestionId> = self.pending.keys().filter(|(at, _)| *at == place).map(|(_, id)| *id).collect();
+        for id in waiting {
+            self.pending.remove(&(place, id));
+            let time = self.time();
+            let result = self.sites[place].node.as_mut().unwrap().forget(time, id);
+            self.settle(place, result);
+        }
+    }
+
     /// A frame reaches a site as if a peer had sent it; what the site says to it.
     pub(crate) fn inject(&mut self, place: usize, from: usize, frame: Frame) -> Sent {
         let (time, name) = (self.time(), self.sites[from].name.clone());

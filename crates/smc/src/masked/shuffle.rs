@@ -212,7 +212,9 @@ impl Engine for Shuffle {
 
 impl Shuffle {
     fn hand(&mut self, to: To, round: u32, items: Vec<Item>, body: fn(Chunk) -> Body) {
-        for chunk in Chunk::cut(items, CHUNK_BYTES) {
+        // Whoever takes no longer vectors takes no longer chunks either.
+        let vector = usize::try_from(self.place.limits.words_max.saturating_mul(8)).unwrap_or(usize::MAX);
+        for chunk in Chunk::cut(items, CHUNK_BYTES.min(vector)) {
             self.send.push(Outgoing { to, message: self.place.message(round, body(chunk)) });
         }
     }

@@ -438,6 +438,7 @@ impl<S: Store> Node<S> {
         let (mut late, mut again) = (Vec::new(), Vec::new());
         for (id, open) in &mut self.questions.open {
             let waited = now.saturating_sub(open.progressed_at);
+            let limit_ms = limit_ms + open.longer_ms();
             if waited > limit_ms || now.saturating_sub(open.opened_at) > TIMES_IN_ALL * limit_ms {
                 late.push((*id, open.names_waited_for()));
             } else if now.saturating_sub(open.repeated_at.max(open.progressed_at))
@@ -448,7 +449,7 @@ impl<S: Store> Node<S> {
             }
         }
         for (id, names) in late {
-            let why = format!("no message in {} s from {}", limit.as_secs(), names.join(", "));
+            let why = format!("no message in {} s or more from {}", limit.as_secs(), names.join(", "));
             self.give_up(id, &why, names.first().cloned())?;
         }
         for id in again {

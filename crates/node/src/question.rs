@@ -32,7 +32,9 @@ const CELLS_MIN: u64 = 1 << 16;
 const CELLS_OF_A_ROW: u64 = 64;
 /// The most items in a shuffle, padding included: the custodians' processors are busy with it for
 /// seconds.
-const SHUFFLED_MAX: u64 = 1 << 16;
+const SHUFFLED_MAX: u64 = 1 << 15;
+/// For each of them, so much longer nobody is late.
+const MS_OF_AN_ITEM: u64 = 1;
 /// A row on its way through the shuffle: its stratum and its combination of values.
 const ROW_BYTES: usize = 12;
 
@@ -307,6 +309,12 @@ impl OpenQuestion {
 
     pub(crate) fn shuffles(&self) -> bool {
         self.shuffles
+    }
+
+    /// How much longer than others this question may take without progress, in milliseconds.
+    pub(crate) fn longer_ms(&self) -> u64 {
+        let rows = self.ready.as_ref().filter(|_| self.shuffles).map_or(0, |ready| ready.needs.rows());
+        rows.saturating_mul(self.roster.count() as u64).saturating_mul(MS_OF_AN_ITEM)
     }
 
     pub(crate) fn place_of(&self, name: &str) -> Option<u16> {

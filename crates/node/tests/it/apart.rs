@@ -41,6 +41,14 @@ const QUESTIONS: [&str; 10] = [
     "SELECT disease FROM data GROUP BY disease",
 ];
 
+/// More combinations of protected values than can be counted.
+pub(crate) const TWO_PROTECTED: &str = "[source]\npath = \"people.csv\"\n[attributes]\nage = { role = \"quasi\", range = [0, 99] }\n\
+    cost = { role = \"sensitive\", range = [0, 299] }\nstay = { role = \"sensitive\", range = [0, 299] }\n\
+    [[rule]]\nrequire = { model = \"k-anonymity\", k = 3 }\n\
+    [[rule]]\nprotect = \"cost\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
+    [[rule]]\nprotect = \"stay\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
+    [publish]\nmethod = \"mondrian\"\n";
+
 /// Rows have no order, and sums of shares round in the order in which they are added.
 pub(crate) fn comparable(mut answer: Value) -> Value {
     fn round(value: &mut Value) {
@@ -442,22 +450,16 @@ fn every_custodian_journals_the_question_and_what_it_opened_and_nobody_sees_rows
 
 #[test]
 fn rows_that_cannot_be_counted_are_united_by_the_shuffle() {
-    let policy = "[source]\npath = \"people.csv\"\n[attributes]\nage = { role = \"quasi\", range = [0, 99] }\n\
-                  cost = { role = \"sensitive\", range = [0, 299] }\nstay = { role = \"sensitive\", range = [0, 299] }\n\
-                  [[rule]]\nrequire = { model = \"k-anonymity\", k = 3 }\n\
-                  [[rule]]\nprotect = \"cost\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
-                  [[rule]]\nprotect = \"stay\"\nrequire = { model = \"distinct-l-diversity\", l = 2 }\n\
-                  [publish]\nmethod = \"mondrian\"\n";
     let mut rng = StdRng::seed_from_u64(11);
     let mut row = |_| format!("{},{},{}", rng.random_range(0..100), rng.random_range(0..300), rng.random_range(0..300));
     let rows: Vec<String> = (0..120).map(&mut row).collect();
     let folder = tempfile::tempdir().unwrap();
-    alone(folder.path(), policy, "age,cost,stay", &rows);
+    alone(folder.path(), TWO_PROTECTED, "age,cost,stay", &rows);
     let part = |site: usize| {
         let own = rows.iter().skip(site).step_by(3).map(String::as_str);
         std::iter::once("age,cost,stay").chain(own).map(|line| format!("{line}\n")).collect::<String>()
     };
-    let mut federation = Federation::started(policy, &(0..3).map(part).collect::<Vec<_>>(), APART);
+    let mut federation = Federation::started(TWO_PROTECTED, &(0..3).map(part).collect::<Vec<_>>(), APART);
     assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
     let release = folder.path().join("alone");
     for sql in [

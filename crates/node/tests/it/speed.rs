@@ -10,6 +10,7 @@ use hedgerow_node::operator::Request;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
+use crate::apart::TWO_PROTECTED;
 use crate::federation::Federation;
 use crate::processes::{adult, adult_policy, alone};
 use crate::simulation::count;
@@ -80,6 +81,23 @@ fn questions_over_adult_in_parts() {
             );
         }
     }
+}
+
+/// The largest question that goes through the shuffle.
+#[test]
+#[ignore = "measures: the result depends on what else the machine does"]
+fn rows_in_parts_through_the_shuffle() {
+    let mut rng = StdRng::seed_from_u64(11);
+    let mut row = |_| format!("{},{},{}", rng.random_range(0..100), rng.random_range(0..300), rng.random_range(0..300));
+    let rows: Vec<String> = (0..count("HEDGEROW_ROWS", 10_900) as usize).map(&mut row).collect();
+    let mut federation = Federation::started(TWO_PROTECTED, &dealt("age,cost,stay", &rows, 3), "rows = \"apart\"\n");
+    federation.patience = std::time::Duration::from_secs(600);
+    assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
+    let (operator, sql, began) = ("tester".to_owned(), "SELECT * FROM data".to_owned(), Instant::now());
+    let answer = federation.ask(0, &Request::Query { operator, epoch: 1, sql }).unwrap();
+    assert_eq!(answer["answer"]["rows"].as_array().unwrap().len(), rows.len());
+    println!("{} rows through the shuffle of 3 nodes: {:.1} s", rows.len(), began.elapsed().as_secs_f64());
+    federation.stop(0);
 }
 
 #[test]

@@ -11,16 +11,17 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use hedgerow_audit::query::SQL_MAX;
 use hedgerow_smc::{Coins, Member, Message, Outgoing, Roster, SessionId, To};
 use rand::Rng as _;
 use serde_json::json;
 
-use crate::journal::What;
+use crate::journal::{SQL_CHARACTERS_MAX, What};
 use crate::message::{Asking, Frame, Hex, Named, Question, QuestionId, plain};
 use crate::node::{Node, REPEAT_MS, Sent, Time, repeat_after};
 use crate::opened;
 use crate::part::Part;
-use crate::question::{After, OpenQuestion, Step, Totals, Unanswered, Work, Worked};
+use crate::question::{After, CELLS_MAX, CELLS_MIN, OpenQuestion, Step, Totals, Unanswered, Work, Worked};
 use crate::run::Phase;
 use crate::steps::EARLY_BYTES_MAX;
 use crate::store::{Store, StoreError};
@@ -31,16 +32,14 @@ const OPEN_OF_ONE_MAX: usize = 64;
 const OPEN_OF_ANALYST_MAX: usize = 32;
 /// Questions of one custodian in an hour: all of them are journaled.
 const HOURLY_MAX: u32 = 36_000;
-/// Shuffles at once.
-const SHUFFLES_MAX: usize = 2;
+/// What begun questions may weigh together: two of the largest.
+const WEIGHT_MAX: u64 = 2 * CELLS_MAX;
 /// So many times as long as without progress may a question take in all.
 const TIMES_IN_ALL: u64 = 30;
-/// The longest statement in the journal, in characters.
-const SQL_CHARACTERS_MAX: usize = 2000;
-/// The longest question, in bytes: as long as any that is read.
-const SQL_BYTES_MAX: usize = 16 << 10;
 /// Epochs whose parts are kept in memory.
 const PARTS_MAX: usize = 4;
+/// After so long it is looked again whether an epoch can be queried.
+const UNFIT_MS: u64 = 5000;
 /// First messages of sessions whose question has not been heard yet.
 const STRAYS_MAX: usize = 512;
 /// Questions that have ended, and bytes that were sent last in them: for whoever lacks something.
@@ -57,6 +56,8 @@ pub(crate) struct Questions {
     hourly: BTreeMap<String, u32>,
     answered: Vec<(QuestionId, Result<Totals, Unanswered>)>,
     parts: BTreeMap<u64, Arc<Part>>,
+    /// Epochs that cannot be queried, why, and when that was found.
+    unfit: BTreeMap<u64, (String, u64)>,
     strays: VecDeque<(String, SessionId, Vec<u8>)>,
     ended: VecDeque<Ended>,
 }
@@ -134,6 +135,24 @@ impl<S: Store> Node<S> {
         if let Some(part) = self.questions.parts.get(&epoch) {
             return Ok(Arc::clone(part));
         }
+        let now = self.time.steady_ms;
+        if let Some((why, _)) = self.questions.unfit.get(&epoch).filter(|(_, at)| now.saturating_sub(*at) < UNFIT_MS) {
+            return Err(why.clone());
+        }
+        let read = self.read_part(epoch);
+        match &read {
+            Ok(part) => {
+                while self.questions.parts.len() >= PARTS_MAX {
+                    self.questions.parts.pop_first();
+                }
+                self.questions.parts.insert(epoch, Arc::clone(part));
+            }
+            Err(why) => drop(self.questions.unfit.insert(epoch, (why.clone(), now))),
+        }
+        read
+    }
+
+    fn read_part(&self, epoch: u64) -> Result<Arc<Part>, String> {
         let own = &self.custodian.own;
         // A part that is damaged ends the question, and not the node.
         let part = self.store.part(epoch).map_err(|_| format!("the rows of epoch {epoch} cannot be read"))?;
@@ -153,19 +172,14 @@ impl<S: Store> Node<S> {
         if let Some(stranger) = part.common.roster.iter().find(|named| !known(named)) {
             return Err(format!("{} is not known by the key that it had in epoch {epoch}", stranger.name));
         }
-        let part = Arc::new(part);
-        while self.questions.parts.len() >= PARTS_MAX {
-            self.questions.parts.pop_first();
-        }
-        self.questions.parts.insert(epoch, Arc::clone(&part));
-        Ok(part)
+        Ok(Arc::new(part))
     }
 
     /// Opens a question at this node and lets it be worked out.
     fn take_up(&mut self, question: Question, part: &Arc<Part>) -> Result<(), String> {
         self.refuse_too_many(&question)?;
-        if question.sql.len() > SQL_BYTES_MAX {
-            return Err(format!("a question of more than {SQL_BYTES_MAX} bytes"));
+        if question.sql.len() > SQL_MAX {
+            return Err(format!("a question of more than {SQL_MAX} bytes"));
         }
         let roster = named_roster(&part.common.roster).ok_or("a roster that is none")?;
         let own = &self.custodian.own;
@@ -222,7 +236,6 @@ impl<S: Store> Node<S> {
         let now = self.time.steady_ms;
         for open in self.questions.open.values_mut() {
             open.progressed_at = (open.progressed_at + ms).min(now);
-            open.opened_at = (open.opened_at + ms).min(now);
         }
     }
 
@@ -280,8 +293,7 @@ impl<S: Store> Node<S> {
                 self.questions.working.remove(&by);
             }
         }
-        let shuffles = self.questions.open.values().filter(|open| open.shuffles()).count();
-        let Some(open) = self.questions.open.get_mut(&id).filter(|open| !open.has_begun()) else { return Ok(()) };
+        let Some(open) = self.questions.open.get(&id).filter(|open| !open.has_begun()) else { return Ok(()) };
         let own = open.question.by == self.custodian.own.name;
         let ready = match ready {
             Ok(ready) => ready,
@@ -300,16 +312,16 @@ impl<S: Store> Node<S> {
             }
         };
         if ready.needs_nobody() {
-            self.questions.open.remove(&id);
-            if own {
-                self.questions.answered.push((id, Ok(ready.totals(Vec::new()))));
+            if !own {
+                let blamed = Some(open.question.by.clone());
+                return self.give_up(id, "a question that needs nobody else", blamed);
             }
+            self.questions.open.remove(&id);
+            self.questions.answered.push((id, Ok(ready.totals(Vec::new()))));
             return Ok(());
         }
-        if ready.shuffles() && shuffles >= SHUFFLES_MAX {
-            let blamed = self.custodian.own.name.clone();
-            return self.give_up(id, "too many long questions are being answered: try again later", Some(blamed));
-        }
+        self.make_room(id, ready.weight())?;
+        let Some(open) = self.questions.open.get_mut(&id) else { return Ok(()) };
         let limits = self.custodian.agreed.limits;
         let permit = match self.book.permit_answer(open.session_id, &open.plan, &ready.about, limits) {
             Ok(permit) => permit,
@@ -325,6 +337,24 @@ impl<S: Store> Node<S> {
             self.say_roster(&roster, &Asking::Ask { question });
         }
         self.stepped_on(id, step)
+    }
+
+    /// Gives up large questions until there is room. All custodians give up in the same order, so
+    /// that of questions that come at once one is answered.
+    fn make_room(&mut self, id: QuestionId, weight: u64) -> Result<(), StoreError> {
+        loop {
+            let begun = self.questions.open.iter().filter(|(_, open)| open.weight() > CELLS_MIN);
+            let all: u64 = begun.clone().map(|(_, open)| open.weight()).sum();
+            if weight <= CELLS_MIN || all + weight <= WEIGHT_MAX {
+                return Ok(());
+            }
+            let last = begun.map(|(id, _)| *id).max().map_or(id, |last| last.max(id));
+            let blamed = self.custodian.own.name.clone();
+            self.give_up(last, "too many large questions are being answered: try again later", Some(blamed))?;
+            if last == id {
+                return Ok(());
+            }
+        }
     }
 
     /// A message of a session that is no step of a run.
@@ -449,7 +479,7 @@ impl<S: Store> Node<S> {
             }
         }
         for (id, names) in late {
-            let why = format!("no message in {} s or more from {}", limit.as_secs(), names.join(", "));
+            let why = format!("nothing in {} s or more from {}", limit.as_secs(), names.join(", "));
             self.give_up(id, &why, names.first().cloned())?;
         }
         for id in again {
@@ -493,10 +523,11 @@ impl<S: Store> Node<S> {
         let Some(ended) = self.questions.ended.iter_mut().find(|ended| ended.id == id) else { return };
         let Some(place) = ended.roster.members().iter().position(|member| member.name == name) else { return };
         // It may be long, and nobody repeats itself more often.
-        let before = ended.repeated_at.insert(name.to_owned(), now);
-        if before.is_some_and(|before| now.saturating_sub(before) < REPEAT_MS / 2) {
+        let before = ended.repeated_at.get(name);
+        if before.is_some_and(|before| now.saturating_sub(*before) < REPEAT_MS / 2) {
             return;
         }
+        ended.repeated_at.insert(name.to_owned(), now);
         if let Some((why, blamed)) = ended.why.clone() {
             return self.say(name, Asking::Unanswered { id, why, blamed });
         }

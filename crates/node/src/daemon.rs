@@ -22,8 +22,8 @@ use crate::message::QuestionId;
 use crate::net::{self, Heard, Senders};
 use crate::node::{Command, Custodian, Node, Sent, Time};
 use crate::operator::{self, Requested, Towards};
-use crate::part::Outlines;
-use crate::query::{Asks, ToAsker};
+use crate::outlines::Outlines;
+use crate::query::{Asks, STACK_BYTES, ToAsker};
 use crate::question::{Unanswered, Work};
 use crate::settings::Settings;
 use crate::store::StoreError;
@@ -35,8 +35,6 @@ const EVENTS_MAX: usize = 64;
 /// Analysts' statements that wait for the journal.
 const QUERIED_MAX: usize = 1 << 12;
 const TICK: Duration = Duration::from_millis(100);
-/// The reader of questions descends: this is enough for the longest that is taken.
-const WORK_STACK_BYTES: usize = 128 << 20;
 /// For the last words to be sent.
 const DRAIN_MAX: Duration = Duration::from_secs(2);
 
@@ -119,7 +117,7 @@ fn start_worker(hear: SyncSender<Heard>) -> std::io::Result<Sender<Work>> {
             }
         }
     };
-    std::thread::Builder::new().name("work".to_owned()).stack_size(WORK_STACK_BYTES).spawn(serve)?;
+    std::thread::Builder::new().name("work".to_owned()).stack_size(STACK_BYTES).spawn(serve)?;
     Ok(send)
 }
 

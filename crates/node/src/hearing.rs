@@ -174,9 +174,7 @@ impl<S: Store> Node<S> {
             Some(running) if running == step => {
                 let waited = execution.waits_for();
                 let advanced = execution.advance(place, message);
-                // What was heard before is no progress, or whoever repeats itself would hold us for
-                // ever.
-                if !advanced.send.is_empty() || execution.waits_for() != waited {
+                if waited.contains(&place) {
                     open.progressed_at = self.time.steady_ms;
                 }
                 self.advance(advanced)

@@ -10,6 +10,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::message::{Hex, RunId};
 
+/// The longest statement of an analyst in it, in characters.
+pub(crate) const SQL_CHARACTERS_MAX: usize = 2000;
+
 /// What kind of thing happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -26,6 +26,7 @@ mod node;
 mod opened;
 mod operations;
 pub mod operator;
+pub mod outlines;
 pub mod part;
 mod proceeding;
 pub mod query;

@@ -25,7 +25,7 @@ use crate::endpoint::Queried;
 use crate::health::Counts;
 use crate::journal::{Detail, Record, What};
 use crate::message::{Frame, Hex, Proposal, RunId, plain};
-use crate::part::Outlines;
+use crate::outlines::Outlines;
 use crate::run::{Ending, Open, Phase};
 use crate::settings::{Deadlines, Peer, Role};
 use crate::steps::Execution;

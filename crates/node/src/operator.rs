@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::net::Heard;
 use crate::node::Command;
-use crate::query::{self, Asks};
+use crate::query::{self, Asks, STACK_BYTES};
 
 const REQUEST_BYTES_MAX: u64 = 1 << 16;
 const ANSWER_BYTES_MAX: u64 = 1 << 26;
@@ -26,8 +26,6 @@ const REQUEST_TIME: Duration = Duration::from_secs(10);
 const ANSWER_TIME: Duration = Duration::from_secs(300);
 /// Questions at once.
 const QUESTIONS_MAX: usize = 8;
-/// The reader of questions descends: this is enough for the longest that is taken.
-const STACK_BYTES: usize = 128 << 20;
 
 /// A command as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

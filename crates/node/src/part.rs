@@ -6,13 +6,10 @@
 //! epochs/1/part.json       of this custodian's own rows: the class and the protected values
 //! ```
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use hedgerow_audit::query::parts::Outline;
 use hedgerow_joint::JointClass;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -124,43 +121,6 @@ mod written_classes {
     pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<JointClass>, D::Error> {
         let written = Vec::<(u64, Vec<(u32, u32)>)>::deserialize(from)?;
         Ok(written.into_iter().map(|(rows, ends)| JointClass::of_ends(rows, ends)).collect())
-    }
-}
-
-/// Makes the outline of a release from its classes. An error holds nothing private.
-pub type MakeOutline = Box<dyn Fn(&[JointClass]) -> Result<Outline, String> + Send + Sync>;
-
-/// Outlines of so many epochs are kept in memory.
-const OUTLINES_MAX: usize = 4;
-
-/// The outlines of this node's epochs, made once: for questions of others and for its analysts.
-pub struct Outlines {
-    make: MakeOutline,
-    made: Mutex<BTreeMap<u64, Arc<Outline>>>,
-}
-
-impl std::fmt::Debug for Outlines {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Outlines")
-    }
-}
-
-impl Outlines {
-    pub fn new(make: MakeOutline) -> Outlines {
-        Outlines { make, made: Mutex::default() }
-    }
-
-    pub fn of(&self, epoch: u64, classes: &[JointClass]) -> Result<Arc<Outline>, String> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(outline) = made.get(&epoch) {
-            return Ok(Arc::clone(outline));
-        }
-        let outline = Arc::new((self.make)(classes)?);
-        while made.len() >= OUTLINES_MAX {
-            made.pop_first();
-        }
-        made.insert(epoch, Arc::clone(&outline));
-        Ok(outline)
     }
 }
 

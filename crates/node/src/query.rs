@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 use crate::question::{Totals, Unanswered};
 
+/// The reader of questions descends: this is enough of a stack for the longest that is taken.
+pub(crate) const STACK_BYTES: usize = 128 << 20;
 /// How often it is noticed that nobody waits any longer.
 const LOOK: Duration = Duration::from_millis(20);
 

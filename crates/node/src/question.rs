@@ -22,19 +22,24 @@ use hedgerow_table::TableError;
 use sha2::{Digest as _, Sha256};
 
 use crate::message::{Question, QuestionId};
-use crate::part::{Outlines, OwnRows, Part};
+use crate::outlines::Outlines;
+use crate::part::{OwnRows, Part};
 use crate::steps::{EARLY_BYTES_MAX, KEPT_SENDS, Outcome, continued, settled};
 
 /// The most counts in the answer to a question, and how many are always counted.
-const CELLS_MAX: u64 = 1 << 22;
-const CELLS_MIN: u64 = 1 << 16;
+pub(crate) const CELLS_MAX: u64 = 1 << 22;
+pub(crate) const CELLS_MIN: u64 = 1 << 16;
 /// Between them, so many for each row: where more are zero, the rows are handed over sooner.
 const CELLS_OF_A_ROW: u64 = 64;
 /// The most items in a shuffle, padding included: the custodians' processors are busy with it for
 /// seconds.
 const SHUFFLED_MAX: u64 = 1 << 15;
-/// For each of them, so much longer nobody is late.
-const MS_OF_AN_ITEM: u64 = 1;
+/// More custodians do not shuffle: each of them is a layer around every item.
+const SHUFFLING_MAX: usize = 100;
+/// What a custodian may take to strip its layer off so many items, and so nobody after it is late.
+const ITEMS_IN_A_MS: u64 = 2;
+/// What a shuffle weighs beside counts.
+const SHUFFLE_WEIGHT: u64 = CELLS_MAX;
 /// A row on its way through the shuffle: its stratum and its combination of values.
 const ROW_BYTES: usize = 12;
 
@@ -134,7 +139,8 @@ impl Work {
 
     /// How many cells are counted before rows go through the shuffle: the same at all custodians.
     fn cells_max(&self, all_rows: u64) -> usize {
-        let can_shuffle = all_rows.saturating_mul(self.custodians as u64) <= SHUFFLED_MAX;
+        let items = all_rows.saturating_mul(self.custodians as u64);
+        let can_shuffle = items <= SHUFFLED_MAX.min(self.limits.rows_max) && self.custodians <= SHUFFLING_MAX;
         let cells = all_rows.saturating_mul(CELLS_OF_A_ROW).clamp(CELLS_MIN, CELLS_MAX);
         let cells = if can_shuffle { cells } else { CELLS_MAX };
         usize::try_from(cells.min(self.limits.words_max)).unwrap_or(usize::MAX)
@@ -151,7 +157,8 @@ impl Work {
         let cells_max = self.cells_max(all);
         let needs = outline.needs(&self.sql, cells_max).map_err(Unanswered::Refused)?;
         let items = needs.rows().saturating_mul(self.custodians as u64);
-        if needs.cells().is_none() && items > SHUFFLED_MAX {
+        let too_many = items > SHUFFLED_MAX.min(self.limits.rows_max) || self.custodians > SHUFFLING_MAX;
+        if needs.cells().is_none() && too_many {
             let problem = "the question distinguishes too many combinations of values to be counted, in too many rows";
             let hint = "use fewer columns at once, or a condition that fewer classes can fulfill";
             return Err(Unanswered::Refused(TableError::input("SQL", problem, hint)));
@@ -210,8 +217,9 @@ impl Ready {
         self.needs.nothing()
     }
 
-    pub(crate) fn shuffles(&self) -> bool {
-        matches!(self.own, Own::Rows(_))
+    /// What it takes of the room that all questions share.
+    pub(crate) fn weight(&self) -> u64 {
+        self.needs.cells().map_or(SHUFFLE_WEIGHT, |cells| cells as u64)
     }
 
     pub(crate) fn totals(&self, places: Places) -> Totals {
@@ -307,14 +315,16 @@ impl OpenQuestion {
         self.ready.is_some()
     }
 
-    pub(crate) fn shuffles(&self) -> bool {
-        self.shuffles
+    /// What it takes of the room that all questions share.
+    pub(crate) fn weight(&self) -> u64 {
+        self.ready.as_ref().map_or(0, Ready::weight)
     }
 
     /// How much longer than others this question may take without progress, in milliseconds.
     pub(crate) fn longer_ms(&self) -> u64 {
         let rows = self.ready.as_ref().filter(|_| self.shuffles).map_or(0, |ready| ready.needs.rows());
-        rows.saturating_mul(self.roster.count() as u64).saturating_mul(MS_OF_AN_ITEM)
+        let custodians = self.roster.count() as u64;
+        rows.saturating_mul(custodians).saturating_mul(custodians) / ITEMS_IN_A_MS
     }
 
     pub(crate) fn place_of(&self, name: &str) -> Option<u16> {
@@ -332,6 +342,14 @@ impl OpenQuestion {
             Some(Session::Counts(machine)) => machine.waits_for(),
             Some(Session::Rows(machine)) => machine.waits_for(),
             None => vec![self.me],
+        }
+    }
+
+    fn taken_in(&self) -> usize {
+        match &self.session {
+            Some(Session::Counts(machine)) => machine.taken_in(),
+            Some(Session::Rows(machine)) => machine.taken_in(),
+            None => 0,
         }
     }
 
@@ -388,10 +406,10 @@ impl OpenQuestion {
     /// Takes a message of the session, or keeps it until ours begins.
     pub(crate) fn take(&mut self, from: u16, message: Message, bytes: usize, now: u64) -> Step {
         if self.session.is_some() {
-            let before = self.waits_for();
+            let before = self.taken_in();
             let step = self.advance(from, message);
             // What was heard before is no progress: whoever repeats itself would hold us for ever.
-            if !step.send.is_empty() || self.waits_for() != before {
+            if self.taken_in() != before {
                 self.progressed_at = now;
             }
             return step;

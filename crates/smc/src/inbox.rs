@@ -111,6 +111,11 @@ impl Inbox {
         Ok(())
     }
 
+    /// How many messages were accepted, each once.
+    pub(crate) fn taken_in(&self) -> usize {
+        self.accepted.len()
+    }
+
     /// What we know a message of a round by; nothing when none was accepted.
     pub(crate) fn digest(&self, round: u32, sender: u16) -> Option<Digest> {
         self.accepted.get(&(round, sender, 0)).copied()

@@ -23,6 +23,9 @@ pub trait Machine: Sized {
     fn waits_for(&self) -> Vec<u16> {
         Vec::new()
     }
+
+    /// How many messages were taken in. One that is repeated counts once: it is no progress.
+    fn taken_in(&self) -> usize;
 }
 
 #[derive(Debug)]

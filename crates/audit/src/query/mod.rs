@@ -62,6 +62,7 @@ use hedgerow_release::Release;
 use hedgerow_table::{InputError, TableError};
 
 pub use answer::{Answer, Cell, Column, ColumnKind, Estimate};
+pub use sql::SQL_MAX;
 
 use buckets::{ANYTHING, Buckets};
 use columns::Columns;

@@ -11,7 +11,7 @@ use super::syntax::parse;
 use super::tree::{Argument, Call, Expression, Item};
 
 /// The longest SQL that is read, in bytes.
-pub(crate) const SQL_MAX: usize = 16 << 10;
+pub const SQL_MAX: usize = 16 << 10;
 
 /// One SELECT, bound to the columns of a release.
 #[derive(Debug)]

@@ -14,7 +14,8 @@ use hedgerow_table::progress::NoProgress;
 use super::catalog::Column;
 use super::kind::{Kind, Value};
 use super::refusal::{INTERNAL, NOT_READY, Refusal, TOO_MUCH};
-use crate::part::{Common, Outlines};
+use crate::outlines::Outlines;
+use crate::part::Common;
 use crate::question::{Totals, Unanswered};
 
 /// Releases of so many epochs are kept in memory.

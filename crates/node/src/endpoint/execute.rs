@@ -17,13 +17,12 @@ use super::session::{Session, Transaction};
 use super::statement::Statement;
 use super::tokens::{Parameter, as_query};
 use super::{Queried, Shared, journal};
+use crate::journal::SQL_CHARACTERS_MAX;
 use crate::net::Heard;
 use crate::query::Asks;
 
 /// How often a canceled statement is noticed.
 const LOOK: Duration = Duration::from_millis(20);
-/// The longest statement in the journal, in characters.
-const SQL_CHARACTERS_MAX: usize = 2000;
 
 pub(super) enum Outcome {
     Rows(Rows),
@@ -145,9 +144,10 @@ impl Session<'_> {
                 let (asks, asker) = Asks::new(&self.user, epoch, &sql);
                 self.shared.reports.heard.send(Heard::Asks(asks)).map_err(|_| gone())?;
                 let (left, waiting) = (until.deadline.saturating_duration_since(Instant::now()), until.clone());
-                return answer_in_time(self.shared, &until, move || {
-                    let totals = asker.wait(left, || waiting.is_over())?;
-                    answer::answer_totals(&totals, &sql, bounds, rows_max)
+                return answer_in_time(self.shared, &until, move || match asker.wait(left, || waiting.is_over()) {
+                    Ok(totals) => answer::answer_totals(&totals, &sql, bounds, rows_max),
+                    Err(_) if waiting.is_over() => Err(canceled()),
+                    Err(unanswered) => Err(unanswered.into()),
                 });
             }
         };
@@ -174,12 +174,15 @@ impl Session<'_> {
 
     /// Before anything is published the table has no columns.
     fn new_catalog(&self, epoch: Option<u64>) -> Result<Catalog, Refusal> {
-        let (columns, rows, description) = match epoch {
-            Some(epoch) => {
-                let found = self.shared.epochs.get(epoch)?;
-                let description = format!("joint release, epoch {epoch}; estimates with bounds, see docs/node.md");
+        let found = epoch.map(|epoch| self.shared.epochs.get(epoch));
+        let (columns, rows, description) = match found {
+            Some(Ok(found)) => {
+                let number = epoch.unwrap_or(0);
+                let description = format!("joint release, epoch {number}; estimates with bounds, see docs/node.md");
                 (answer::columns(found.release()), found.release().rows(), description)
             }
+            // Whoever looks at the catalog, or at the journal, may do so all the same.
+            Some(Err(refusal)) => (Vec::new(), 0, refusal.problem),
             None => (Vec::new(), 0, "nothing is published yet, or a run is in doubt".to_owned()),
         };
         let settings = self
@@ -254,11 +257,15 @@ fn answer_in_time(
                 return Err(Refusal::new(INTERNAL, "internal error", "this is a bug in hedgerow"));
             }
             Err(RecvTimeoutError::Timeout) if until.is_over() => {
-                return Err(Refusal::new(CANCELED, "the statement was canceled, or its time is over", ""));
+                return Err(canceled());
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
+}
+
+fn canceled() -> Refusal {
+    Refusal::new(CANCELED, "the statement was canceled, or its time is over", "")
 }
 
 /// Counts down also when a thread panics.

@@ -41,7 +41,8 @@ use rand::RngExt as _;
 use rustls::ServerConfig;
 
 use crate::net::Heard;
-use crate::part::Outlines;
+use crate::outlines::Outlines;
+use crate::query::STACK_BYTES;
 use crate::settings::Settings;
 use answer::Epochs;
 use scram::random;
@@ -51,8 +52,6 @@ use stream::{Ended, Stream};
 pub use options::{Analyst, Options};
 pub use scram::Verifier;
 
-/// The reader of statements descends: this is enough for the longest that is taken.
-const STACK_BYTES: usize = 128 << 20;
 /// For a client that does not take what it is sent.
 const WRITE_TIME: Duration = Duration::from_secs(60);
 

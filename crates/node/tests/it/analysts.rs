@@ -16,7 +16,7 @@ use hedgerow_node::endpoint::{self, Current, Queried, Reports, Verifier};
 use hedgerow_node::journal::{Record, What};
 use hedgerow_node::keys::{Party, Place, make_trial};
 use hedgerow_node::net::Heard;
-use hedgerow_node::part::Outlines;
+use hedgerow_node::outlines::Outlines;
 use hedgerow_node::query;
 use hedgerow_node::settings::Settings;
 use hedgerow_node::store::Store as _;

@@ -295,12 +295,15 @@ fn adult_in_parts_is_answered_as_the_release_of_all_rows_is() {
         let mut config = postgres::Config::new();
         config.host("127.0.0.1").port(port).user("ada").password(&password).dbname("hedgerow");
         let mut client = config.connect(NoTls).unwrap();
+        let mut lines = 0;
         for message in client.simple_query(questions[0]).unwrap() {
             let SimpleQueryMessage::Row(row) = message else { continue };
+            lines += 1;
             let class = row.get(0).unwrap();
             let whole = rows.iter().filter(|line| line.ends_with(class)).count();
             assert_eq!(row.get(1).unwrap().parse::<f64>().unwrap(), whole as f64, "{class}");
         }
+        assert_eq!(lines, 2);
         let listed = client.simple_query("SELECT column_name FROM information_schema.columns").unwrap();
         assert!(listed.len() > 9, "{listed:?}");
         let refused = client.simple_query("SELECT MAX(age) FROM data").unwrap_err();
@@ -397,6 +400,40 @@ fn a_node_that_is_away_is_named_and_what_is_published_survives_a_restart() {
             break;
         }
         assert!(Instant::now() < until, "{why}");
+    }
+}
+
+#[test]
+fn of_questions_that_are_too_large_together_the_same_are_given_up_everywhere() {
+    let mut rng = StdRng::seed_from_u64(12);
+    let mut row = |_| format!("{},{},{}", rng.random_range(0..100), rng.random_range(0..300), rng.random_range(0..300));
+    let rows: Vec<String> = (0..90).map(&mut row).collect();
+    let part = |site: usize| {
+        let own = rows.iter().skip(site).step_by(3).map(String::as_str);
+        std::iter::once("age,cost,stay").chain(own).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let federation = Federation::started(TWO_PROTECTED, &(0..3).map(part).collect::<Vec<_>>(), APART);
+    assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
+    let sql = "SELECT age, cost, stay FROM data";
+    let results: Vec<Result<Value, String>> = std::thread::scope(|scope| {
+        let ask = |place: usize| {
+            scope.spawn({
+                let federation = &federation;
+                move || answered(federation, place % 3, sql)
+            })
+        };
+        let asking: Vec<_> = (0..12).map(ask).collect();
+        asking.into_iter().map(|asking| asking.join().unwrap()).collect()
+    });
+    let answers: Vec<&Value> = results.iter().flatten().collect();
+    assert!(!answers.is_empty() && answers.iter().all(|answer| *answer == answers[0]), "{results:?}");
+    for why in results.iter().filter_map(|result| result.as_ref().err()) {
+        assert!(why.contains("too many large questions"), "{why}");
+    }
+    let until = Instant::now() + Duration::from_secs(30);
+    while (0..3).any(|place| federation.status(place)["questions"] != 0) {
+        assert!(Instant::now() < until, "a question stays open");
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

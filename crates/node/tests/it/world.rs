@@ -10,7 +10,8 @@ use std::time::Duration;
 use hedgerow_joint::{Agreed, AgreedRef, JointClass, JointRow, Share};
 use hedgerow_node::journal::What;
 use hedgerow_node::message::{Frame, QuestionId, RunId};
-use hedgerow_node::part::{Outlines, OwnRows, Part};
+use hedgerow_node::outlines::Outlines;
+use hedgerow_node::part::{OwnRows, Part};
 use hedgerow_node::settings::{Deadlines, Peer, Role};
 use hedgerow_node::store::{Found, Store as _, StoreError};
 use hedgerow_node::terms::Terms;
@@ -122,6 +123,8 @@ pub(crate) struct World {
     pub(crate) sites: Vec<Site>,
     /// The connection of two sites that is cut, until when.
     cut: Option<(usize, usize, u64)>,
+    /// A site that is busy or asleep, until when.
+    stalled: Option<(usize, u64)>,
     pub(crate) crashes: u32,
     /// Refusals of operators' approvals, by the book.
     pub(crate) held: u32,
@@ -151,6 +154,7 @@ impl World {
             network: Vec::new(),
             sites: (0..SITES).map(site).collect(),
             cut: None,
+            stalled: None,
             crashes: 0,
             held: 0,
             endings: BTreeMap::new(),
@@ -351,7 +355,9 @@ impl World {
             }
         }
         self.mischief();
-        let (due, later) = std::mem::take(&mut self.network).into_iter().partition(|packet| packet.at <= self.now);
+        let (now, stalled) = (self.now, self.stalled.map(|(place, _)| place));
+        let is_due = |packet: &Packet| packet.at <= now && Some(packet.to) != stalled;
+        let (due, later) = std::mem::take(&mut self.network).into_iter().partition(is_due);
         self.network = later;
         let mut due: Vec<Packet> = due;
         due.sort_by_key(|packet| packet.at);
@@ -369,7 +375,7 @@ impl World {
             }
         }
         if self.now.is_multiple_of(100) {
-            for place in 0..SITES {
+            for place in (0..SITES).filter(|place| Some(*place) != stalled) {
                 let time = self.time();
                 if let Some(node) = &mut self.sites[place].node {
                     let result = node.tick(time);
@@ -383,12 +389,16 @@ impl World {
         if self.cut.is_some_and(|(_, _, until)| self.now >= until) {
             self.cut = None;
         }
+        if self.stalled.is_some_and(|(_, until)| self.now >= until) {
+            self.stalled = None;
+        }
         if self.rng.random_range(0..1000) >= self.trouble.crash {
             return;
         }
         let place = self.rng.random_range(0..SITES);
-        match self.rng.random_range(0..4) {
+        match self.rng.random_range(0..5) {
             0 => self.crash(place),
+            2 => self.stalled = Some((place, self.now + self.rng.random_range(2000..12_000))),
             1 => self.cut = Some((place, (place + 1) % SITES, self.now + self.rng.random_range(0..5000))),
             _ => {
                 let breaks = (self.rng.random_range(0..6), self.rng.random_range(0..2) == 0);

@@ -149,6 +149,10 @@ pub(super) fn begin<I: Inquiry>(
 impl<I: Inquiry> Machine for Run<I> {
     type Output = Concluded<I::Output>;
 
+    fn taken_in(&self) -> usize {
+        self.inbox.taken_in()
+    }
+
     fn step(self, from: u16, message: Message) -> Result<Transition<Self>, Failure> {
         machine::step(self, from, message)
     }

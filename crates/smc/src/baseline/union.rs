@@ -117,6 +117,10 @@ impl Machine for Union {
     /// All items, sorted, repetitions kept.
     type Output = Concluded<Vec<Item>>;
 
+    fn taken_in(&self) -> usize {
+        self.inbox.taken_in()
+    }
+
     fn step(self, from: u16, message: Message) -> Result<Transition<Self>, Failure> {
         machine::step(self, from, message)
     }

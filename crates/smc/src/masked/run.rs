@@ -132,6 +132,10 @@ impl<I: Inquiry> Machine for Run<I> {
         machine::farewell(&self, Reason::GaveUp, blamed)
     }
 
+    fn taken_in(&self) -> usize {
+        self.inbox.taken_in()
+    }
+
     fn waits_for(&self) -> Vec<u16> {
         self.inbox.missing(self.round)
     }

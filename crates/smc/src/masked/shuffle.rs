@@ -133,6 +133,10 @@ impl Machine for Shuffle {
         machine::farewell(&self, Reason::GaveUp, blamed)
     }
 
+    fn taken_in(&self) -> usize {
+        self.inbox.taken_in()
+    }
+
     fn waits_for(&self) -> Vec<u16> {
         let (me, last) = (self.place.me, self.place.count - 1);
         match self.round {

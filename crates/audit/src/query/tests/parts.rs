@@ -208,7 +208,8 @@ fn sums_over_all_hands_answer_as_the_release_does() {
         let needs = outline.needs(&sql, cells_max).unwrap();
         counted[if needs.nothing() { 0 } else { 1 + usize::from(needs.cells().is_none()) }] += 1;
     }
-    eprintln!("{counted:?} by what is known, by cells, by rows");
+    let only = std::env::var_os("HEDGEROW_SEED").is_some();
+    assert!(only || counted.iter().all(|cases| *cases > 100), "{counted:?} by what is known, by cells, by rows");
 }
 
 #[test]
@@ -225,7 +226,8 @@ fn no_more_is_counted_than_the_question_distinguishes() {
     assert_eq!(cells("SELECT drink, COUNT(*) FROM data GROUP BY drink"), DRINKS.len() + 1);
     assert_eq!(cells("SELECT drink, COUNT(*) FROM data WHERE drink <> 'red' GROUP BY drink"), DRINKS.len() - 1);
     assert_eq!(cells("SELECT COUNT(*) FROM data WHERE drink = 'red' AND age > 1000 AND age < 900"), 0);
-    assert!(cells("SELECT * FROM data") <= classes * 13 * 6);
+    let everything = cells("SELECT * FROM data");
+    assert!(everything.is_multiple_of(13 * 6) && everything > 13 * 6 && everything <= classes * 13 * 6, "{everything}");
     let digests = |sql: &str| outline.needs(sql, 1 << 20).unwrap().bytes();
     assert_ne!(digests("SELECT drink FROM data"), digests("SELECT pay FROM data"));
     assert_eq!(digests("SELECT COUNT(*) FROM data WHERE pay > 3"), digests("SELECT COUNT(*) FROM data WHERE 3 < pay"));

@@ -21,7 +21,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
 
-use crate::federation::{Federation, POLICY, people};
+use crate::federation::{Federation, POLICY, dealt, people};
 use crate::processes::{adult, adult_policy, alone};
 use crate::simulation::{Case, calm_down, count, publish_one, seeds};
 use crate::world::{SITES, Trouble, World};
@@ -408,11 +408,7 @@ fn of_questions_that_are_too_large_together_the_same_are_given_up_everywhere() {
     let mut rng = StdRng::seed_from_u64(12);
     let mut row = |_| format!("{},{},{}", rng.random_range(0..100), rng.random_range(0..300), rng.random_range(0..300));
     let rows: Vec<String> = (0..90).map(&mut row).collect();
-    let part = |site: usize| {
-        let own = rows.iter().skip(site).step_by(3).map(String::as_str);
-        std::iter::once("age,cost,stay").chain(own).map(|line| format!("{line}\n")).collect::<String>()
-    };
-    let federation = Federation::started(TWO_PROTECTED, &(0..3).map(part).collect::<Vec<_>>(), APART);
+    let federation = Federation::started(TWO_PROTECTED, &dealt("age,cost,stay", &rows, 3), APART);
     assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
     let sql = "SELECT age, cost, stay FROM data";
     let results: Vec<Result<Value, String>> = std::thread::scope(|scope| {
@@ -467,18 +463,7 @@ fn every_custodian_journals_the_question_and_what_it_opened_and_nobody_sees_rows
         assert_eq!(queried, [(who.to_owned(), Value::from(1))], "at {place}");
         assert_eq!(values.len(), 1, "{values:?}");
         opened.push(values);
-        let mut folders = vec![federation.home(&format!("site-{place}"))];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.file_name().unwrap() != "people.csv" {
-                    let bytes = fs::read(&path).unwrap();
-                    assert!(!bytes.windows(7).any(|window| window == b"Canary-"), "{}", path.display());
-                }
-            }
-        }
+        federation.assert_no_canary(place);
         let epoch = query::folder(&federation.data(place), 1);
         assert_eq!(Part::read(&epoch).unwrap().unwrap().own.class.len(), 12 + place, "its own rows, and no others");
     }
@@ -492,11 +477,7 @@ fn rows_that_cannot_be_counted_are_united_by_the_shuffle() {
     let rows: Vec<String> = (0..120).map(&mut row).collect();
     let folder = tempfile::tempdir().unwrap();
     alone(folder.path(), TWO_PROTECTED, "age,cost,stay", &rows);
-    let part = |site: usize| {
-        let own = rows.iter().skip(site).step_by(3).map(String::as_str);
-        std::iter::once("age,cost,stay").chain(own).map(|line| format!("{line}\n")).collect::<String>()
-    };
-    let mut federation = Federation::started(TWO_PROTECTED, &(0..3).map(part).collect::<Vec<_>>(), APART);
+    let mut federation = Federation::started(TWO_PROTECTED, &dealt("age,cost,stay", &rows, 3), APART);
     assert!(federation.run(0).iter().all(|ending| ending["ended"] == "published"));
     let release = folder.path().join("alone");
     for sql in [

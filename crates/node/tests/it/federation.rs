@@ -181,6 +181,22 @@ impl Federation {
         (0..self.names.len()).map(|place| self.ending(place, &run)).collect()
     }
 
+    /// No identifier, and nothing of another's rows, is in any file of a node but its source.
+    pub(crate) fn assert_no_canary(&self, place: usize) {
+        let mut folders = vec![self.home(&self.names[place])];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.file_name().unwrap() != "people.csv" {
+                    let bytes = fs::read(&path).unwrap();
+                    assert!(!bytes.windows(7).any(|window| window == b"Canary-"), "{}", path.display());
+                }
+            }
+        }
+    }
+
     /// The lines of a published table, sorted.
     pub(crate) fn released(&self, place: usize, epoch: u64) -> Vec<String> {
         lines(&self.data(place).join("epochs").join(epoch.to_string()).join("release").join("data.csv"))
@@ -192,6 +208,15 @@ pub(crate) fn lines(path: &Path) -> Vec<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines[1..].sort_unstable();
     lines
+}
+
+/// Rows dealt to custodians in turn, with their header.
+pub(crate) fn dealt(header: &str, rows: &[String], sites: usize) -> Vec<String> {
+    let part = |site: usize| {
+        let own = rows.iter().skip(site).step_by(sites).map(String::as_str);
+        std::iter::once(header).chain(own).map(|line| format!("{line}\n")).collect()
+    };
+    (0..sites).map(part).collect()
 }
 
 /// Some synthetic people for each of several sites.

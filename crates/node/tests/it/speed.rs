@@ -11,18 +11,9 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
 use crate::apart::TWO_PROTECTED;
-use crate::federation::Federation;
+use crate::federation::{Federation, dealt};
 use crate::processes::{adult, adult_policy, alone};
 use crate::simulation::count;
-
-/// Rows dealt to custodians in turn, with their header.
-fn dealt(header: &str, rows: &[String], sites: usize) -> Vec<String> {
-    let part = |site: usize| {
-        let own = rows.iter().skip(site).step_by(sites).map(String::as_str);
-        std::iter::once(header).chain(own).map(|line| format!("{line}\n")).collect()
-    };
-    (0..sites).map(part).collect()
-}
 
 /// Seconds from the last approval until all have published, and the rounds in which values opened.
 fn timed(policy: &str, parts: &[String]) -> (f64, usize) {

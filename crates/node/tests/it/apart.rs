@@ -162,6 +162,45 @@ fn lost_late_and_repeated_messages_and_crashes_change_no_answer() {
 }
 
 #[test]
+fn lost_messages_crashes_and_stalls_change_no_answer_that_is_shuffled() {
+    let questions = [
+        "SELECT * FROM data",
+        "SELECT village, cost, stay FROM data WHERE age > 30",
+        "SELECT cost, stay, COUNT(*) FROM data GROUP BY cost, stay",
+        "SELECT disease, COUNT(*) FROM data GROUP BY disease",
+    ];
+    let (mut answered, mut blamed) = (0, 0);
+    let seeds = seeds(count("HEDGEROW_SHUFFLES", 12));
+    for seed in &seeds {
+        let _case = Case(*seed);
+        let mut world = World::wide(*seed);
+        world.step();
+        publish_one(&mut world);
+        let mut rng = StdRng::seed_from_u64(!*seed);
+        let mut draw = |below: u32| rng.random_range(0..=below);
+        world.trouble = Trouble { lost: draw(40), twice: draw(100), late: draw(20), crash: draw(4) };
+        for step in 0..1200 {
+            world.step();
+            if step % 150 == 0 {
+                world.ask(rng.random_range(0..SITES), questions[rng.random_range(0..questions.len())]);
+            }
+        }
+        world.trouble = Trouble::default();
+        world.sites.iter().for_each(|site| site.memory.0.lock().unwrap().breaks_after = None);
+        calm_down(&mut world, "after the trouble");
+        settle(&mut world);
+        let (found, names) = check_answers(&mut world);
+        (answered, blamed) = (answered + found, blamed + names.len());
+        world.ask(rng.random_range(0..SITES), questions[1]).unwrap().unwrap();
+        settle(&mut world);
+        assert_eq!(check_answers(&mut world), (1, Vec::new()));
+        assert!(world.shuffled() > 0, "nothing went through the shuffle");
+        world.check();
+    }
+    assert!(seeds.len() == 1 || (answered > 30 && blamed > 0), "{answered} answered, {blamed} not");
+}
+
+#[test]
 fn what_is_not_a_question_of_the_epoch_is_turned_away() {
     let mut world = World::apart(3);
     world.step();

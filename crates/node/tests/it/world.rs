@@ -40,47 +40,61 @@ pub(crate) struct Example {
     _folder: tempfile::TempDir,
 }
 
-pub(crate) fn example() -> &'static Example {
-    static EXAMPLE: OnceLock<Example> = OnceLock::new();
-    EXAMPLE.get_or_init(|| {
+/// `wide` has two more protected attributes, with more combinations of values than are counted.
+fn example(wide: bool) -> &'static Example {
+    static EXAMPLES: [OnceLock<Example>; 2] = [OnceLock::new(), OnceLock::new()];
+    EXAMPLES[usize::from(wide)].get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let mut rng = StdRng::seed_from_u64(7);
-        let share = |rows: &str| terms(folder.path(), rows).read_rows().unwrap();
+        let share = |rows: &str| terms(folder.path(), wide, rows).read_rows().unwrap();
         let mut shares = Vec::new();
         for site in 0..SITES {
             let mut rows = String::new();
             for _ in 0..rng.random_range(1..9) {
                 let village = ["hill", "dale", CANARY][rng.random_range(0..3)];
                 let disease = ["cold", "flu", "gout"][rng.random_range(0..3)];
-                rows.push_str(&format!("{},{village},{disease}\n", rng.random_range(20..60)));
+                rows.push_str(&format!("{},{village},{disease}", rng.random_range(20..60)));
+                if wide {
+                    rows.push_str(&format!(",{},{}", rng.random_range(0..300), rng.random_range(0..300)));
+                }
+                rows.push('\n');
             }
+            let rest = if wide { ",7,8" } else { "" };
             if site == 1 {
-                rows.push_str(&format!("31,{CANARY},flu\n33,hill,cold\n"));
+                rows.push_str(&format!("31,{CANARY},flu{rest}\n33,hill,cold{rest}\n"));
             }
-            let more = format!("{rows}44,hill,cold\n");
+            let more = format!("{rows}44,hill,cold{rest}\n");
             shares.push([share(&rows), share(&more)]);
         }
-        let agreed = Arc::new(terms(folder.path(), ""));
-        let apart = Arc::new(terms_of(folder.path(), "", |agreed| Agreed { apart: true, ..agreed })).agreed.clone();
+        let agreed = Arc::new(terms(folder.path(), wide, ""));
+        let apart = terms_of(folder.path(), wide, "", |agreed| Agreed { apart: true, ..agreed }).agreed;
         Example { terms: agreed, apart, shares, _folder: folder }
     })
 }
 
-fn terms(folder: &Path, rows: &str) -> Terms {
-    terms_of(folder, rows, |agreed| agreed)
+fn terms(folder: &Path, wide: bool, rows: &str) -> Terms {
+    terms_of(folder, wide, rows, |agreed| agreed)
 }
 
-fn terms_of(folder: &Path, rows: &str, promised: impl FnOnce(Agreed) -> Agreed) -> Terms {
+fn terms_of(folder: &Path, wide: bool, rows: &str, promised: impl FnOnce(Agreed) -> Agreed) -> Terms {
+    let (mut wider, mut rules) = (String::new(), String::new());
+    for name in ["cost", "stay"].iter().filter(|_| wide) {
+        wider.push_str(&format!("{name} = {{ role = \"sensitive\", range = [0, 299] }}\n"));
+        rules.push_str(&format!(
+            "[[rule]]\nprotect = \"{name}\"\nrequire = {{ model = \"distinct-l-diversity\", l = 2 }}\n"
+        ));
+    }
     let policy = format!(
         "[source]\npath = \"people.csv\"\n[attributes]\nage = {{ role = \"quasi\", range = [20, 59] }}\n\
          village = {{ role = \"quasi\", order = [\"hill\", \"dale\", \"{CANARY}\"] }}\n\
-         disease = {{ role = \"sensitive\", order = [\"cold\", \"flu\", \"gout\"] }}\n\
+         disease = {{ role = \"sensitive\", order = [\"cold\", \"flu\", \"gout\"] }}\n{wider}\
          [[rule]]\nrequire = {{ model = \"k-anonymity\", k = {K} }}\n\
-         [[rule]]\nprotect = \"disease\"\nrequire = {{ model = \"distinct-l-diversity\", l = 2 }}\n\
+         [[rule]]\nprotect = \"disease\"\nrequire = {{ model = \"distinct-l-diversity\", l = 2 }}\n{rules}\
          [publish]\nmethod = \"mondrian\"\n"
     );
+    let header = if wide { "age,village,disease,cost,stay" } else { "age,village,disease" };
     std::fs::write(folder.join("policy.toml"), policy).unwrap();
-    std::fs::write(folder.join("people.csv"), format!("age,village,disease\n{rows}")).unwrap();
+    std::fs::write(folder.join("people.csv"), format!("{header}\n{rows}")).unwrap();
     Terms::new(Policy::load(&folder.join("policy.toml")).unwrap(), promised).unwrap()
 }
 
@@ -114,6 +128,7 @@ pub(crate) struct World {
     rng: StdRng,
     /// Whether rows stay with their custodians.
     apart: bool,
+    wide: bool,
     /// By site and question, what is to be answered there; and what became of it.
     pending: BTreeMap<(usize, QuestionId), String>,
     pub(crate) answers: Vec<(usize, String, Result<Totals, Unanswered>)>,
@@ -147,6 +162,7 @@ impl World {
         World {
             rng: StdRng::seed_from_u64(seed),
             apart: false,
+            wide: false,
             pending: BTreeMap::new(),
             answers: Vec::new(),
             now: 0,
@@ -166,14 +182,19 @@ impl World {
         World { apart: true, ..World::new(seed) }
     }
 
+    /// With more combinations of protected values than are counted.
+    pub(crate) fn wide(seed: u64) -> World {
+        World { wide: true, ..World::apart(seed) }
+    }
+
     fn time(&self) -> Time {
         Time { steady_ms: self.now, unix_ms: 1_800_000_000_000 + self.now }
     }
 
     fn start(&mut self, place: usize) {
-        let Example { terms, apart, shares, .. } = example();
+        let Example { terms, apart, shares, .. } = example(self.wide);
         let agreed = if self.apart { apart } else { &terms.agreed };
-        let outline = |classes: &[JointClass]| example().terms.outline(classes).map_err(|error| error.to_string());
+        let outline = |classes: &[JointClass]| terms.outline(classes).map_err(|error| error.to_string());
         let (shares, changed) = (shares[place].clone(), Arc::clone(&self.sites[place].changed));
         let peer = |other: usize| Peer { member: member(other), address: None, role: Role::Custodian };
         let seconds = Duration::from_secs;
@@ -303,6 +324,13 @@ impl World {
             })
     }
 
+    /// How often the first site handed in rows for shuffling.
+    pub(crate) fn shuffled(&self) -> usize {
+        let kept = self.sites[0].memory.0.lock().unwrap();
+        let disclosed = kept.journal.iter().filter(|record| record.what == What::Disclosed);
+        disclosed.filter(|record| record.detail.text().contains("rows handed in by each")).count()
+    }
+
     /// The questions in a site's journal.
     pub(crate) fn questions_at(&self, place: usize) -> Vec<String> {
         let kept = self.sites[place].memory.0.lock().unwrap();
@@ -324,7 +352,7 @@ impl World {
         }
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("release");
-        example().terms.release(&parts[0].common.classes, &rows, place.clone()).unwrap();
+        example(self.wide).terms.release(&parts[0].common.classes, &rows, place.clone()).unwrap();
         let release = Release::open(&place, &NoProgress).unwrap();
         serde_json::to_value(hedgerow_audit::query::answer(&release, sql).unwrap()).unwrap()
     }
@@ -495,7 +523,7 @@ impl World {
                     assert_eq!(of_class.count() as u64, class.rows);
                     assert!(values.len() >= 2, "a class with one disease");
                 }
-                let all: usize = example().shares.iter().map(|[first, _]| first.rows()).sum();
+                let all: usize = example(self.wide).shares.iter().map(|[first, _]| first.rows()).sum();
                 assert_eq!(rows.len(), all);
             }
             let burned = site.journal.iter().filter(|record| record.what == What::Burned);

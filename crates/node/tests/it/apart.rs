@@ -142,8 +142,7 @@ fn lost_late_and_repeated_messages_and_crashes_change_no_answer() {
                 world.ask(rng.random_range(0..SITES), QUESTIONS[rng.random_range(0..QUESTIONS.len())]);
             }
         }
-        world.trouble = Trouble::default();
-        world.sites.iter().for_each(|site| site.memory.0.lock().unwrap().breaks_after = None);
+        world.end_trouble();
         calm_down(&mut world, "after the trouble");
         settle(&mut world);
         let (found, names) = check_answers(&mut world);
@@ -185,8 +184,7 @@ fn lost_messages_crashes_and_stalls_change_no_answer_that_is_shuffled() {
                 world.ask(rng.random_range(0..SITES), questions[rng.random_range(0..questions.len())]);
             }
         }
-        world.trouble = Trouble::default();
-        world.sites.iter().for_each(|site| site.memory.0.lock().unwrap().breaks_after = None);
+        world.end_trouble();
         calm_down(&mut world, "after the trouble");
         settle(&mut world);
         let (found, names) = check_answers(&mut world);

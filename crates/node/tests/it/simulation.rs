@@ -118,11 +118,8 @@ fn losses_delays_repetitions_partitions_and_crashes() {
                 world.propose(place, if tempted && rng.random_range(0..2) == 0 { &without } else { &[] });
             }
         }
-        world.trouble = Trouble::default();
-        world.sites.iter().for_each(|site| {
-            site.changed.store(false, Ordering::SeqCst);
-            site.memory.0.lock().unwrap().breaks_after = None;
-        });
+        world.end_trouble();
+        world.sites.iter().for_each(|site| site.changed.store(false, Ordering::SeqCst));
         calm_down(&mut world, "after the trouble");
         world.check();
         published += world.epochs()[0];

@@ -324,6 +324,12 @@ impl World {
             })
     }
 
+    /// From now on nothing goes wrong.
+    pub(crate) fn end_trouble(&mut self) {
+        (self.trouble, self.cut, self.stalled) = (Trouble::default(), None, None);
+        self.sites.iter().for_each(|site| site.memory.0.lock().unwrap().breaks_after = None);
+    }
+
     /// How often the first site handed in rows for shuffling.
     pub(crate) fn shuffled(&self) -> usize {
         let kept = self.sites[0].memory.0.lock().unwrap();
